@@ -26,7 +26,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "control_transfer",
         "delta_action",
         "mesh",
-        "modifiers",
         "nla",
         "sampling",
         "scope",

@@ -32,6 +32,8 @@ FOLDERS = {
 }
 """Ring -> the folder of its tests. All other tests are pure: they need a Python with numpy and no Blender."""
 NOT_DEEP = ["-m", "not deep"]
+SLOW = 2.0
+"""Seconds: a test above it that is not marked as deep is named if it takes as long when its function runs alone."""
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
 
@@ -50,6 +52,10 @@ class Outcome:
     note: str = ""
     output: str = ""
     skip_reasons: Counter[str] = field(default_factory=Counter)
+    durations: dict[str, float] = field(default_factory=dict)
+    """Test -> seconds, without what was prepared for it."""
+    unmarked: list[str] = field(default_factory=list)
+    """Tests that should be marked as deep."""
     excused: bool = False  # a limit of this machine: reported, but not a failure
 
 
@@ -131,9 +137,8 @@ def _in_wheel(version: str, usual: Sequence[str], arguments: Sequence[str]) -> J
 
 
 def _in_one(blender: str | None, usual: Sequence[str], arguments: Sequence[str], *, zip_too: bool) -> Iterator[Outcome]:
-    known = settings()["tool"]["motionbridge"]["wheels"]
     find = partial(blenders.find, blender)
-    if blender is not None and blender in known:
+    if blender is not None and blenders.is_wheel(blender):
         find = partial(blenders.wheel_anywhere, blender)
     yield from _inside(find, blender or "Blender", usual, arguments, zip_too=zip_too)
 
@@ -229,13 +234,28 @@ def _pure(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcome]:
 
 
 def _in_this_python(ring: str, arguments: Sequence[str], *, narrowed: bool) -> Outcome:
-    with TemporaryDirectory() as folder:
-        results = Path(folder) / "results.xml"
-        command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *arguments]
-        start = time.monotonic()
-        ended = blenders.run(command, LIMIT, os.environ | blenders.ONE_THREAD)
-        place = f"Python {platform.python_version()}"
-        return _tests(ring, place, ended, results, time.monotonic() - start, narrowed=narrowed)
+    def start(chosen: Sequence[str]) -> Outcome:
+        with TemporaryDirectory() as folder:
+            results = Path(folder) / "results.xml"
+            command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *chosen]
+            began = time.monotonic()
+            ended = blenders.run(command, LIMIT, os.environ | blenders.ONE_THREAD)
+            place = f"Python {platform.python_version()}"
+            return _tests(ring, place, ended, results, time.monotonic() - began, narrowed=narrowed)
+
+    return _with_unmarked_named(start, arguments)
+
+
+def _with_unmarked_named(start: Callable[[Sequence[str]], Outcome], arguments: Sequence[str]) -> Outcome:
+    """Run these tests. Those over `SLOW` that were chosen as not deep run twice more, without the others."""
+    outcome = start(arguments)
+    slow = [name for name, seconds in outcome.durations.items() if seconds > SLOW and arguments[:2] == NOT_DEEP]
+    for _ in range(2):
+        if slow:
+            again = start([*NOT_DEEP, *sorted({name.split("[")[0] for name in slow})]).durations
+            slow = [name for name in slow if again.get(name, 0) > SLOW]
+    outcome.unmarked = slow
+    return outcome
 
 
 def _pure_in(version: str, usual: Sequence[str], arguments: Sequence[str]) -> Run:
@@ -251,8 +271,8 @@ def _pure_in(version: str, usual: Sequence[str], arguments: Sequence[str]) -> Ru
             yield Outcome("pure", f"Python of {version}", NOT_RUN, note=str(lacking))
             return
         with blenders.session(blender, game_files()) as session:
-            call = session.pytest_call(*usual, *own)
-            yield _run_pytest(session, call, "pure", f"Python of {version}", narrowed=bool(arguments))
+            place = f"Python of {version}"
+            yield _run_pytest(session, session.pytest_call, [*usual, *own], "pure", place, narrowed=bool(arguments))
 
     return run
 
@@ -382,26 +402,35 @@ def _run_in_blender(
     place: str = "",
     narrowed: bool = False,
 ) -> Outcome:
-    return _run_pytest(
-        session, session.tests_call("-q", *arguments), ring, place or session.blender.label, narrowed=narrowed
-    )
+    place = place or session.blender.label
+    return _run_pytest(session, session.tests_call, arguments, ring, place, narrowed=narrowed)
 
 
 def _run_on_zip(session: blenders.Session) -> Outcome:
     session.variables["MOTIONBRIDGE_BLENDER"] = json.dumps(session.command)
     tests = str(session.root / FOLDERS["zip"])
-    call = session.python_call("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={session.root}", tests)
-    return _run_pytest(session, call, "zip", session.blender.label)
+    options = ["-m", "pytest", "-p", "no:cacheprovider", f"--rootdir={session.root}", tests]
+    return _run_pytest(session, session.python_call, options, "zip", session.blender.label)
 
 
 def _run_pytest(
-    session: blenders.Session, call: Sequence[str], ring: str, place: str, *, narrowed: bool = False
+    session: blenders.Session,
+    call: Callable[..., list[str]],
+    arguments: Sequence[str],
+    ring: str,
+    place: str,
+    *,
+    narrowed: bool = False,
 ) -> Outcome:
     results = session.scratch / f"results of {ring}.xml"
-    start = time.monotonic()
-    ended = session.run([*call, f"--junitxml={results}"], LIMIT)
-    seen = session.seen_from_outside(results)
-    return _tests(ring, place, ended, seen, time.monotonic() - start, narrowed=narrowed)
+
+    def start(chosen: Sequence[str]) -> Outcome:
+        began = time.monotonic()
+        ended = session.run([*call(*chosen), "-q", f"--junitxml={results}"], LIMIT)
+        seen = session.seen_from_outside(results)
+        return _tests(ring, place, ended, seen, time.monotonic() - began, narrowed=narrowed)
+
+    return _with_unmarked_named(start, arguments)
 
 
 def game_files() -> dict[str, Path]:
@@ -426,6 +455,9 @@ def _tests(
             outcome.skipped += count["skipped"]
             outcome.passed += count["tests"] - count["failures"] - count["errors"] - count["skipped"]
             outcome.skip_reasons.update(skipped.get("message", "") for skipped in suite.iter("skipped"))
+            for case in suite.iter("testcase"):
+                name = f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
+                outcome.durations[name] = float(case.get("time", 0))
     nothing_chosen = narrowed and status == 5  # pytest's own status for "no tests collected"
     if (status == 0 and results.is_file() and not outcome.failed) or nothing_chosen:
         outcome.status = PASSED
@@ -444,6 +476,17 @@ def _print_outcome(outcome: Outcome) -> None:
     if outcome.status == FAILED and outcome.output:
         print(f"\n----- {outcome.ring}, {outcome.place} -----\n{outcome.output.rstrip()}\n-----\n")
     print(f"{outcome.status}: {outcome.ring}, {outcome.place} ({outcome.seconds:.0f} s) {outcome.note}", flush=True)
+
+
+def _print_slow(outcomes: Sequence[Outcome]) -> None:
+    """Print the ten slowest tests, and those that should be marked as deep."""
+    taken = ((seconds, name, run.place) for run in outcomes for name, seconds in run.durations.items())
+    print("\nThe ten slowest tests:")
+    for seconds, name, place in sorted(taken, reverse=True)[:10]:
+        print(f"  {seconds:5.1f} s  {name[:150]} ({place})")
+    unmarked = [f"  {name[:150]} ({run.place})" for run in outcomes for name in run.unmarked]
+    if unmarked:
+        print(f"\nOver {SLOW:.0f} s three times, so pytest.mark.deep is due:", *unmarked, sep="\n")
 
 
 def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
@@ -466,6 +509,7 @@ def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
         print("\nSkipped because:")
         for reason, count in reasons.most_common():
             print(f"  {count} × {reason}")
+    _print_slow(outcomes)
     passed, failed, skipped = (
         sum(getattr(found, name) for found in outcomes) for name in ("passed", "failed", "skipped")
     )

@@ -1,6 +1,6 @@
 """Run every test that this machine can run, and print what ran where and what could not run.
 
-    python3 scripts/test.py [--blender 4.2|4.5|5.2|5.3|all|PATH] [--fast] [--release] [pytest arguments]
+    python3 scripts/test.py [--blender 4.2|4.5|5.2|5.3|newest|all|PATH] [--fast] [--release] [pytest arguments]
 
 MOTIONBRIDGE_CORPUS names a folder of real game files, MOTIONBRIDGE_VECTORS one of numbers computed with the engines'
 arithmetic. If they are not set, tests that need them are skipped, and counted.
@@ -24,8 +24,9 @@ def main() -> int:
     )
     parser.add_argument(
         "--blender",
-        help="4.2, 4.5, 5.0, 5.2 or 5.3 (bpy wheels), the path of an executable, or all: the four wheels that gate and "
-        "Debian's executables; without it: the Blender found on this machine, or the wheel that fits its Python",
+        help="4.2, 4.5, 5.0, 5.2 or 5.3 (bpy wheels), newest (the newest bpy wheel that pip offers), the path of an "
+        "executable, or all: the four wheels that gate and Debian's executables; without it: the Blender found on this "
+        "machine, or the wheel that fits its Python",
     )
     parser.add_argument("--fast", action="store_true", help="lint, the pure tests and one Blender")
     parser.add_argument("--release", action="store_true", help="all tests, deep ones too, in every Blender and Python")

@@ -4,9 +4,11 @@ MOTIONBRIDGE_VECTORS names the folder of numbers that were computed with the eng
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 
 def _folder(variable: str) -> Path | None:
@@ -32,6 +34,19 @@ def corpus_files(*parts: str) -> list:
             raise FileNotFoundError(f"no file matches {part} in the corpus {CORPUS}")
         files += found
     return [pytest.param(file, id=f"{file.parent.name}/{file.name}") for file in files]
+
+
+def sampled(parameters: Iterable, count: int = 6) -> list:
+    """These parameters for `pytest.mark.parametrize`: ``count`` of them, taken evenly, in every run; the rest deep."""
+    every = [
+        found if isinstance(found, ParameterSet) else pytest.param(*(found if isinstance(found, tuple) else (found,)))
+        for found in parameters
+    ]
+    kept = {number * len(every) // count for number in range(count)}
+    return [
+        found if index in kept else found._replace(marks=[*found.marks, pytest.mark.deep])
+        for index, found in enumerate(every)
+    ]
 
 
 # Skeleton -> motions that belong to it, as the corpus' own list says.

@@ -330,6 +330,7 @@ def test_a_crash_on_one_file_stops_no_other(run, tmp_path, samples, monkeypatch)
 
 
 @pytest.mark.skipif(IN_BLENDER, reason="Blender's own process would be asked to start others")
+@pytest.mark.deep
 def test_a_process_that_dies_costs_its_file_only(tmp_path, samples):
     """Run by a script of its own, in which reading one file ends the process as a crash in C would."""
     folder = tree(tmp_path, samples)

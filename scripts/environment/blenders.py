@@ -16,6 +16,8 @@ from . import ROOT, Unavailable, chroot, machine, settings, virtual
 OLDEST = (4, 2)
 # The newest long-term version for each Python that a wheel was built for.
 WHEEL_FOR_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
+NEWEST = "newest"
+"""In place of a version: the newest bpy wheel that pip offers, to meet a Blender before it gates."""
 
 # For numpy's linear algebra: synchronising threads would take longer than computing with our small matrices.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
@@ -63,7 +65,7 @@ class Session:
 
     def pytest_call(self, *arguments: str) -> list[str]:
         """Return the command line of pytest in the Python of a wheel, without its Blender."""
-        options = ["-q", "-p", "no:cacheprovider", f"--rootdir={self.root}", "-c", f"{self.root}/pyproject.toml"]
+        options = ["-p", "no:cacheprovider", f"--rootdir={self.root}", "-c", f"{self.root}/pyproject.toml"]
         absolute = [f"{self.root}/{text}" if (ROOT / text.split("::")[0]).exists() else text for text in arguments]
         return [*self._entry(), *self.blender.command, "-m", "pytest", *options, *absolute]
 
@@ -130,7 +132,7 @@ def run(
 def find(wanted: str | None = None) -> Blender:
     """Return the requested Blender ("4.2", a path), else one on this machine, else one from a suitable wheel."""
     if wanted:
-        return wheel(wanted) if wanted in settings()["tool"]["motionbridge"]["wheels"] else executable(wanted)
+        return wheel(wanted) if is_wheel(wanted) else executable(wanted)
     if named := os.environ.get("BLENDER"):
         return executable(named)
     if found := shutil.which("blender"):
@@ -162,6 +164,11 @@ def _fitting_wheel() -> str:
     )
 
 
+def is_wheel(name: str) -> bool:
+    """Return whether this is a version that we have a bpy wheel of, or `NEWEST`."""
+    return name == NEWEST or name in settings()["tool"]["motionbridge"]["wheels"]
+
+
 def wheel(version: str) -> Blender:
     """Return the bpy wheel of a version in its own environment, with our launcher as its command line."""
     machine.require_system_libraries()
@@ -180,7 +187,12 @@ def wheel_anywhere(version: str) -> Blender:
 
 def _environment(version: str) -> tuple[str, list[str], str]:
     """Return name, requirements and Python version of a wheel's environment."""
-    chosen = settings()["tool"]["motionbridge"]["wheels"][version]
+    wheels = settings()["tool"]["motionbridge"]["wheels"]
+    if version == NEWEST:
+        python = [*wheels.values()][-1]["python"]
+        chosen = {"python": python, "requirements": [f"bpy=={virtual.newest('bpy', python)}"]}
+    else:
+        chosen = wheels[version]
     return f"blender-{version}", [*chosen["requirements"], *virtual.group("test")], chosen["python"]
 
 

@@ -6,8 +6,10 @@ a folder of environments.
 """
 
 import contextlib
+import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -149,7 +151,19 @@ def pip(interpreter: Path, requirements: Sequence[str], options: Sequence[str] =
     )
 
 
-def _run(command: Sequence[str | Path], complaint: str) -> None:
+@functools.cache
+def newest(package: str, python_version: str) -> str:
+    """Return the newest version that pip offers for that Python. Raises `Unavailable` if there is none."""
+    options = ["--python-version", python_version, "--only-binary=:all:", "--disable-pip-version-check"]
+    said = _run([dev(), "-m", "pip", "index", "versions", package, *options], f"pip found no {package}")
+    offered = re.search(rf"^{package} \((.+)\)", said, re.MULTILINE)
+    if not offered:
+        raise Unavailable(f"pip named no version of {package} for Python {python_version}: update pip.")
+    return offered.group(1)
+
+
+def _run(command: Sequence[str | Path], complaint: str) -> str:
+    """Return what the command prints. Raises `Unavailable` on failure."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=INSTALLATION_LIMIT, check=False
@@ -160,3 +174,4 @@ def _run(command: Sequence[str | Path], complaint: str) -> None:
         sys.stderr.write(done.stderr)
         reason = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no reason given")
         raise Unavailable(f"{complaint} ({reason.strip()}): check the network connection and the free disk space.")
+    return done.stdout

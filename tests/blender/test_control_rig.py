@@ -23,6 +23,9 @@ from tests.scene import differences, snapshot
 
 SKELETONS = ["humanoid"]
 REAL = ["human_stalker_hero_1", "gwr_wpn_hand_04", "ixray_wpn_hand_0"] if CORPUS else []
+BIG = [pytest.param(model, marks=pytest.mark.deep) for model in REAL[:1]]
+"""With the most motions."""
+EVERY = [*SKELETONS, *BIG, *REAL[1:]]
 METRES, RADIANS = 1e-5, 2.5e-5
 """What 32-bit numbers leave of a transfer, half of what the law takes for unedited."""
 
@@ -105,7 +108,7 @@ def goal_of(controls):
     )
 
 
-@pytest.mark.parametrize("model", SKELETONS + REAL)
+@pytest.mark.parametrize("model", EVERY)
 def test_the_rest_pose_and_the_bones_of_the_game_stay(model):
     rig, _ = imported(model)
     before, names = rest_bytes(rig), rig.data.bones.keys()
@@ -115,7 +118,7 @@ def test_the_rest_pose_and_the_bones_of_the_game_stay(model):
     assert rig.data.bones.keys() == names
 
 
-@pytest.mark.parametrize("model", SKELETONS + REAL)
+@pytest.mark.parametrize("model", EVERY)
 def test_the_pose_is_the_same_on_every_frame(model):
     rig, _ = imported(model)
     chosen = some(motions_of(rig), 6)
@@ -142,7 +145,7 @@ def test_the_pose_is_the_same_on_every_frame(model):
             goal["ik"] = 1.0
 
 
-@pytest.mark.parametrize("model", SKELETONS + REAL)
+@pytest.mark.parametrize("model", EVERY)
 def test_lines_of_controls_stand_out_from_a_dark_background(model):
     _, controls, _ = with_rig(model)
     grey = 0.24  # of Blender's viewport
@@ -171,7 +174,7 @@ def test_limbs_of_real_skeletons_have_goals(model):
     assert goals == hands | feet
 
 
-@pytest.mark.parametrize("model", SKELETONS + REAL)
+@pytest.mark.parametrize("model", EVERY)
 def test_files_are_the_same_with_a_control_rig(model, tmp_path):
     rig, _, motions = with_rig(model)
     for action in some(motions_of(rig), 20):
@@ -269,7 +272,11 @@ def test_the_status_of_posed_controls_is_unknown_until_they_are_looked_at():
 
 
 @pytest.mark.parametrize(
-    ("model", "chosen"), [("humanoid", ""), *((model, "del_my;lead_0_sleep_in_0") for model in REAL[:1])]
+    ("model", "chosen"),
+    [
+        ("humanoid", ""),
+        *(pytest.param(model, "del_my;lead_0_sleep_in_0", marks=pytest.mark.deep) for model in REAL[:1]),
+    ],
 )
 def test_removing_it_leaves_nothing(model, chosen):
     rig, _ = imported(model, chosen)
@@ -390,7 +397,7 @@ def test_all_motions_are_moved():
     assert controls.animation_data.action == rig.animation_data.action.motionbridge_controls
 
 
-@pytest.mark.parametrize("model", SKELETONS + REAL[:1])
+@pytest.mark.parametrize("model", SKELETONS + BIG)
 def test_switching_on_a_range_of_frames_does_not_jump(model, tmp_path):
     rig, controls, motions = with_rig(model)
     action = next(action for action in motions_of(rig) if action.frame_range[1] >= 8)

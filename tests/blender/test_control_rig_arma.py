@@ -13,7 +13,7 @@ from addon.blender.control_edits import ControlEdits
 from addon.core.report import Report
 from addon.games.arma import timing
 from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load, planned, raw_matrices
-from tests.real_files import corpus_files
+from tests.real_files import corpus_files, sampled
 
 
 def with_rig(file):
@@ -30,7 +30,7 @@ def edited(file, done):
     return {names[bone] for bone in np.flatnonzero(changed.any(axis=0))}, changed.any(axis=1)
 
 
-@pytest.mark.parametrize("file", PLAIN + BINARISED)
+@pytest.mark.parametrize("file", sampled(PLAIN + BINARISED))
 def test_animations_are_the_same_with_a_control_rig(file):
     if not file.name.endswith(".rtm"):
         return

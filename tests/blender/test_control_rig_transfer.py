@@ -9,7 +9,18 @@ from addon.blender import compat, control_links, control_transfer
 from addon.blender.bone_curves import evaluated_poses
 from addon.blender.control_links import SOLVER
 from addon.blender.keyed_poses import poses_of_keys
-from tests.blender.test_control_rig import METRES, RADIANS, REAL, SKELETONS, imported, motions_of, off, shown, some
+from tests.blender.test_control_rig import (
+    BIG,
+    EVERY,
+    METRES,
+    RADIANS,
+    SKELETONS,
+    imported,
+    motions_of,
+    off,
+    shown,
+    some,
+)
 from tests.scene import differences, snapshot
 
 
@@ -28,7 +39,7 @@ def assert_alike(rig, action):
     assert radians < RADIANS
 
 
-@pytest.mark.parametrize("model", SKELETONS + REAL)
+@pytest.mark.parametrize("model", EVERY)
 def test_poses_by_keys_alone_are_those_that_blender_evaluates(model):
     rig, _ = imported(model)
     for action in some(motions_of(rig), 8):
@@ -196,7 +207,7 @@ def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_st
     assert radians < RADIANS
 
 
-@pytest.mark.parametrize("model", SKELETONS + REAL[:1])
+@pytest.mark.parametrize("model", SKELETONS + BIG)
 def test_motions_that_are_moved_together_are_as_exact(model):
     rig, _ = imported(model)
     every = motions_of(rig)

@@ -25,7 +25,7 @@ from tests.blender.test_control_rig import (
     some,
     with_rig,
 )
-from tests.real_files import corpus_files
+from tests.real_files import corpus_files, sampled
 
 METRES, RADIANS = 1e-5, 5e-5
 HANDS = REAL[1:] or corpus_files("-")
@@ -206,7 +206,7 @@ def test_circles_of_twist_bones_still_carry_what_is_behind_them(file):
     assert radians < RADIANS
 
 
-@pytest.mark.parametrize("model", HANDS)
+@pytest.mark.parametrize("model", sampled(HANDS, 1))
 def test_files_of_twist_bones_that_follow_are_the_same(model, tmp_path):
     """Also when every frame was looked at, whatever the switches say."""
     rig, controls, motions = with_rig(model)
@@ -222,7 +222,7 @@ def test_files_of_twist_bones_that_follow_are_the_same(model, tmp_path):
         assert saved(rig, tmp_path / "looked at.omf") == motions[-1].read_bytes()
 
 
-@pytest.mark.parametrize("model", HANDS)
+@pytest.mark.parametrize("model", sampled(HANDS, 1))
 @pytest.mark.parametrize("twist", ["FOLLOW", "KEEP"])
 def test_twisting_a_hand_changes_its_limb_and_twist_bone_on_those_frames(model, twist, tmp_path):
     rig, motions = imported(model)

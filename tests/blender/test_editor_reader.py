@@ -10,7 +10,7 @@ from addon.core.report import Report
 from addon.games.xray.models import editor_exporting, importing, making
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions, Sdk
 from tests.blender import raw_object
-from tests.real_files import corpus_files
+from tests.real_files import corpus_files, sampled
 
 ODD = {
     "bx_no_mesh": "it has no mesh",
@@ -38,7 +38,7 @@ def soup_of(data):
     return sum((raw_object.soup(one, surfaces, bones) for one in meshes), Counter())
 
 
-@pytest.mark.parametrize("path", WHOLE)
+@pytest.mark.parametrize("path", sampled(WHOLE))
 def test_a_new_file_has_the_same_triangles_uv_weights_and_bones(path):
     meshes, surfaces, bones = raw_object.model(path.read_bytes())
     data = new_file(imported(path))
@@ -53,7 +53,7 @@ def test_a_new_file_has_the_same_triangles_uv_weights_and_bones(path):
         np.testing.assert_allclose(new_bones[name][2], matrix, atol=NEARLY)
 
 
-@pytest.mark.parametrize("path", WHOLE)
+@pytest.mark.parametrize("path", sampled(WHOLE))
 def test_one_moved_vertex_moves_its_triangles_alone(path):
     found = imported(path)
     shown = found.meshes[-1]

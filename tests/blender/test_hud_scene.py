@@ -30,6 +30,7 @@ from addon.ui.xray import hud as ui
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_ui import refusal
 from tests.formats.xray.test_hud import SETS, composed, parameters, path_of
+from tests.real_files import sampled
 
 EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
 MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
@@ -76,7 +77,7 @@ def play(rig, action):
     hud_scene.library.play(bpy.context, rig, action)
 
 
-@pytest.mark.parametrize(("made", "stance", "aspect"), sets(BUILT))
+@pytest.mark.parametrize(("made", "stance", "aspect"), sampled(sets(BUILT)))
 def test_blender_shows_what_the_formulas_give(made, stance, aspect):
     found, _ = build(options_of(made, stance=stance, aspect=aspect))
     one_model = found.item is None
@@ -710,7 +711,7 @@ def real_game(made, tmp_path):
 REAL = [pytest.param(made, id=made["id"]) for made in SETS] or [pytest.param(None, marks=parameters([], None)[0].marks)]
 
 
-@pytest.mark.parametrize("made", REAL)
+@pytest.mark.parametrize("made", sampled(REAL, 2))
 def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(made, tmp_path):
     folder, options = real_game(made, tmp_path)
     before = bytes_of(folder)
@@ -728,7 +729,7 @@ def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(mad
     assert [motion.lower().decode() for motion in changed] == [row.hands.motionbridge_motion.motion_name.lower()]
 
 
-@pytest.mark.parametrize("made", REAL)
+@pytest.mark.parametrize("made", sampled(REAL, 2))
 def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_only(made, tmp_path):
     folder, options = real_game(made, tmp_path)
     before = bytes_of(folder)
@@ -863,7 +864,7 @@ def test_a_config_that_is_gone_is_said_before(gamedata):
     assert "wpn_sample_hud" in refusal(bpy.ops.motionbridge.hud_save_back)
 
 
-@pytest.mark.parametrize(("made", "stance", "aspect"), sets(BUILT))
+@pytest.mark.parametrize(("made", "stance", "aspect"), sampled(sets(BUILT)))
 def test_real_sets_are_unmoved_in_every_stance(made, stance, aspect):
     found, _ = build(options_of(made, stance=stance, aspect=aspect, motions=False))
     properties = found.hands.motionbridge_hud

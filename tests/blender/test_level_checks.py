@@ -119,6 +119,7 @@ def test_occluders_drawn_onto_real_collision_do_not_stick_out(corpus, tmp_path):
     assert len(one.faces) > len(walls.data.polygons) / 2
 
 
+@pytest.mark.deep
 def test_details_of_a_real_level_outside_its_surfaces_are_found(corpus, tmp_path):
     """The mod compiled this level again without the hills of its west, and kept the details of the game.
 

@@ -133,7 +133,7 @@ def test_what_is_stored_is_the_extensions_part_of_a_snapshot(files):
 
 
 @pytest.mark.parametrize("name", [RIG, SHIP, LEVEL, WALKER])
-@pytest.mark.parametrize("kind", [KINDS[0], KINDS[2]])
+@pytest.mark.parametrize("kind", [KINDS[0], pytest.param(KINDS[2], marks=pytest.mark.deep)])
 def test_every_operator_refuses_or_what_it_stored_stays(files, tmp_path, kind, name):
     refused, done = 0, 0
     bring(files, kind, name)

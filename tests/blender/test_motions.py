@@ -25,7 +25,7 @@ from addon.games.xray.motions import library, omf_codec, timing
 from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions, RestChange
-from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
+from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS, sampled
 from tests.scene import differences, snapshot
 
 ALL_PAIRS = [(model, motions) for model, files in REAL_MOTIONS_OF_MODELS.items() for motions in files]
@@ -74,7 +74,7 @@ def humanoid(samples: Path):
 
 
 @needs_corpus
-@pytest.mark.parametrize(("model", "motions"), ALL_PAIRS)
+@pytest.mark.parametrize(("model", "motions"), sampled(ALL_PAIRS))
 def test_untouched_motions_leave_as_they_came_through_a_saved_file(corpus, tmp_path, model, motions) -> None:
     rig, _ = load_pair(corpus, model, motions)
     rig = saved_and_reloaded(tmp_path, rig)
@@ -83,7 +83,7 @@ def test_untouched_motions_leave_as_they_came_through_a_saved_file(corpus, tmp_p
 
 
 @needs_corpus
-@pytest.mark.parametrize(("model", "motions"), ALL_PAIRS)
+@pytest.mark.parametrize(("model", "motions"), sampled(ALL_PAIRS))
 def test_poses_are_those_of_a_chain_that_knows_no_blender(corpus, model, motions) -> None:
     """200 random (motion, frame, bone): evaluated pose matrices against float64 products of normalised keys."""
     rig, result = load_pair(corpus, model, motions)
@@ -136,6 +136,7 @@ def test_poses_are_the_engines(corpus, vectors, name) -> None:
     assert worst <= 1e-3
 
 
+@pytest.mark.deep
 @needs_corpus
 def test_one_key_touched_changes_its_bytes_and_its_checksum(corpus, tmp_path) -> None:
     rig, _ = load_pair(corpus, "human_stalker_hero_1", "human_smart_cover")

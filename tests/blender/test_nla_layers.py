@@ -211,13 +211,13 @@ def few(count):
     return settings(max_examples=count, deadline=None, suppress_health_check=checks)
 
 
-@few(4)
+@few(3)
 @given(stacks())
 def test_layers_on_the_armature_are_written_as_shown(samples, stack):
     compare_on_rig(samples, stack)
 
 
-@few(2)
+@few(1)
 @given(stacks())
 def test_layers_on_the_controls_are_written_as_shown(samples, stack):
     compare_on_controls(samples, stack)

@@ -27,7 +27,7 @@ from tests.blender.oof_scene import (
 )
 from tests.formats.descent3.oof import annotated
 from tests.formats.descent3.oof.engine import engine_models
-from tests.real_files import SAMPLES, corpus_files
+from tests.real_files import SAMPLES, corpus_files, sampled
 from tests.scene import differences, snapshot
 
 
@@ -83,7 +83,7 @@ def test_every_version_and_chunk_leaves_byte_for_byte(version, bones, tmp_path):
 
 
 @BOTH
-@pytest.mark.parametrize("name", engine_models())
+@pytest.mark.parametrize("name", sampled(engine_models()))
 def test_the_models_the_engine_was_asked_about_leave_byte_for_byte(name, bones, vectors):
     path = vectors / "oof" / f"{name}.oof"
     made, _ = imported(path, bones=bones)
@@ -528,7 +528,7 @@ def test_a_property_string_is_kept_verbatim_until_it_is_edited(small):
 def test_modifiers_are_applied_where_that_is_asked_for():
     shown = square()
     shown.modifiers.new("Mirror", "MIRROR")
-    plan, report = planned(Chosen(None, [shown]), modifiers=False)
+    plan, report = planned(Chosen(None, [shown]))
     assert "modifiers are not applied (Mirror)" in warnings(report)
     assert len(parts(plan.data)[0].faces) == 1
     before = snapshot()

@@ -24,10 +24,10 @@ from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
 from tests.formats.descent3.oof import annotated
 from tests.formats.descent3.oof.engine import engine_models
-from tests.real_files import corpus_files
+from tests.real_files import corpus_files, sampled
 from tests.scene import differences, snapshot
 
-MODELS = pytest.mark.parametrize("name", engine_models())
+MODELS = pytest.mark.parametrize("name", sampled(engine_models()))
 SWAP = np.eye(3)[[0, 2, 1]]
 """The file's x right, y up, z forward in Blender's axes."""
 
@@ -652,7 +652,7 @@ def test_the_badge_tells_which_motions_are_edited(bones, vectors):
 
 
 @BOTH
-@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
+@pytest.mark.parametrize("few", [False, pytest.param(True, marks=pytest.mark.deep)], ids=["every", "few"])
 def test_a_motion_that_was_saved_back_is_that_of_the_file(few, bones, vectors, tmp_path):
     path = tmp_path / "model.oof"
     path.write_bytes((vectors / "oof" / "twenty_irregular.oof").read_bytes())

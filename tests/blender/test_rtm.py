@@ -293,6 +293,7 @@ def slides(done, toe):
     return float(np.linalg.norm(level[down] - level[down[0]], axis=1).max()), down.tolist()
 
 
+@pytest.mark.deep
 def test_a_real_run_goes_forward_and_its_planted_feet_stay(corpus, tmp_path):
     planted = {toe: slides(runs(corpus, tmp_path, 0.0), toe)[1] for toe in DIGITS}
     assert planted == dict(zip(DIGITS, ([1, 2], [12, 13], [7, 8, 9], [6, 7]), strict=True))

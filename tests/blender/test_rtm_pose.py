@@ -20,7 +20,7 @@ from tests.blender.rtm_scene import (
     shear_of,
     shown_matrices,
 )
-from tests.real_files import CORPUS, corpus_files
+from tests.real_files import CORPUS, corpus_files, sampled
 
 LOG = logging.getLogger(__name__)
 """The table of poses: `--log-cli-level=INFO` shows it."""
@@ -55,7 +55,7 @@ def ways(file) -> dict:
     }
 
 
-@pytest.mark.parametrize("file", PLAIN)
+@pytest.mark.parametrize("file", sampled(PLAIN))
 def test_every_way_of_making_the_armature_shows_the_files_matrices(file):
     names, _, wanted = raw_matrices(file.read_bytes())
     allowed = 1e-5 + 2 * shear_of(wanted)
@@ -68,7 +68,7 @@ def test_every_way_of_making_the_armature_shows_the_files_matrices(file):
         assert (apart <= allowed).all(), (way, apart.max(), (allowed - apart).min())
 
 
-@pytest.mark.parametrize("file", PLAIN + BINARISED)
+@pytest.mark.parametrize("file", sampled(PLAIN + BINARISED))
 def test_untouched_animations_leave_as_they_came_through_a_saved_file(file, tmp_path):
     hierarchy = HierarchyFrom.ARMA3 if "binarised" in str(file) else HierarchyFrom.AUTOMATIC
     made = [load(file, hierarchy=hierarchy, step=mode) for mode in StepMode]

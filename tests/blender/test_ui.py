@@ -476,6 +476,7 @@ def test_options_of_the_import(game):
 # Saving ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.deep
 @needs_corpus
 def test_one_key_of_231_motions_is_saved_back_with_its_sentence(corpus, tmp_path):
     path = tmp_path / "human_smart_cover.omf"

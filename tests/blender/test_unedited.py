@@ -12,6 +12,7 @@ from addon.games.xray.motions.omf_codec import Unedited
 from tests.blender.test_motions import ALL_PAIRS, load_pair, needs_corpus, saved_and_reloaded
 from tests.blender.test_sampling import reach_toward
 from tests.blender.test_ui import game, load, turn_a_key
+from tests.real_files import sampled
 
 __all__ = ["game"]
 
@@ -192,7 +193,7 @@ def test_progress_counts_every_motion_once(game):
 
 
 @needs_corpus
-@pytest.mark.parametrize(("model", "motions"), ALL_PAIRS)
+@pytest.mark.parametrize(("model", "motions"), sampled(ALL_PAIRS))
 def test_real_motions_that_are_recognised_are_untouched(corpus, tmp_path, compared, model, motions):
     rig, _ = load_pair(corpus, model, motions)
     rig = saved_and_reloaded(tmp_path, rig)

@@ -335,6 +335,7 @@ def test_match_scene_and_marks_follow_the_longer_motion(game):
     assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (0, 80)
 
 
+@pytest.mark.deep
 @needs_corpus
 def test_a_lengthened_motion_of_231_changes_nothing_else(corpus, tmp_path):
     shutil.copy(corpus / "ogf" / "human_stalker_hero_1.ogf", tmp_path)

@@ -93,6 +93,7 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch, tmp_path):
     assert asked == ["check_bytes", "read"] * 3
 
 
+@pytest.mark.deep
 def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
     rows = bench.rows()
     assert {row.ours for row in rows} | {row.floor for row in rows} == set(bench.MEASUREMENTS)

@@ -39,6 +39,26 @@ def test_every_gated_blender_has_a_wheel_and_stubs():
     assert all(tables["wheels"][wheel]["python"] == python for python, wheel in blenders.WHEEL_FOR_PYTHON.items())
 
 
+def test_the_newest_wheel_is_what_pip_offers_for_the_newest_python(monkeypatch):
+    asked = []
+    monkeypatch.setattr(virtual, "dev", lambda: Path("python"))
+    monkeypatch.setattr(virtual, "_run", lambda command, _: asked.append(command) or "bpy (9.1.0)\nAvailable: 9.1.0")
+    virtual.newest.cache_clear()
+    assert blenders.is_wheel("newest")
+    name, requirements, python = blenders._environment("newest")
+    virtual.newest.cache_clear()
+    assert (name, requirements[0], python) == ("blender-newest", "bpy==9.1.0", "3.13")
+    assert "3.13" in asked[0]
+
+
+def test_a_pip_that_names_no_version_is_said(monkeypatch):
+    monkeypatch.setattr(virtual, "dev", lambda: Path("python"))
+    monkeypatch.setattr(virtual, "_run", lambda *_: "")
+    virtual.newest.cache_clear()
+    with pytest.raises(Unavailable, match=r"no version of bpy for Python 3.13: update pip"):
+        blenders._environment("newest")
+
+
 def test_pythons_are_tried_before_they_are_believed(monkeypatch, tmp_path):
     """A pyenv shim is on PATH and does not run; the right one stands behind it."""
     shims, real = tmp_path / "shims", tmp_path / "bin"

@@ -33,6 +33,7 @@ def run(tmp_path, capsys, samples):
     return run
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", ["one", "two"])
 def test_a_short_run_over_the_samples_finds_nothing(run, samples, seed):
     cases_each = 40
@@ -178,7 +179,7 @@ def say_nothing_of_nan(monkeypatch):
         (crash_in_words, "ZeroDivisionError"),
         (say_nothing, "the refusal says nothing"),
         (dawdle, " s for "),
-        (hoard, "bytes of memory for"),
+        pytest.param(hoard, "bytes of memory for", marks=pytest.mark.deep),
         (differ_from_itself, "a document differs from itself: everything"),
         (fail_to_decode, "KeyError: 'bone' (test_fuzz.py:"),
         (change_what_was_not_edited, "decoded and encoded it is changed: the same up to offset"),

@@ -14,6 +14,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
+@pytest.mark.deep
 def test_a_sample_becomes_a_picture(samples, tmp_path):
     picture = tmp_path / "camera.png"
     done = run(samples / "camera.anm", "-o", picture)

@@ -240,3 +240,38 @@ def test_deep_tests_run_once_in_the_gate_and_everywhere_for_a_release(monkeypatc
     assert deep_places() == []
     assert deep_places(blender="all") == ["5.2", "pure"]
     assert deep_places(release=True) == ["4.2", "4.5", "5.2", "5.3", "pure"]
+
+
+def test_the_ten_slowest_tests_are_printed(capsys):
+    first = rings.Outcome("pure", "here", rings.PASSED, passed=9, durations={f"f.py::of_{n}": n for n in range(9)})
+    second = rings.Outcome("Blender", "5.2", rings.PASSED, passed=9, durations={"g.py::long": 99.0, "g.py::none": 0.0})
+    lines = summary(capsys, first, second)[1].partition("The ten slowest tests:\n")[2].splitlines()[:11]
+    assert lines[0] == "   99.0 s  g.py::long (5.2)"
+    assert [line.split()[2] for line in lines[1:9]] == [f"f.py::of_{n}" for n in range(8, 0, -1)]
+    assert lines[10] == ""
+
+
+@pytest.mark.parametrize(("again", "named"), [((2.1, 2.1), True), ((1.9, 2.1), False), ((2.1, 1.9), False)])
+def test_a_test_that_is_slow_three_times_and_not_deep_is_named(capsys, again, named):
+    taken, asked = iter((2.5, *again)), []
+
+    def start(arguments):
+        asked.append(arguments)
+        durations = {"f.py::of[1]": next(taken), "f.py::quick": 2.0}
+        return rings.Outcome("pure", "here", rings.PASSED, passed=1, durations=durations)
+
+    found = rings._with_unmarked_named(start, [*rings.NOT_DEEP, "tests"])
+    assert asked[1] == [*rings.NOT_DEEP, "f.py::of"]
+    assert found.unmarked == ["f.py::of[1]"] * named
+    assert ("f.py::of[1] (here)" in summary(capsys, found)[1].partition("three times")[2]) == named
+
+
+def test_what_was_chosen_with_deep_tests_may_be_slow():
+    slow = rings.Outcome("pure", "here", rings.PASSED, passed=1, durations={"f.py::of": 9.0})
+    assert rings._with_unmarked_named(lambda _: slow, ["tests"]).unmarked == []
+
+
+def test_durations_are_those_of_pytest_by_the_name_that_runs_it_again(results):
+    case = '<testcase classname="tests.core.test_quantum" name="test_of[a]" time="2.5"/>'
+    results.write_text(GOOD.replace("</testsuite>", f"{case}</testsuite>"), encoding="utf-8")
+    assert judged(results, 0).durations["tests/core/test_quantum.py::test_of[a]"] == 2.5

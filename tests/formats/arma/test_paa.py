@@ -490,6 +490,7 @@ def test_another_type_or_size_is_written_anew():
         "paa/dxt5_one_level_offs_126.paa", "paa/dxt5_nohq_flag.paa", "paa/dxt1_smdi_swiz.paa",
     ),
 )  # fmt: skip
+@pytest.mark.deep
 def test_the_mean_colour_is_that_of_the_vendors_tools(path):
     document, _ = read(path.read_bytes())
     made = paa.encode(paa.picture(document), paa.coding_of(document))

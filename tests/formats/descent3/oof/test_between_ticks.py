@@ -3,6 +3,7 @@
 import struct
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +102,7 @@ def test_few_keys_stay_within_a_twentieth_of_a_degree_between_ticks_too(steps):
     assert np.degrees(pose._angles(again.sampled(game.first, game.last).rotations, game.rotations)).max() <= 0.05
 
 
+@pytest.mark.deep
 def test_fast_for_hours_ends_and_is_said():
     axis = (0.6, 0.8, 0)
     report = Report()

@@ -306,8 +306,11 @@ def test_any_bytes_are_kept_or_refused(data):
     assert verify(data, "a.ltx").status in {Status.IDENTICAL, Status.REFUSED}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
-    "data", [b"\n" * 300_000, b"[\n" * 150_000, b'[a]\nk="' + b"\n" * 300_000, b'"' * 300_000, b"/" * 300_000]
+    "data",
+    [b"\n" * 300_000, b"[\n" * 150_000, b'[a]\nk="' + b"\n" * 300_000, b'"' * 300_000, b"/" * 300_000],
+    ids=["empty lines", "open headers", "an open string", "quotes", "slashes"],
 )
 def test_memory_stays_in_proportion_to_the_bytes(data):
     assert memory_peak(lambda: verify(data, "hostile.ltx")) < 4_000_000 + 160 * len(data)
