@@ -149,7 +149,7 @@ def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | 
         row["direction"] = space.descent_points(np.asarray(point.direction, np.float32))
         if not without_parent:
             old_parent = int(stored[source]["parent"]) if source >= 0 else -1
-            row["parent"] = match.kept(old_parent, point.parent) if source >= 0 else match.of_part(point.parent)
+            row["parent"] = match.kept(old_parent, point.parent)
         elif point.parent != match.base_indices.get(0, 0):
             raise WriteError(
                 f"this version's {kind.value}s all belong to sub-object 0", remedy="Convert the file to version 2300"

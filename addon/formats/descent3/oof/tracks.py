@@ -368,10 +368,7 @@ class StoredKeys:
         """Like `sources` for keys relative to the previous key, which must be the previous stored key."""
         found = self.sources(rows)
         before = np.concatenate([np.full(1, -1, np.int64), found[:-1]])
-        follows = (found >= 0) & (before == found - 1)
-        if len(self._kept):
-            follows[1:] &= self._kept[np.clip(found[1:] - 1, 0, len(self._kept) - 1)]
-        return np.where(follows, found, -1)
+        return np.where(before == found - 1, found, -1)
 
 
 def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:

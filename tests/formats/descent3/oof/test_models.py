@@ -415,6 +415,22 @@ def test_batteries_special_points_and_ups_change_alone():
     )
 
 
+def test_parents_that_no_sub_object_is_stay_until_they_are_edited():
+    gun, ups = body(CHUNKS[b"GPNT"], 2300)[4:], bytearray(body(CHUNKS[b"NATH"], 2300))
+    ups[4] = 9
+    guns = b"\2\0\0\0" + b"\x09" + gun[1:] + b"\x08" + gun[1:]
+    document, found = decoded(model(replaced={b"GPNT": guns, b"NATH": bytes(ups)}))
+    first, second, _, attach, _ = found.points
+    assert (first.parent, second.parent) == (-1, -1)
+    first.position, attach.up = np.array([0, 2, 0], np.float32), np.array([1, 0, 0], np.float32)
+    found.points.insert(1, replace(first, source=NEW))
+    again, _ = oof.encode(found, document)
+    assert again.last(GunPoints).rows["parent"].tolist() == [9, -1, 8]
+    assert again.last(AttachUps).rows["parent"].tolist() == [9]
+    first.parent, second.parent = 1, 0
+    assert oof.encode(found, document)[0].last(GunPoints).rows["parent"].tolist() == [1, -1, 0]
+
+
 def test_attach_points_without_an_up_vector_get_one_where_others_have_one():
     document, found = decoded()
     attach = found.points[2]
