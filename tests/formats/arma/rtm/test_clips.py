@@ -15,7 +15,9 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.model import Event
 from addon.core.report import Report
 from addon.formats.arma import model_cfg, rtm
+from addon.formats.arma.rtm.document import StoredEvent
 from addon.formats.arma.rtm.mapping import halves
+from addon.formats.arma.rtm.sources import stored_events
 from addon.formats.arma.skeletons import MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT, Hierarchy
 from tests.formats.arma.rtm.small_files import IDENTITY, MOVED, TURN, binarised, events, plain, transform
 from tests.real_files import CORPUS, corpus_files
@@ -392,6 +394,16 @@ def test_phases_step_and_events():
     assert changes.lines == ["phases", "step", "events"]
     assert again.events == []
     assert again.step.tolist() == [0, 0, -2]
+
+
+def test_an_event_is_that_of_the_file_whose_phase_it_has():
+    """Blender's properties store every NaN alike, and infinity as the largest number."""
+    most = np.finfo(np.float32).max
+    phases = [0.25, 0.5, np.nan, np.inf, -np.inf, 0.5]
+    stored = [StoredEvent(np.float32(phase), b"a", b"b", kind) for kind, phase in enumerate(phases)]
+    wanted = {0.5: 1, -np.nan: 2, most: 3, -most: 4, 0.25: 0, 0.3: -1, 0.0: -1}
+    events_ = [Event(np.float32(phase), "a", "b") for phase in wanted]
+    assert [event.kind for event in stored_events(events_, stored, kinds=True)] == list(wanted.values())
 
 
 def test_a_step_aside_makes_the_oldest_version_a_newer_one():
