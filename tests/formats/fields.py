@@ -161,7 +161,8 @@ def other_values(leaf: Leaf) -> Iterator[Any]:
         limits = np.iinfo(value.dtype) if isinstance(value, np.integer) else np.iinfo(np.int32)
         number = int(value)
         near = number ^ 1, number + 1, number - 1, number ^ 2, number ^ 0x80, 0, 1, 2, 3
-        others = [number for number in near if max(limits.min, 0 if value >= 0 else value - 1) <= number <= limits.max]
+        lowest = 0 if number >= 0 else max(number - 1, int(limits.min))
+        others = [other for other in near if lowest <= other <= limits.max]
     elif isinstance(value, str):
         others = [value + "x", "x"]
     else:

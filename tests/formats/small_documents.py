@@ -16,6 +16,7 @@ from tests.formats.xray.bones import test_bones
 from tests.formats.xray.level import annotated as level
 from tests.formats.xray.object import small_object
 from tests.formats.xray.ogf import small_model
+from tests.formats.xray.omf import test_bytes as test_omf
 from tests.formats.xray.skl import test_skl
 from tests.real_files import SAMPLES
 
@@ -33,6 +34,12 @@ class Document(NamedTuple):
 
     def read(self, data: bytes) -> Any:
         return self.format.module.read(data, self.name.rpartition("/")[2], Report())
+
+    def lines(self, data: bytes) -> list[str]:
+        """What is reported on reading."""
+        report = Report()
+        self.format.module.read(data, self.name.rpartition("/")[2], report)
+        return report.lines()
 
 
 def document_of(name: str, data: bytes) -> Document:
@@ -73,6 +80,7 @@ ANNOTATED = {
     "annotated/level.env_mod": level.NEW_WEATHER,
     "annotated/level.snd_static": level.SMALL_SOUNDS,
     "annotated/level.spawn": level.SMALL_SPAWN,
+    "small.omf": test_omf.SMALL,
     "small.object": small_object.small(),
     "old.object": small_object.OLD,
     "small.ogf": small_model.MODEL,

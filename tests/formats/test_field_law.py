@@ -6,7 +6,9 @@ Fields for which a part of the law does not hold are listed with the reason, and
 
 from collections import Counter, defaultdict
 from functools import cache
+from itertools import chain
 
+import numpy as np
 import pytest
 
 from addon.core.errors import ReadError, WriteError
@@ -208,6 +210,21 @@ def test_another_value_in_a_field_is_written_read_named_and_modelled(name):
 @names
 def test_another_value_in_any_field_is_written_read_named_and_modelled(name):
     assert not unlisted(name, MANY)
+
+
+@names
+def test_nan_in_any_field_is_reported(name):
+    for document in (document for document in SMALL if document.format.name == name):
+        usual = set(document.lines(document.data))
+        for leaf in chain.from_iterable(by_name(leaves(document.value, SAMPLE[0]), SAMPLE[0]).values()):
+            if isinstance(leaf.value, np.floating) and np.isfinite(leaf.value):
+                try:
+                    written = document.format.module.write(leaf.put(type(leaf.value)(np.nan)))
+                except WriteError:
+                    continue
+                if written != document.data:
+                    lines = " ".join(set(document.lines(written)) - usual)
+                    assert "nan" in lines.lower(), (document.name, leaf.name)
 
 
 @parts

@@ -13,7 +13,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.omf.codec import read_parameters
-from addon.formats.xray.omf.document import TrackFlag
+from addon.formats.xray.omf.document import Track, TrackFlag, checksum, translation_key
 from tests.real_files import corpus_files
 
 KEYS = bytes.fromhex("0100 0200 0300 ff7f  0180 feff 0000 0100".replace(" ", ""))
@@ -291,6 +291,22 @@ def test_counts_of_intervals_that_the_game_misreads_are_reported(count: int, mis
     assert [f"{count} intervals" in line for line in report.lines()] == [True] * misread
     assert len(document.motion_set.parameters.definitions[0].marks[0].intervals) == count
     assert omf.write(document) == data
+
+
+@pytest.mark.parametrize("flags", range(16))
+def test_integer_keys_that_would_be_nan_as_floats_are_not_reported(flags: int) -> None:
+    floats, keyed = flags & TrackFlag.FLOAT_KEYS, flags & TrackFlag.TRANSLATION_KEYS
+    rotation = np.full(
+        (1 if flags & TrackFlag.SINGLE_ROTATION else 2, 4), 0 if floats else -1, "<f4" if floats else "<i2"
+    )
+    kind = translation_key(flags)
+    translation = np.full((2 if keyed else 1, 3), 0 if kind == np.float32 else -1, kind)
+    size = np.zeros(3, "<f4") if keyed and not floats else None
+    crcs = None if flags & TrackFlag.SINGLE_ROTATION else checksum(rotation), checksum(translation) if keyed else None
+    track = Track(flags, rotation, translation, size, size, *crcs).compose()
+    assert not read(omf_file([motion(b"walk", *2 * [track])], parameters(3, [b"a", b"b"], [definition(b"walk", 0)])))[
+        1
+    ].warnings
 
 
 def test_nan_keys_and_parameters_come_back_bit_for_bit() -> None:
