@@ -90,7 +90,7 @@ def _outcome(suite: str, place: Path, command: str) -> str:
     minutes = (time.monotonic() - began) / 60
     right = version.startswith(f"{SUITES[suite]}.") and status == "0"
     return (
-        f"{'passed' if right else 'FAILED'}: {suite}, Python {version}: {command}: status {status}, {minutes:.0f} min"
+        f"{'passed' if right else 'FAILED'}: {suite}, Python {version}: {command}: status {status}, {minutes:.1f} min"
     )
 
 

@@ -480,9 +480,12 @@ def _print_outcome(outcome: Outcome) -> None:
 
 def _print_slow(outcomes: Sequence[Outcome]) -> None:
     """Print the ten slowest tests, and those that should be marked as deep."""
-    taken = ((seconds, name, run.place) for run in outcomes for name, seconds in run.durations.items())
-    print("\nThe ten slowest tests:")
-    for seconds, name, place in sorted(taken, reverse=True)[:10]:
+    taken = sorted(
+        ((seconds, name, run.place) for run in outcomes for name, seconds in run.durations.items()), reverse=True
+    )
+    if taken:
+        print("\nThe ten slowest tests:")
+    for seconds, name, place in taken[:10]:
         print(f"  {seconds:5.1f} s  {name[:150]} ({place})")
     unmarked = [f"  {name[:150]} ({run.place})" for run in outcomes for name in run.unmarked]
     if unmarked:
