@@ -146,8 +146,7 @@ def test_nothing_that_twist_bones_follow_depends_on_them(hand_on):
             assert {plan.frees[parent], plan.targets[parent]} & above(plan.frees[bone])
 
 
-def test_channels_put_targets_where_the_originals_are():
-    plan = planned()
+def structure_of(plan):
     parents = np.array([bone.parent for bone in plan.bones])
     rest = np.array([bone.matrix for bone in plan.bones])
     references = np.arange(len(parents))
@@ -156,11 +155,24 @@ def test_channels_put_targets_where_the_originals_are():
         references[free] = target
     bones = np.array([bone.bone if bone.role in {Role.FREE, Role.TARGET} else -1 for bone in plan.bones])
     none = np.empty((0, 4), np.intp), np.empty((0, 2), np.intp)
-    controls = Controls([one.role for one in plan.bones], parents, rest, bones, references, *none)
-    chance = np.random.default_rng(9)
-    turns = rotation.matrices(rotation.normalised(chance.normal(size=(6, len(NAMES), 4))))
-    originals = np.tile(np.eye(4), (6, len(NAMES), 1, 1))
-    originals[..., :3, :3], originals[..., :3, 3] = turns, chance.normal(size=(6, len(NAMES), 3))
+    return Controls([one.role for one in plan.bones], parents, rest, bones, references, *none)
+
+
+def rigid(rotations, positions):
+    poses = np.tile(np.eye(4), (*positions.shape[:-1], 1, 1))
+    poses[..., :3, :3], poses[..., :3, 3] = rotation.matrices(rotation.normalised(rotations)), positions
+    return poses
+
+
+def rigid_poses(seed, *shape):
+    chance = np.random.default_rng(seed)
+    return rigid(chance.normal(size=(*shape, 4)), chance.normal(size=(*shape, 3)))
+
+
+def test_channels_put_targets_where_the_originals_are():
+    plan = planned()
+    controls, originals = structure_of(plan), rigid_poses(9, 6, len(NAMES))
+    rest = controls.rest
     turned, moved = controls.channels(controls.poses(originals))
     for frame in range(6):
         there: list[np.ndarray] = []
@@ -171,6 +183,17 @@ def test_channels_put_targets_where_the_originals_are():
             there.append((there[bone.parent] if bone.parent >= 0 else np.eye(4)) @ local @ basis)
         for bone, target in enumerate(plan.targets):
             assert np.allclose(there[target], originals[frame, bone], atol=1e-9)
+
+
+def test_channels_of_some_controls_start_where_their_parents_were_evaluated():
+    controls = structure_of(planned())
+    rows = np.flatnonzero(controls.parents >= 0)
+    parents = controls.parents[rows]
+    poses, evaluated = rigid_poses(1, 6, len(controls.rest)), rigid_poses(2, 6, len(controls.rest))
+    turned, moved = controls.channels_of(rows, poses, evaluated)
+    basis = np.moveaxis(rigid(turned, moved), 0, 1)
+    local = np.linalg.inv(controls.rest[parents]) @ controls.rest[rows]
+    assert np.allclose(evaluated[:, parents] @ local @ basis, poses[:, rows], atol=1e-9)
 
 
 def test_what_is_within_the_law_is_unedited():
