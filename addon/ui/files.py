@@ -6,8 +6,9 @@ here.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -20,6 +21,7 @@ from ..blender.typed import Context, Object
 from ..core import files
 from ..core.errors import MotionbridgeError, ReadError, WriteError, refused_access
 from ..core.report import Report, listed
+from ..formats import OTHER_DATA
 from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
@@ -156,6 +158,44 @@ def draw_check_first(layout: bpy.types.UILayout, lines: Sequence[str]) -> None:
         column.label(text="Check first:", icon="ERROR")
         for line in lines:
             paragraph(column, line, BROWSER_LINE_LENGTH, "DOT")
+
+
+class Planned(Protocol):
+    """What an export is about to write."""
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+
+    @property
+    def changes(self) -> Any:
+        """What differs from the imported file."""
+
+
+def draw_changes_on_disk(layout: bpy.types.UILayout, plan: Planned | None, path: str) -> None:
+    """Draw what an export would change in the file at ``path``, if there is one that can be compared."""
+    target = bpy.path.abspath(path)
+    if plan is None or not files.is_file(Path(target)):
+        return
+    vertices = tuple(part for part in plan.changes.parts if part.noun == "mesh" and target.endswith("level"))
+    stamp = Path(target).stat().st_mtime_ns, bpy.app.translations.locale
+    if sentence := _changes_on_disk(target, stamp, plan.data, vertices):
+        column = layout.column(align=True)
+        column.label(text="Changes in the file on disk:", icon="GREASEPENCIL")
+        paragraph(column, sentence, BROWSER_LINE_LENGTH, "DOT")
+
+
+@lru_cache(maxsize=2)
+def _changes_on_disk(path: str, _stamp: Any, data: bytes, vertices: tuple[Any, ...]) -> str:
+    """Return the sentence about ``data`` replacing the file; ``vertices``: changes in other files, compared already."""
+    plan = plans.FilePlan(path, data, None)
+    plan.compare_with_disk()
+    if plan.changes is None:
+        return ""
+    if vertices:
+        plan.changes.lines = [line for line in plan.changes.lines if line != OTHER_DATA]  # boxes follow the vertices
+        plan.changes.parts += vertices
+    return plan_sentence(plan)
 
 
 def is_collection_exporter(operator: Any) -> bool:

@@ -14,10 +14,12 @@ from addon.ui.arma import panels
 from addon.ui.change_words import plan_sentence
 from addon.ui.descent3 import models as descent_models
 from addon.ui.xray import editor_models, levels, models, motion_files, paths, skeletal
+from tests.blender.test_oof_operators import in_an_archive
 from tests.blender.test_save_back import NOTHING, dialog_of
 from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
 from tests.blender.test_skl_motions import load as load_editor_motions
 from tests.blender.test_ui import last_report, load
+from tests.blender.test_written_motions import as_in_a_window, drawn
 
 
 def mesh_edits(objects):
@@ -286,3 +288,58 @@ def test_a_save_says_what_an_import_of_the_file_on_disk_would_say(opened):
     edit()
     assert both == said_by(kind)
     assert whole
+
+
+def export_dialog(kind, path):
+    dialog = as_in_a_window(kind)
+    dialog.suggest(bpy.context)
+    dialog.filepath = str(path)
+    dialog.check(bpy.context)
+    said = drawn(dialog)
+    heading = "Changes in the file on disk:"
+    return said[said.index(heading) + 1 :] if heading in said else []
+
+
+def test_the_dialog_of_an_export_speaks_of_the_file_that_it_would_replace(tmp_path, samples):
+    path = shutil.copy(samples / "arma" / "man.p3d", tmp_path)
+    _, edit, other = an_arma_model(path)
+    kind, out = arma_models.EXPORT_SCENE_OT_arma_p3d, tmp_path / "out.p3d"
+    edit()
+    assert export_dialog(kind, out) == []
+    assert " ".join(export_dialog(kind, path)) == "1 level of detail changed, 1 unchanged"
+    assert bpy.ops.export_scene.arma_p3d(filepath=str(out)) == {"FINISHED"}
+    assert last_report()[0] == "out.p3d: 1 level of detail changed, 1 unchanged"
+    assert " ".join(export_dialog(kind, out)) == "2 levels of detail unchanged"
+    other()
+    assert " ".join(export_dialog(kind, out)) == "1 level of detail changed, 1 unchanged"
+    assert bpy.ops.export_scene.arma_p3d(filepath=str(out)) == {"FINISHED"}
+    assert bpy.ops.export_scene.arma_p3d(filepath=str(out)) == {"FINISHED"}
+    assert last_report()[0] == "out.p3d: 2 levels of detail unchanged"
+    out.write_bytes(b"no model")
+    assert export_dialog(kind, out) == []
+
+
+def test_the_dialog_of_a_level_file_speaks_of_the_file_that_it_would_replace(tmp_path, samples):
+    path = shutil.copy(samples / "level" / "level.hom", tmp_path)
+    _, edit, other = a_level_file(path)
+    kind, out = levels.EXPORT_SCENE_OT_xray_level_geometry, tmp_path / "out.hom"
+    edit()
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(out)) == {"FINISHED"}
+    other()
+    assert export_dialog(kind, out)[0] == "1 triangle position changed"
+    assert export_dialog(kind, path)[0] == "2 triangle positions changed"
+
+
+def test_a_model_in_an_archive_is_compared_with_the_one_there(tmp_path):
+    in_an_archive(tmp_path)
+    parts = [one for one in bpy.data.objects if with_mesh(one) and one.motionbridge_descent_part.is_part]
+    edit, other = mesh_edits(parts)
+    kind = descent_models.MOTIONBRIDGE_OT_descent_save_back
+    edit()
+    assert save(kind) == {"FINISHED"}
+    other()
+    assert said_by(kind)[0].startswith("turret: 1 position")
+    assert "glow" not in said_by(kind)[0]
+    assert save(kind) == {"FINISHED"}
+    edit()
+    assert said_by(kind)[0].startswith("glow: 1 position")

@@ -83,7 +83,7 @@ def plan_save_back(
             remedy="Import it again, or choose to overwrite it",
             option="overwrite",
         )
-    plan.imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    plan.imported = plan.base = hashlib.sha256(kept(properties, "document")).hexdigest()
     return plan
 
 

@@ -209,11 +209,9 @@ def plan_save_back(
     return plan
 
 
-def find_warnings(context: Context, chosen: Chosen, options: ModelExportOptions) -> Report:
-    """Return what an export would report. Raises `WriteError` as the export does."""
-    report = Report()
-    _Exporter(context, chosen, options, report).plan("")
-    return report
+def preview(context: Context, chosen: Chosen, options: ModelExportOptions, report: Report) -> FilePlan:
+    """Return the plan of an export to no file yet. Raises `WriteError` as the export does."""
+    return _Exporter(context, chosen, options, report).plan("")
 
 
 def gather_lods(context: Context, chosen: Chosen, options: ModelExportOptions) -> Iterator[GatheredLod]:

@@ -24,6 +24,7 @@ from ..files import (
     FileExport,
     SaveBackOntoImported,
     draw_backup,
+    draw_changes_on_disk,
     draw_check_first,
     is_collection_exporter,
     source_collection,
@@ -92,8 +93,8 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
     collection: source_collection("Export the model of this collection")
     types = ("MESH",)
     if TYPE_CHECKING:  # as in `LongWork`
-        _warnings: dict[tuple[bool, bool, bool], list[str]] | None = None
-        """Options -> what the export would warn of, collected for the file browser."""
+        _warnings: dict[tuple[bool, bool, bool], tuple[list[str], FilePlan | None]] | None = None
+        """Options -> what the export would warn of, and its plan, for the file browser."""
     else:
         _warnings = None
 
@@ -126,10 +127,10 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
                 chosen = chosen_model(context, self.collection, selected=self.selected)
                 report = Report()
                 self.warn_of_left_out(context, report)
-                report.include(model_export.find_warnings(context, chosen, options))
-                self._warnings[self._key()] = report.lines(sentence_translator())[: len(report.warnings)]
+                plan = model_export.preview(context, chosen, options, report)
+                self._warnings[self._key()] = report.lines(sentence_translator())[: len(report.warnings)], plan
             except MotionbridgeError as refusal:
-                self._warnings[self._key()] = [refusal.sentence(sentence_translator())]
+                self._warnings[self._key()] = [refusal.sentence(sentence_translator())], None
         return bool(ExportHelper.check(self, context))
 
     def draw(self, context: Context) -> None:
@@ -140,7 +141,9 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "transforms")
         draw_backup(layout, self, self.filepath)
-        draw_check_first(layout, (self._warnings or {}).get(self._key(), ()))
+        warnings, plan = (self._warnings or {}).get(self._key(), ((), None))
+        draw_changes_on_disk(layout, plan, self.filepath)
+        draw_check_first(layout, warnings)
 
     def written(self, context: Context) -> Collection[Object]:
         return chosen_model(context, self.collection, selected=self.selected).parts

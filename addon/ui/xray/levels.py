@@ -37,6 +37,7 @@ from ..files import (
     FileImport,
     SaveBackOntoImported,
     draw_backup,
+    draw_changes_on_disk,
     draw_check_first,
     is_collection_exporter,
     source_collection,
@@ -50,7 +51,7 @@ from .target import level_holders_to_export
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
-    from ...games.xray.levels.file import ImportedLevelFile
+    from ...games.xray.levels.file import ImportedLevelFile, Plan
     from ...games.xray.levels.properties import LevelProperties
 
 LevelImportProperties: Any = properties_from(LevelImportOptions)
@@ -195,8 +196,10 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     if TYPE_CHECKING:  # as in `LongWork`
         _found: dict[tuple[bool, bool], str] | None = None
         """Options -> findings; None without a file browser."""
+        _plan: Plan | None = None
+        """What was planned last."""
     else:
-        _found = None
+        _found = _plan = None
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -208,6 +211,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file, and collect errors and warnings for it."""
+        self._plan = None
         try:
             holder = level_holders_to_export(context, self.collection, whole=True)[0]
         except WriteError as refusal:
@@ -261,6 +265,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         plan = level_geometry.plan_export(context, holder, options, report, others=others)
         if plan.changes and (others or holder.type != "MESH"):  # the report has those of the whole file
             found = []
+        self._plan = plan
         known = {one.line for one in found}
         rest = Report({words: places for words, places in report.warnings.items() if words not in known})
         return [*(tell(one.sentence) for one in found), *rest.lines(tell)]
@@ -274,6 +279,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
             words = iface_("If vertices were edited, level.geom and level.geomx are written beside the file")
             paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
+        draw_changes_on_disk(layout, self._plan, self.filepath)
         draw_check_first(layout, self.findings.split("\n") if self.findings else ())
 
     def run(self, context: Context, report: Report) -> Outcome:
