@@ -85,17 +85,19 @@ NOT_MODELLED = {
     ),
     "an import takes it from the document as it is": (
         "Authorship.creator Authorship.modifier BoneTrack.flags Definition.bone_or_part Definition.flags "
-        "Definition.timing Dm.flags Dm.scale ExportScale.scale Geometry.indices Header.shader Header.type "
-        "IkBone.centre_of_mass IkBone.mass IkBone.material Joint.breaking Joint.damping Joint.flags Joint.friction "
-        "Joint.limits Joint.spring Joint.type Level.glows.position Level.glows.radius Level.glows.shader "
-        "Level.lights.diffuse Level.lights.direction Level.lights.position Level.lights.range Level.lights.type "
-        "Lists.rows.offset Lists.rows.triangles Lists.rows.vertices LodName.name MotionReferences.names "
-        "MotionReferences2.names Naming.texts NumberedPart.bones NumberedPart.name ObjectFlags.flags Part.bones "
-        "Part.name Partition.name Shape.box Shape.cylinder Shape.flags Shape.sphere Shape.type "
-        "SkeletalMotion.bone_or_part SkeletalMotion.flags SkeletalMotion.timing Surface.compiler_shader "
-        "Surface.flags Surface.material UserData.text Visuals.fixed.index Visuals.fixed.index_base "
-        "Visuals.fixed.index_buffer Visuals.fixed.index_count Visuals.fixed.vertex_base Visuals.fixed.vertex_buffer "
-        "Visuals.fixed.vertex_count"
+        "Definition.timing Dm.flags Dm.scale ExportScale.scale Header.shader Header.type IkBone.centre_of_mass "
+        "IkBone.mass IkBone.material Joint.breaking Joint.damping Joint.flags Joint.friction Joint.limits "
+        "Joint.spring Joint.type Level.glows.position Level.glows.radius Level.glows.shader Level.lights.diffuse "
+        "Level.lights.direction Level.lights.position Level.lights.range Level.lights.type LodName.name "
+        "MotionReferences.names MotionReferences2.names Naming.texts NumberedPart.bones NumberedPart.name "
+        "ObjectFlags.flags Part.bones Part.name Partition.name Shape.box Shape.cylinder Shape.flags Shape.sphere "
+        "Shape.type SkeletalMotion.bone_or_part SkeletalMotion.flags SkeletalMotion.timing Surface.compiler_shader "
+        "Surface.flags Surface.material UserData.text"
+    ),
+    "decoded together with another file of the level": (
+        "Geometry.indices Lists.rows.offset Lists.rows.triangles Lists.rows.vertices Visuals.fixed.index "
+        "Visuals.fixed.index_base Visuals.fixed.index_buffer Visuals.fixed.index_count Visuals.fixed.vertex_base "
+        "Visuals.fixed.vertex_buffer Visuals.fixed.vertex_count"
     ),
     "Blender does not show it, and an export keeps it": (
         "ActorTransform.adjust_mass ActorTransform.scale ActorTransform.values AiMap.nodes.plane "
