@@ -678,7 +678,7 @@ def test_setting_what_is_set_already_leaves_the_file_alone(run, omf):
         (["set", "run", "--speed", "101"], "outside what the file can store"),
         (["set", "run", "--speed", "nan"], "outside what the file can store"),
         (["set", "run", "--part", "legs"], "no bone part named 'legs'"),
-        (["set", "run", "--bone", "1"], "there is no bone 1. The partitions have 1 bone, from 0"),
+        (["set", "run", "--bone", "1"], "there is no bone 1. The bone parts have 1 bone, from 0"),
         (["set", "run", "--bone", "-1"], "there is no bone -1"),
         (["set", "run", "--flag", "fx", "--no-flag", "fx"], "to be set and cleared"),
     ],

@@ -184,6 +184,11 @@ def kept(owner: Any, name: str) -> bytes:
     )
 
 
+def damaged(owner: Any) -> ReadError:
+    """Return the error for stored values, which have no digest, that cannot be what an import stored."""
+    return ReadError("the stored file data is damaged", file=owner.id_data.name, remedy="Import the file again")
+
+
 def _stored(owner: Any, name: str) -> bytes:
     # Read as an item the bytes are copied once, as a property three times, which is slow for tens of megabytes.
     data = owner.get(name)

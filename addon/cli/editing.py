@@ -84,7 +84,7 @@ def _add_parameters(action: argparse.ArgumentParser) -> None:
     action.add_argument("--flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help=f"set it ({known})")
     action.add_argument("--no-flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help="clear it")
     place = action.add_mutually_exclusive_group()
-    place.add_argument("--part", metavar="PARTITION", help="the partition it plays on, by name; 'all' for all")
+    place.add_argument("--part", metavar="PART", help="the bone part it plays on, by name; 'all' for all")
     place.add_argument("--bone", type=int, metavar="INDEX", help="for an FX: the bone's index in the model")
 
 
@@ -175,7 +175,7 @@ def _partition(name: str, motions: MotionSet) -> int:
 def _bone(index: int | None, motions: MotionSet) -> int | None:
     count = sum(len(partition.bones) for partition in motions.parameters.partitions)
     if index is not None and not 0 <= index < count:
-        raise WriteError(f"there is no bone {index}", remedy=f"The partitions have {counted(count, 'bone')}, from 0")
+        raise WriteError(f"there is no bone {index}", remedy=f"The bone parts have {counted(count, 'bone')}, from 0")
     return index
 
 

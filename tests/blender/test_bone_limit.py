@@ -9,7 +9,8 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.mesh import bone_labels, decode_meshes
 from addon.formats.xray.omf.document import MOST_BONES
-from addon.games.xray.options import ModelExportOptions, MotionExportOptions
+from addon.games.xray.models.making import plan_new, plan_new_object
+from addon.games.xray.options import EditorModelExportOptions, ModelExportOptions, MotionExportOptions, Sdk
 from addon.ui.xray import motion_choices
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_new_models_in_the_game import animate, build
@@ -97,3 +98,25 @@ def test_the_command_line_has_the_option(rig, tmp_path, capsys):
     assert "70 bones" in capsys.readouterr().err
     assert cli.main([*call, "--most-bones", "70"]) == 0
     assert len(bone_labels(read_model(out))) == COUNT
+
+
+@pytest.mark.parametrize(("sdk", "most"), [(Sdk.COP, 4), (Sdk.SOC, 2)])
+def test_vertices_with_more_bones_than_the_editor_keeps_are_named(sdk, most):
+    rig, skin = build(chain(6))
+    for number in range(most + 1):
+        skin.vertex_groups[number].add([0, 1], 0.2, "REPLACE")
+    report = Report()
+    plan_new_object(bpy.context, rig, "a.object", EditorModelExportOptions(sdk=sdk), report)
+    words = f"2 vertices have more bones than the editor keeps, the {most} heaviest"
+    assert f"editors of the game: in mesh 'Skin': {words}" in report.warnings
+
+
+def test_vertices_with_more_bones_than_the_game_reads_are_named_once():
+    rig, skin = build(chain(6))
+    for number in range(5):
+        skin.vertex_groups[number].add([0, 1], 0.2, "REPLACE")
+    report = Report()
+    plan_new(bpy.context, rig, "a.ogf", ModelExportOptions(), report)
+    assert [line for line in report.lines() if "more" in line] == [
+        "2 vertices have more bones than the engine reads; the heaviest are written (Skin)"
+    ]

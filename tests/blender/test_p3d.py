@@ -398,7 +398,7 @@ def test_a_texture_that_is_a_colour(texture, colour):
     [
         (b"ODOL" + struct.pack("<I", 73) + bytes(40), "binarised model"),
         (b"", "empty"),
-        (b"MLOD" + struct.pack("<II", 0x101, 0), "no levels"),
+        (b"MLOD" + struct.pack("<II", 0x101, 0), "no LODs"),
         (small_model(small_lod())[:200], "offset"),
         (small_model(small_lod(points=0, faces=())), "the chosen LODs are empty"),
     ],
@@ -418,7 +418,7 @@ def test_a_face_at_a_missing_point_is_reported_and_not_shown(written):
     path = written(small_lod(faces=((0, 1, 77), (0, 1, 2))))
     assert bpy.ops.import_scene.arma_p3d(filepath=str(path)) == {"FINISHED"}
     assert [len(mesh.polygons) for mesh in bpy.data.meshes] == [1]
-    assert "faces at points or normals that do not exist are kept, but not shown (level 0: 1)" in last_report()
+    assert "faces at points or normals that do not exist are kept, but not shown (LOD 0: 1)" in last_report()
 
 
 def test_numbers_that_are_none_do_no_harm(written):

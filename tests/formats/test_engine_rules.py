@@ -39,8 +39,8 @@ ODD_OMF = {
     "the motion 'a' has 1 track for 2 bones": library((1, b"a")) + playing(b"a", bones=(b"root", b"hand")),
     "the motion 'a' occurs 2 times": library((1, b"a"), (2, b"a")) + playing(b"a", b"a"),
     "a motion without a name": library((1, b"")) + playing(b""),
-    "a partition or bone without a name": library((1, b"a")) + playing(b"a", bones=(b"",)),
-    "the bone 'root' is in several partitions (2)": library((1, b"a")) + playing(b"a", bones=(b"root", b"root")),
+    "a bone part or bone without a name": library((1, b"a")) + playing(b"a", bones=(b"",)),
+    "the bone 'root' is in several bone parts (2)": library((1, b"a")) + playing(b"a", bones=(b"root", b"root")),
 }
 
 
@@ -64,7 +64,7 @@ def test_motions_inside_a_model_must_fit_its_bones():
     assert "motions have 1 track, the model has 2 bones" in found
     strange = library((1, b"a")) + playing(b"a", bones=(b"root", b"tail"))
     assert (
-        "partitions refer to bones that the model does not have: tail"
+        "bone parts refer to bones that the model does not have: tail"
         in verify(with_motions(strange), "odd.ogf").problems
     )
 
@@ -88,15 +88,15 @@ def test_levels_of_an_arma_model_are_checked_as_in_blender():
     verdict = verify(data, "odd.p3d")
     assert verdict.status is Status.IDENTICAL
     assert verdict.problems == (
-        "level 1 (geometry): 2 of 2 faces have an open edge; this LOD must be closed",
-        "level 1 (geometry): 2 of 2 faces point inwards",
-        "level 1 (geometry): it has no components (vertex groups Component01, Component02 and so on)",
+        "LOD 1 (geometry): 2 of 2 faces have an open edge; this LOD must be closed",
+        "LOD 1 (geometry): 2 of 2 faces point inwards",
+        "LOD 1 (geometry): it has no components (vertex groups Component01, Component02 and so on)",
     )
 
 
 @pytest.mark.parametrize("path", corpus_files("p3d/*.p3d"))
 def test_real_arma_models_have_no_problem_but_those_that_they_do_have(path):
-    textured = "level 2 (shadow): 434 of 434 faces have a texture or material; a shadow has none"
+    textured = "LOD 2 (shadow): 434 of 434 faces have a texture or material; a shadow has none"
     found = verify(path.read_bytes(), path.name).problems
     assert found == ((textured,) if path.name == "crowbar_proxy.p3d" else ())
 

@@ -160,8 +160,8 @@ def test_a_report_is_in_russian():
         ("the bones left_arm and right_arm at home", "the bones left_arm and right_arm at home"),
         ("C:/my files at home/walk.omf", "C:/my files at home/walk.omf"),
         (
-            "editors of the game: in mesh 'body 1': 784 vmrefs have no weights",
-            "редакторы игры: в меше 'body 1': записей vmref без весов: 784",
+            "editors of the game: in mesh 'body 1': 784 vertices have no weights",
+            "редакторы игры: в меше 'body 1': вершин без весов: 784",
         ),
     ],
 )

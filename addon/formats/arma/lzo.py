@@ -2,10 +2,13 @@
 
 An instruction is one byte plus operands. The meaning of a match (its distance and length) depends on this byte and on
 how many literals were copied just before it. Checked against streams of the reference library. `stored` does not
-compress: it writes one run of literals, which every decoder accepts.
+compress: it writes one run of literals, which every decoder accepts. `pack` is fast and for whole words, `pack_bytes`
+is thorough.
 """
 
 from __future__ import annotations
+
+from bisect import bisect_left
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +24,11 @@ _LONG_LITERALS = 4
 _FAR_DISTANCE = 16384
 _NEAR_DISTANCE = 2048
 _LONGEST_DISTANCE = 49151
+_NEAR_LENGTH = 8
+_SHORTEST = 3
+"""Bytes of a match that saves space."""
+_TRIES = 8
+"""Earlier places of the same three bytes that are compared to find the longest match."""
 _WORD = 4
 """Bytes."""
 _EXTENSIONS = 16
@@ -191,7 +199,7 @@ def _instructions(
     and last bytes are the zeros of long lengths.
     """
     literal, far = back == 0, back > _FAR_DISTANCE
-    near = ~literal & (lengths <= 8) & (back <= _NEAR_DISTANCE)
+    near = ~literal & (lengths <= _NEAR_LENGTH) & (back <= _NEAR_DISTANCE)
     kinds = [literal, far]
     length = lengths - np.select(kinds, [3, 2], 2)
     rest = np.where(near, 0, np.maximum(length - np.select(kinds, [15, 7], 31), 0))
@@ -205,3 +213,95 @@ def _instructions(
     operands[near, 2] = back[near] - 1 >> 3
     counts = np.where(literal, 0, np.where(near, 1, 2)) + (rest > 0)
     return codes, operands, counts, 1 + zeros + counts
+
+
+def pack_bytes(plain: bytes) -> bytes:
+    """Return a compressed stream that unpacks to ``plain``, with matches at any byte.
+
+    Frames of real animations become less than 2 % larger than with the reference library; `pack` takes a tenth of the
+    time.
+    """
+    out = bytearray()
+    done, last = 0, -1  # the instruction byte that counts up to three literals behind a match
+    for at, length, back in [*_matches(plain), (len(plain), 0, 0)]:
+        literals = plain[done:at]
+        if last >= 0 and len(literals) < _LONG_LITERALS:
+            out[last] |= len(literals)
+        elif last < 0 and 0 < len(literals) <= 238:
+            out.append(17 + len(literals))
+        elif literals:
+            out += _with_length(0, len(literals) - 3, 15)
+        out += literals
+        if length:
+            out += _match(length, back)
+            done, last = at + length, len(out) - 2
+    return min(bytes(out) + _END, stored(plain), key=len)
+
+
+def _match(length: int, back: int) -> bytes:
+    """Return the instruction that copies ``length`` bytes from ``back`` bytes before."""
+    if length <= _NEAR_LENGTH and back <= _NEAR_DISTANCE:
+        return bytes((length - 1 << 5 | (back - 1 & 7) << 2, back - 1 >> 3))
+    if back <= _FAR_DISTANCE:
+        return _with_length(32, length - 2, 31) + (back - 1 << 2).to_bytes(2, "little")
+    beyond = back - _FAR_DISTANCE
+    return _with_length(16 | beyond >> 11 & 8, length - 2, 7) + ((beyond & 0x3FFF) << 2).to_bytes(2, "little")
+
+
+def _with_length(code: int, length: int, most: int) -> bytes:
+    """Return an instruction and its length, which takes further bytes if it is above ``most``."""
+    if length <= most:
+        return bytes((code | length,))
+    zeros, last = divmod(length - most - 1, 255)
+    return bytes((code,)) + bytes(zeros) + bytes((last + 1,))
+
+
+def _matches(plain: bytes) -> list[tuple[int, int, int]]:
+    """Return start, length and distance of the matches to write, in order."""
+    found: list[tuple[int, int, int]] = []
+    earlier = _earlier(plain)
+    starts = np.flatnonzero(earlier >= 0).tolist()
+    before = earlier.tolist()
+    index = 0
+    while index < len(starts):
+        at = starts[index]
+        saved, length, back = _longest(plain, before, at)
+        while index + 1 < len(starts) and starts[index + 1] == at + 1:
+            following = _longest(plain, before, at + 1)
+            if following[0] <= saved:
+                break
+            index, at = index + 1, at + 1
+            saved, length, back = following
+        if saved:
+            found.append((at, length, back))
+        index = bisect_left(starts, at + max(length, 1), index)
+    return found
+
+
+def _earlier(plain: bytes) -> NDArray[np.int64]:
+    """Return for each position the nearest one before it where the same three bytes are, -1 if there is none."""
+    data = np.frombuffer(plain, np.uint8).astype(np.uint32)
+    three = data[:-2] | data[1:-1] << 8 | data[2:] << 16
+    result = np.full(len(three), -1, np.int64)
+    order = np.argsort(three, kind="stable")
+    same = three[order[1:]] == three[order[:-1]]
+    result[order[1:][same]] = order[:-1][same]
+    return result
+
+
+def _longest(plain: bytes, before: list[int], at: int) -> tuple[int, int, int]:
+    """Return the bytes that the best match at a position saves, its length and its distance; 0 for none."""
+    best = (0, 0, 0)
+    source, end = before[at], len(plain)
+    for _ in range(_TRIES):
+        back = at - source
+        if source < 0 or back > _LONGEST_DISTANCE:
+            break
+        length = _SHORTEST
+        while at + length < end and plain[source + length] == plain[at + length]:
+            length += 1
+        saved = length - (2 if length <= _NEAR_LENGTH and back <= _NEAR_DISTANCE else 3)
+        if saved > best[0]:
+            best = saved, length, back
+        source = before[source]
+    return best

@@ -103,7 +103,7 @@ def read_model(reader: Reader, report: Report) -> Dm:
     if len(document.tail):
         report.warn(f"{counted(len(document.tail), 'extra byte')} after the model; kept", place)
     if corners % 3:
-        report.warn(f"{said_of(corners, 'indices', 'do')} not make whole triangles", place)
+        report.warn(f"{said_of(corners, 'corners', 'do')} not make whole triangles", place)
     if corners and int(document.corners.max()) >= vertices:
         report.warn("triangles refer to missing vertices", place)
     return document
@@ -298,7 +298,7 @@ def _encode_corners(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.uint16
     if not changes.resized("triangles", count, len(corners)):
         changes.count((corners != base.triangles[valid]).any(axis=1), "triangles redrawn")
     if 3 * count < len(base.corners):
-        changes.left_out.append("indices of the old file that do not make triangles")
+        changes.left_out.append("corners of the old file that do not make triangles")
     return corners.ravel().astype("<u2")
 
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...blender import armature, material, scope, sharp_mesh
 from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
-from ...blender.properties import kept
+from ...blender.properties import damaged, kept
 from ...core import files, names
 from ...core.changes import Changes, Part
 from ...core.errors import WriteError
@@ -348,8 +348,8 @@ class _Exporter:
         self.changes.unchanged = (self.changes.unchanged or 0) + 1
 
     def _shown_numbers(self) -> set[int]:
-        stored = self.chosen.model.motionbridge_arma_model.imported.split()
-        return {int(number) for number in stored}
+        properties = self.chosen.model.motionbridge_arma_model
+        return set(_numbers(properties, properties.imported))
 
     def _new(self, obj: Object) -> p3d.Lod:
         number = self._base_index(obj)  # of a copy of an imported LOD
@@ -395,7 +395,7 @@ class _Exporter:
         level = obj.motionbridge_arma_level
         mesh, polygons = self._gather(obj, base)
         mesh.groups = [self._selection(obj, group) for group in mesh.groups]
-        shown = [int(number) for number in level.uv_sets.split()] if base is not None else []
+        shown = _numbers(level, level.uv_sets) if base is not None else []
         mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(shown) if base else ())
         if base is not None and base.signature == FLASHPOINT and not shown and mesh.more_uvs:
             mesh.more_uvs = {}
@@ -506,6 +506,13 @@ def _rig_above(obj: Object) -> Any:
     while above is not None and above.type != "ARMATURE":
         above = above.parent
     return above
+
+
+def _numbers(owner: Any, text: str) -> list[int]:
+    """Return stored indices. Raises `ReadError` if something else is among them."""
+    if not all(map(str.isdecimal, text.split())):
+        raise damaged(owner)
+    return [int(number) for number in text.split()]
 
 
 def _numbered_uvs(layers: Mapping[str, NDArray[np.float32]], taken: Collection[int]) -> dict[str, NDArray[np.float32]]:

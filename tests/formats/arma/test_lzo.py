@@ -78,10 +78,11 @@ WORDS = st.integers(0, 3).map(lambda number: bytes((number, 0, 255, number)))
     parts=st.lists(st.tuples(WORDS, st.sampled_from((1, 2, 3, 5, 9, 70, 600))) | st.binary(max_size=9), max_size=30),
     between=st.sampled_from((0, 500, 1000, 5000, 13000)),
 )
-def test_packed_streams_unpack_to_what_was_packed(parts, between):
+@pytest.mark.parametrize("pack", [lzo.pack, lzo.pack_bytes])
+def test_packed_streams_unpack_to_what_was_packed(pack, parts, between):
     blocks = [part if isinstance(part, bytes) else part[0] * part[1] for part in parts]
     plain = b"".join(blocks) + bytes(f"{'':{between}}", "ascii") + b"".join(reversed(blocks))
-    stream = lzo.pack(plain)
+    stream = pack(plain)
     assert unpack(stream + b"next", len(plain)) == (plain, 4)
     assert len(stream) <= len(lzo.stored(plain))
     judge = pytest.importorskip("armaio.compression")
@@ -94,7 +95,8 @@ def test_matches_of_every_distance_and_length():
         for length in (1, 2, 3, 8, 9, 70, 600):
             plain = rare[:distance].tobytes() + rare[: min(length, distance)].tobytes() + b"end"
             stream = lzo.pack(plain)
-            assert unpack(stream, len(plain)) == (plain, 0), (distance, length)
+            for packed in (stream, lzo.pack_bytes(plain)):
+                assert unpack(packed, len(plain)) == (plain, 0), (distance, length)
             if length > 2 and distance > length and distance < 12288:
                 assert len(stream) < 4 * distance * 1.01 + 16 + length / 60, (distance, length)
 
@@ -120,6 +122,9 @@ def test_real_streams_give_what_another_reader_gives(file):
             assert used == len(block)
             assert plain == row.tobytes()
             assert unpack(bytes(block), row.nbytes) == (plain, 0)
+            packed = lzo.pack_bytes(plain)
+            assert judge.lzo1x_decompress(packed, row.nbytes) == (len(packed), plain)
+            assert len(packed) < 1.03 * len(block)
 
 
 @pytest.mark.parametrize("stream", [stream for stream, _ in INSTRUCTIONS.values()], ids=INSTRUCTIONS)

@@ -204,7 +204,7 @@ def test_broken_triangles_are_said_and_kept():
     assert dm.raw_size(document) == 4
     odd = SMALL[: VERTICES - 4] + words(5) + SMALL[VERTICES:-2]
     document, report = read(odd)
-    assert report.lines() == ["5 indices do not make whole triangles"]
+    assert report.lines() == ["5 corners do not make whole triangles"]
     assert dm.write(dm.encode(dm.decode(document, report), document)[0]) == odd
 
 

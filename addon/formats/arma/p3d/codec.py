@@ -43,20 +43,20 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     _refuse_others(reader, bytes(data[:4]))
     reader.take(4)
     version = reader.u32("the version")
-    count = reader.u32("the number of levels")
+    count = reader.u32("the number of LODs")
     if not count:
-        raise reader.error("there are no levels of detail in it")
+        raise reader.error("there are no LODs in it")
     lods = []
     for number in range(count):
-        reader.chunk = f"level {number}"
+        reader.chunk = f"LOD {number}"
         lod = _read_lod(reader)
-        _report_oddities(report, f"level {number}", lod)
-        warn_not_finite(report, f"level {number}", lod.points, lod.normals, lod.faces, lod.resolution)
+        _report_oddities(report, f"LOD {number}", lod)
+        warn_not_finite(report, f"LOD {number}", lod.points, lod.normals, lod.faces, lod.resolution)
         lods.append(lod)
     reader.chunk = ""
     result = P3d(version, lods, reader.rest())
     if len(result.tail):
-        report.warn(f"{counted(len(result.tail), 'extra byte')} after the last level")
+        report.warn(f"{counted(len(result.tail), 'extra byte')} after the last LOD")
     return result
 
 
@@ -98,15 +98,15 @@ def _refuse_others(reader: Reader, mark: bytes) -> None:
 
 
 def _read_lod(reader: Reader) -> Lod:
-    signature = bytes(reader.take(4, "the level's mark"))
+    signature = bytes(reader.take(4, "the LOD's mark"))
     if signature not in (ARMA, FLASHPOINT):
-        raise reader.error(f"a level begins with {signature!r} instead of P3DM or SP3X")
+        raise reader.error(f"a LOD begins with {signature!r} instead of P3DM or SP3X")
     size, version = reader.u32("the size of the header"), reader.u32("the version")
     points, normals, faces, flags = (
         reader.u32(f"the number of {what}") for what in ("points", "normals", "faces", "flags")
     )
     if size < HEADER_SIZE:
-        raise reader.error(f"the level's header has {size} bytes, {HEADER_SIZE} are the least")
+        raise reader.error(f"the LOD's header has {size} bytes, {HEADER_SIZE} are the least")
     result = Lod(
         signature,
         version,
@@ -117,7 +117,7 @@ def _read_lod(reader: Reader) -> Lod:
         *(_read_faces(reader, faces) if signature == ARMA else _read_old_faces(reader, faces)),
     )
     if bytes(reader.take(4, "the mark of the tags")) != b"TAGG":
-        raise reader.error("the level has no tags behind its faces")
+        raise reader.error("the LOD has no tags behind its faces")
     while not result.tags or result.tags[-1].name != LAST_TAG:
         result.tags.append(_read_tag(reader, result))
     result.resolution = reader.f32("the resolution")

@@ -13,10 +13,10 @@ from .document import Lod, P3d
 
 def describe(document: P3d) -> list[str]:
     """Return a summary of a few lines."""
-    lines = [f"version {document.version:#x}, {counted(len(document.lods), 'level')}"]
+    lines = [f"version {document.version:#x}, {counted(len(document.lods), 'LOD')}"]
     for number, lod in enumerate(document.lods):
         counts = f"{counted(len(lod.points), 'point')}, {counted(len(lod.faces), 'face')}"
-        lines.append(f"level {number} ({lod.kind}, {lod.resolution:g}): {counts}")
+        lines.append(f"LOD {number} ({lod.kind}, {lod.resolution:g}): {counts}")
         lines.append(f"  {extent(lod.points['position'])}")
         selections = [name for name, _, _ in lod.selections()]
         if selections:
@@ -31,7 +31,7 @@ def dump(document: P3d) -> Iterator[str]:
     """Yield the whole document as text."""
     yield f"version {document.version}"
     for number, lod in enumerate(document.lods):
-        yield from (f"level {number} {line}" for line in _lod_lines(lod))
+        yield from (f"LOD {number} {line}" for line in _lod_lines(lod))
     yield f"bytes behind: {bytes(document.tail).hex() or '-'}"
 
 

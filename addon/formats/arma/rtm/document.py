@@ -9,6 +9,7 @@ animation that the vendor's tool binarised. Unknown: the purpose of a binarised 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from ....core.binary import Bytes
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
 from ....core.report import counted
-from .. import names
+from .. import lzo, names
 
 NAME_SIZE = 32
 LONGEST_NAME = NAME_SIZE - 1
@@ -37,6 +38,8 @@ PACKED_BY_FLAG = 5
 """First binarised version with a flag for each array that says whether it is compressed."""
 PACKED_FROM = 1024
 """Size in bytes from which arrays of older versions are compressed."""
+WORTH_PACKING = 0.96
+"""Share of its size to which an array of version 5 must be compressed: the rule of the vendor's tool."""
 STEP_SOUND = b"StepSound"
 """The event that binarised files store by number (0)."""
 
@@ -132,6 +135,16 @@ class Binarised:
         frames = len(self.phases)
         return replace(self, version=PACKED_BY_FLAG, phases_block=b"", blocks=[b""] * frames)
 
+    def packed(self, values: NDArray[Any]) -> Bytes:
+        """Return the block of an array (a frame, or the phases), compressed if this file compresses such arrays."""
+        plain = np.ascontiguousarray(values).tobytes()
+        if self.version == 2 or (self.version < PACKED_BY_FLAG and len(plain) < PACKED_FROM):
+            return b""  # the file's version decides
+        if self.version == PACKED_BY_FLAG and not any(map(len, (self.phases_block, *self.blocks))):
+            return b""
+        block = lzo.pack_bytes(plain)
+        return block if self.version < PACKED_BY_FLAG or len(block) <= WORTH_PACKING * len(plain) else b""
+
 
 Rtm = Plain | Binarised
 """A plain or binarised animation."""
@@ -192,5 +205,5 @@ def with_phases(document: Rtm, phases: NDArray[np.float32], changes: Changes) ->
     lines = changes.lines if "phases" in changes.lines else [*changes.lines, "phases"]
     changed = replace(changes, lines=lines)
     if isinstance(document, Binarised):
-        return replace(document, phases=stored, phases_block=b""), changed
+        return replace(document, phases=stored, phases_block=document.packed(stored)), changed
     return replace(document, phases=stored), changed

@@ -387,7 +387,9 @@ def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binar
 def _update_binarised_fields(
     result: Binarised, base: Binarised, clip: DeltaClip, sources: Sources, changed: NDArray[np.bool_]
 ) -> tuple[Binarised, list[str]]:
-    """Return the result with the base's compressed blocks for unchanged frames, and the names of changed fields."""
+    """Return the result with the base's compressed blocks for unchanged frames, edited ones compressed like these, and
+    the names of changed fields.
+    """
     fields = []
     same_bones = result.bone_names == base.bone_names
     if not same_bones:
@@ -398,17 +400,18 @@ def _update_binarised_fields(
     elif not same_bits(result.phases, base.phases):
         fields.append("phases")
     if "frames" in fields or "phases" in fields:
-        result.phases_block = b""
+        result.phases_block = base.packed(result.phases)
     if not same_bits(result.step, base.step):
         fields.append("step")
+    kept: NDArray[np.bool_] = same_bones & ~np.any(changed, axis=0)
+    rows = zip(sources.frames.tolist(), kept.tolist(), result.transforms, strict=True)
+    result.blocks = [base.blocks[source] if is_kept else base.packed(row) for source, is_kept, row in rows]
     if [event.meaning for event in result.events] != [event.meaning for event in base.events]:
         fields.append("events")
         if result.version < WITH_EVENTS and result.events:
             fields.append("version")
-            return result.unpacked(), fields
-    if same_bones:
-        blocks = zip(sources.frames.tolist(), (~np.any(changed, axis=0)).tolist(), strict=True)
-        result.blocks = [base.blocks[source] if is_kept else b"" for source, is_kept in blocks]
+            # Only the compression of version 2 is another.
+            return result.unpacked() if result.version == 2 else replace(result, version=PACKED_BY_FLAG), fields
     return result, fields
 
 

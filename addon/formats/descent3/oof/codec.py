@@ -209,7 +209,7 @@ def _report_oddities(document: Oof, report: Report) -> None:
         faces = part.faces
         textured = faces.rows["texture"][faces.is_textured]
         if len(textured) and (textured.min() < 0 or textured.max() >= textures):
-            report.warn("faces name a texture that is not in the table", part.label)
+            report.warn("faces have a texture that the model does not list", part.label)
         vertices = faces.corners["vertex"]
         if len(vertices) and (vertices.min() < 0 or vertices.max() >= len(part.positions)):
             report.warn("faces refer to missing vertices", part.label)

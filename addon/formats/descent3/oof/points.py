@@ -173,12 +173,12 @@ def _keep_stored(
 
 
 def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[np.void] | None:
-    """Return the rows of NATH, or None to keep the base's chunk unchanged because no point has an up vector."""
-    old = base.last(AttachUps)
+    """Return the rows of NATH, or None to keep the base's chunk unchanged: no point had an up vector, and none has."""
+    old, existing = base.last(AttachUps), base.last(AttachPoints)
     if all(point.up is None for point in points):
-        existing = base.last(AttachPoints)
-        removed = existing is not None and len(existing.rows) > 0 and not points
-        return np.zeros(0, POINT) if removed and old is not None else None
+        count = len(existing.rows) if existing is not None else 0
+        removed = old is not None and count > 0 and (len(old.rows) == count or not points)
+        return np.zeros(0, POINT) if removed else None
     stored = old.rows if old is not None else np.zeros(0, POINT)
     rows, sources = np.zeros(len(points), POINT), _sources(points, len(stored))
     for row, point, source in zip(rows, points, sources, strict=True):

@@ -123,7 +123,7 @@ def drawn(level: Level, geometry: Geometry, report: Report, detail: float = 0.0)
     _take_windows(result, counts, np.where(missing, -1, lists), shared, detail)
     fits = ~missing & _in_buffers(result, geometry)
     if not fits.all():
-        words = "refer to missing vertices or indices of level.geom"
+        words = "refer to missing vertices or faces of level.geom"
         report.warn(f"{said_of(int((~fits).sum()), 'visuals', words)}; left out")
     return np.asarray(result[fits])
 

@@ -44,14 +44,20 @@ _CHUNK_WORDS = {
     MeshFlags: "flags",
     Points: "points",
     Faces: "faces",
-    VertexMapRefs: "vmrefs",
+    VertexMapRefs: "weights and texture coordinates of vertices",
     SurfacesOfFaces: "list of surfaces",
 }
 
 
-def problems(document: Object, most_bones: int = MOST_BONES) -> Iterator[str]:
-    """Yield a sentence for everything that editors refuse or misread, and for more bones than the game supports;
-    motions inside have rules of their own.
+MOST_WEIGHTS = 4
+"""Bones per vertex in Clear Sky and Call of Pripyat; Shadow of Chernobyl and its editor allow 2."""
+
+
+def problems(document: Object, most_bones: int = MOST_BONES, most_weights: int | None = MOST_WEIGHTS) -> Iterator[str]:
+    """Yield a sentence for everything that editors refuse or misread, and for more bones than the game supports.
+
+    ``most_weights``: bones per vertex that the editor keeps, None if that is not asked. Motions inside have rules of
+    their own.
     """
     model = document.model
     version = model.first(Version)
@@ -68,7 +74,7 @@ def problems(document: Object, most_bones: int = MOST_BONES) -> Iterator[str]:
     weight_maps = {bone.weight_map for bone in model.bones}
     surfaces = {surface.label.lower() for surface in model.surfaces} if model.first(Surfaces) is not None else None
     for mesh in model.meshes:
-        found = _mesh_problems(mesh, surfaces, weight_maps if model.bones else None)
+        found = _mesh_problems(mesh, surfaces, weight_maps if model.bones else None, most_weights)
         yield from (f"in mesh {mesh.label!r}: {sentence}" for sentence in found)
     for group in names.duplicates(mesh.label for mesh in model.meshes):
         yield f"the mesh {group[0]!r} occurs {len(group)} times"
@@ -120,7 +126,9 @@ def _hierarchy_problems(found: list[bones.Bone], labels: list[str]) -> Iterator[
             return
 
 
-def _mesh_problems(mesh: Mesh, surfaces: set[str] | None, weight_maps: set[str] | None) -> Iterator[str]:
+def _mesh_problems(
+    mesh: Mesh, surfaces: set[str] | None, weight_maps: set[str] | None, most_weights: int | None
+) -> Iterator[str]:
     version = mesh.first(Version)
     if version is None or version.number != MESH_VERSION:
         yield f"its version is {version.number if version is not None else 'missing'}, not 17"
@@ -141,9 +149,9 @@ def _mesh_problems(mesh: Mesh, surfaces: set[str] | None, weight_maps: set[str] 
         yield "faces refer to points that do not exist"
         return
     if (faces.corners[:, :, 1] >= len(refs.refs.counts)).any():
-        yield "faces refer to vmrefs that do not exist"
+        yield "faces refer to weights and texture coordinates that do not exist"
         return
-    yield from _map_problems(mesh, refs, weight_maps)
+    yield from _map_problems(mesh, refs, faces.corners.reshape(-1, 2), weight_maps, most_weights)
 
 
 def _is_box(corners: NDArray[np.float32], positions: NDArray[np.float32]) -> bool:
@@ -184,38 +192,46 @@ def _surface_list_problems(mesh: Mesh, surfaces: set[str] | None, faces: int) ->
         yield said_of(without, "faces", "have no surface")
 
 
-def _map_problems(mesh: Mesh, refs: VertexMapRefs, weight_maps: set[str] | None) -> Iterator[str]:
-    maps, rows = mesh.maps.maps, refs.refs.rows
+def _map_problems(
+    mesh: Mesh,
+    refs: VertexMapRefs,
+    corners: NDArray[np.uint32],
+    weight_maps: set[str] | None,
+    most_weights: int | None,
+) -> Iterator[str]:
+    """Yield the problems of texture coordinates and weights; ``corners`` (corners, 2): point and vmref of each."""
+    maps, rows, count = mesh.maps.maps, refs.refs.rows, len(refs.refs.counts)
     sizes = np.array([len(one.values) for one in maps], np.int64)
     kinds = np.array([one.type for one in maps], np.int64)
     inside = (rows[:, 0] >= 0) & (rows[:, 0] < len(maps))
     inside[inside] = (rows[inside, 1] >= 0) & (rows[inside, 1] < sizes[rows[inside, 0]])
     if not inside.all():
-        yield "vmrefs refer to entries of vertex maps that do not exist"
+        yield "vertices refer to weights or texture coordinates that do not exist"
         return
-    owner = np.repeat(np.arange(len(refs.refs.counts)), refs.refs.counts)
-    used = np.zeros(len(refs.refs.counts), np.bool_)
-    faces = mesh.first(Faces)
-    if faces is not None:
-        used[faces.corners[:, :, 1].ravel()] = True
+    owner = np.repeat(np.arange(count), refs.refs.counts)
     of_kind = kinds[rows[:, 0]] if len(rows) else np.zeros(0, np.int64)
-    uvs = np.bincount(owner[of_kind == UV], minlength=len(used))
-    if (used & (uvs != 1)).any():
-        yield said_of(int((used & (uvs != 1)).sum()), "vmrefs", "have no texture coordinates, or several")
+    uvs = np.bincount(owner[of_kind == UV], minlength=count)
+    if untextured := _points_with(corners, uvs != 1):
+        yield said_of(untextured, "vertices", "have no texture coordinates, or several")
     if weight_maps is None:
         return
     unknown = sorted({one.label for one in maps if one.type == WEIGHT} - weight_maps)
     if unknown:
-        yield f"weight maps that are of no bone: {', '.join(unknown)}"
-    weights = np.bincount(owner[of_kind == WEIGHT], minlength=len(used))
-    if (used & (weights == 0)).any():
-        yield said_of(int((used & (weights == 0)).sum()), "vmrefs", "have no weights")
+        yield f"weights of bones that do not exist: {', '.join(unknown)}"
+    weights = np.bincount(owner[of_kind == WEIGHT], minlength=count)
+    if unweighted := _points_with(corners, weights == 0):
+        yield said_of(unweighted, "vertices", "have no weights")
+    if most_weights is not None and (trimmed := _points_with(corners, weights > most_weights)):
+        yield said_of(trimmed, "vertices", f"have more bones than the editor keeps, the {most_weights} heaviest")
+
+
+def _points_with(corners: NDArray[np.uint32], chosen: NDArray[np.bool_]) -> int:
+    """Return how many points have corners (corners, 2) whose vmref is in the mask ``chosen``."""
+    return len(np.unique(corners[chosen[corners[:, 1]], 0]))
 
 
 # Problems of a Blender mesh -------------------------------------------------------------------------------------------
 
-MOST_WEIGHTS = 4
-"""Bones per vertex in Clear Sky and Call of Pripyat; Shadow of Chernobyl allows 2."""
 MOST_VERTICES = 65534
 """Largest number of vertices of an exported part, which is one surface in all meshes; here counted in one mesh only."""
 

@@ -592,7 +592,7 @@ def _with_sharp_edges(made: Mesh, rule: Rule, corners: Indices, pairs: Indices, 
 
 def _report_smoothing(rule: Rule, lost: int, name: str, report: Report) -> None:
     if rule is Rule.MASKS:
-        report.warn("smoothing masks are written as groups, and the mesh's flag 4 is removed", name)
+        report.warn("smoothing masks are written as smoothing groups", name)
     if lost:
         words = "end inside a smooth surface, which groups cannot store; they become smooth"
         report.warn(said_of(lost, "sharp edges", words), name)

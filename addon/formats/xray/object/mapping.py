@@ -51,7 +51,7 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
         intact = np.all(np.logical_and(point < len(positions), vmref < total), axis=1)
     lost = int((~intact).sum())
     if lost:
-        report.warn(said_of(lost, "faces", "refer to missing points or vmrefs; left out"), mesh.label)
+        report.warn(said_of(lost, "faces", "refer to missing vertices; left out"), mesh.label)
         point, vmref = point[intact], vmref[intact]
     groups = group_of_map(mesh, model)
     uvs, weights = vmref_values(mesh, refs, groups, report)
@@ -129,7 +129,7 @@ def vmref_values(
     exists = (number >= 0) & (number < len(maps))
     exists &= (entry >= 0) & (entry < sizes[np.where(exists, number, -1)])
     if not exists.all():
-        report.warn("vmrefs refer to entries of vertex maps that do not exist; ignored", mesh.label)
+        report.warn("vertices refer to weights or texture coordinates that do not exist; ignored", mesh.label)
         owner, number, entry = owner[exists], number[exists], entry[exists]
     # The values of all maps concatenated, and the offset of each entry.
     values = np.concatenate([np.zeros(0, np.float32), *(one.values.ravel() for one in maps)])

@@ -148,7 +148,7 @@ def _report_parts_left_out(document: Ogf, decoded: set[tuple[int, ...]], report:
         if part.path in decoded:
             continue
         in_level = part.visual.first(GeometryContainer) or part.visual.first(VertexContainer)
-        where = "its geometry lies in the level's files" if in_level else "it has no readable vertices or indices"
+        where = "its geometry lies in the level's files" if in_level else "it has no readable vertices or faces"
         report.warn(f"a mesh is left out: {where}", part_name(document, part))
 
 
@@ -227,10 +227,10 @@ def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, rep
         finest = windows.windows[0]
         start, count = int(finest["offset"]), 3 * int(finest["triangles"])
         if start + count > len(corners):
-            report.warn("the finest detail refers to missing indices; the existing ones are used", name)
+            report.warn("the finest detail has faces that do not exist; the existing ones are used", name)
         corners = corners[start : start + count]
     if len(corners) % 3:
-        report.warn(f"{said_of(len(corners), 'indices', 'do')} not make whole triangles; the rest is left out", name)
+        report.warn(f"{said_of(len(corners), 'corners', 'do')} not make whole triangles; the rest is left out", name)
     return corners[: len(corners) // 3 * 3]
 
 

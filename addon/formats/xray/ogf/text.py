@@ -267,7 +267,7 @@ def _mesh_problems(visual: Ogf, bones: int | None) -> Iterator[str]:
         return
     corners, count = indices.corners, len(vertices.rows)
     if len(corners) % 3:
-        yield f"{len(corners)} indices do not make whole triangles"
+        yield f"{len(corners)} corners do not make whole triangles"
     if len(corners) and int(corners.max()) >= count:
         yield f"triangles refer to vertices beyond the last of {count}"
     if vertices.links and bones is not None and count and int(vertices.rows["bones"].max()) >= bones:
@@ -276,4 +276,4 @@ def _mesh_problems(visual: Ogf, bones: int | None) -> Iterator[str]:
     if windows is not None and len(windows.windows):
         ends = windows.windows["offset"].astype(np.int64) + 3 * windows.windows["triangles"].astype(np.int64)
         if int(ends.max()) > len(corners):
-            yield "a level of detail refers to missing indices"
+            yield "a level of detail has faces that do not exist"

@@ -107,7 +107,7 @@ def _check_agreement(document: Omf, report: Report) -> None:
     for motion, label in zip(all_motions, document.motion_set.labels, strict=True):
         if motion.track_count != bones:
             report.warn(
-                f"{counted(motion.track_count, 'track')} for {counted(bones, 'bone')} listed in partitions", label
+                f"{counted(motion.track_count, 'track')} for {counted(bones, 'bone')} listed in bone parts", label
             )
     for motion, definition in zip(all_motions, parameters.definitions, strict=False):
         if motion.name.lower() != definition.name.lower():
@@ -360,7 +360,7 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
         bare = _try_layout(reader, start + 2, version, named=False, numbered=True)
         if not isinstance(bare, ReadError) and not len(bare[0].tail):
             report.warn(
-                "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
+                "bone parts list bones without names (an editor's bug): the game cannot read this", reader.chunk
             )
             found = bare
     if isinstance(found, ReadError):
@@ -387,15 +387,15 @@ def _try_layout(
 
 
 def _read_body(reader: Reader, report: Report, version: int, *, named: bool, numbered: bool) -> Parameters:
-    partitions = [_read_partition(reader, named, numbered) for _ in range(reader.u16("the number of partitions"))]
+    partitions = [_read_partition(reader, named, numbered) for _ in range(reader.u16("the number of bone parts"))]
     definitions = [_read_definition(reader, report, version) for _ in range(reader.u16("the number of motions"))]
     return Parameters(version, partitions, definitions, reader.rest(), named, numbered)
 
 
 def _read_partition(reader: Reader, named: bool, numbered: bool) -> Partition:
-    name = reader.string("a partition's name")
+    name = reader.string("a bone part's name")
     bones = []
-    for _ in range(reader.u16("a partition's number of bones")):
+    for _ in range(reader.u16("a bone part's number of bones")):
         bone = reader.string("a bone's name") if named else None
         bones.append(PartitionBone(bone, reader.u32("a bone's track number") if numbered else None))
     return Partition(name, bones)

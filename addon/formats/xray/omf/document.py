@@ -390,7 +390,7 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones
     for entry_index, bone in enumerate(entries):
         track = entry_index if bone.track is None else bone.track
         if track >= tracks:
-            report.warn(f"a partition refers to track {track}, the motions have {tracks}", _bone_label(bone.name))
+            report.warn(f"a bone part refers to track {track}, the motions have {tracks}", _bone_label(bone.name))
         elif bone.name is not None:
             if bones[track] is not None:
                 report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))

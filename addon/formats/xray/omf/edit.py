@@ -86,7 +86,7 @@ def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]
     named = (bone.name for partition in motions.parameters.partitions for bone in partition.bones)
     strange = sorted({names.decode(name) for name in named if name and names.decode(name).lower() not in known})
     if strange:
-        yield f"partitions refer to bones that the model does not have: {listed(strange)}"
+        yield f"bone parts refer to bones that the model does not have: {listed(strange)}"
 
 
 def _partition_problems(parameters: Parameters, found: dict[str, str], most_bones: int) -> None:
@@ -94,16 +94,16 @@ def _partition_problems(parameters: Parameters, found: dict[str, str], most_bone
     if len(bones) > most_bones:
         found[f"{counted(len(bones), 'bone')}; the game supports {most_bones}"] = RAISE_LIMIT
     if len(parameters.partitions) > MOST_PARTITIONS:
-        found[f"{counted(len(parameters.partitions), 'partition')}; the game supports {MOST_PARTITIONS}"] = (
+        found[f"{counted(len(parameters.partitions), 'bone part')}; the game supports {MOST_PARTITIONS}"] = (
             "Join some of them"
         )
     if parameters.numbered and sorted(bone.track or 0 for bone in bones) != list(range(len(bones))):
-        found["the partitions do not number every track exactly once"] = "Put every bone into exactly one partition"
+        found["the bone parts do not number every track exactly once"] = "Put every bone into exactly one bone part"
     for name, count in Counter((bone.name or b"").lower() for bone in bones if parameters.named).items():
         if count > 1:
-            found[f"the bone {names.decode(name)!r} is in several partitions ({count})"] = "Put it into one"
+            found[f"the bone {names.decode(name)!r} is in several bone parts ({count})"] = "Put it into one"
     for label in [partition.name for partition in parameters.partitions] + [bone.name or b"" for bone in bones]:
-        _name_problems("partition or bone", label, found)
+        _name_problems("bone part or bone", label, found)
 
 
 def _definition_problems(definition: Definition, parameters: Parameters, found: dict[str, str]) -> None:
@@ -310,8 +310,8 @@ def _with_partition(definition: Definition, source: MotionSet, parts: list[str])
     label = names.decode(partitions[number].name) if number < len(partitions) else f"number {number}"
     if label.lower() not in parts:
         raise WriteError(
-            f"the motion {definition.label!r} plays on the partition {label!r}, which this file lacks",
-            remedy="Set it to another partition or to all of them first",
+            f"the motion {definition.label!r} plays on the bone part {label!r}, which this file lacks",
+            remedy="Set it to another bone part or to all of them first",
         )
     return replace(definition, bone_or_part=parts.index(label.lower()))
 

@@ -52,7 +52,7 @@ def describe_motions(motions: MotionSet) -> list[str]:
     counts = f"{counted(len(all_motions), 'motion')}, {counted(frames, 'frame')}, {counted(marks, 'mark')}"
     return [
         f"{counts}, parameters version {parameters.version}",
-        f"partitions: {parts or 'none'}",
+        f"bone parts: {parts or 'none'}",
         f"track flags: {', '.join(f'{flags} ({count}x)' for flags, count in sorted(kinds.items())) or 'no tracks'}",
     ]
 
@@ -238,7 +238,7 @@ def _parameter_differences(one: Parameters, other: Parameters) -> Iterator[str]:
         for parameters in (one, other)
     ]
     if lists[0] != lists[1]:
-        yield f"partitions: {_parts(one)} / {_parts(other)}"
+        yield f"bone parts: {_parts(one)} / {_parts(other)}"
     if one.tail != other.tail:
         yield "bytes behind the parameters differ"
 

@@ -15,7 +15,7 @@ import numpy as np
 from mathutils import Euler, Matrix
 from numpy.typing import NDArray
 
-from ....core.errors import ReadError
+from ....core.errors import ReadError, WriteError
 from ....core.report import Report
 from ....formats.xray import hud
 from ....formats.xray.ltx.document import cleaned, numbers
@@ -169,9 +169,14 @@ def rotation_axes(part: Part) -> list[Any]:
 
 
 def _text(hands: Object, key: str) -> str:
-    """Return the value of a key; for a missing wide-screen key the value of the plain key."""
+    """Return the value of a key; for a missing wide-screen key the value of the plain key.
+
+    Raises `WriteError` if the scene stores no value of the key.
+    """
     rows = hands.motionbridge_hud.values
-    row = rows[key]
+    row = rows.get(key)
+    if row is None:
+        raise WriteError(f"{hands.name!r} stores no value of {key}", remedy="Create the HUD scene again")
     plain = rows.get(key.removesuffix(hud.WIDE_SUFFIX))
     return cleaned(plain.text if row.is_missing and not row.text and plain is not None else row.text)
 

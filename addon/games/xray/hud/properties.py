@@ -60,7 +60,8 @@ def _show(hud: "HudProperties", _context: Context) -> None:
 
 
 def _attach(hud: "HudProperties", _context: Context) -> None:
-    attachments.show(hud.id_data)
+    if hud.is_hud:
+        attachments.show(hud.id_data)
 
 
 ATTACHMENTS = (

@@ -33,7 +33,7 @@ from ....formats.xray.chunks import Chunk, Section
 from ....formats.xray.conversion import ModelSettings, game_model, points_of_bones
 from ....formats.xray.conversion import with_motions as with_game_motions
 from ....formats.xray.object import mapping
-from ....formats.xray.object.checks import problems
+from ....formats.xray.object.checks import MOST_WEIGHTS, problems
 from ....formats.xray.object.chunk_types import (
     DYNAMIC,
     ActorTransform,
@@ -132,7 +132,9 @@ def plan_new_object(
     ]
     model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
     document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
-    for sentence in problems(document, most_bones):
+    # What a game model does not keep of them is said when it is made.
+    most_weights = None if for_game else SOC.most_links if options.sdk is Sdk.SOC else MOST_WEIGHTS
+    for sentence in problems(document, most_bones, most_weights):
         report.warn(sentence if for_game else f"editors of the game: {sentence}")
     changes = Changes(new="editor model")
     if rig is None or not chosen:

@@ -17,7 +17,7 @@ import numpy as np
 from ....blender import action_lists
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, matrices_of, parent_local
-from ....blender.properties import drop, keep, kept
+from ....blender.properties import damaged, drop, keep, kept
 from ....core import names, rotation
 from ....core.binary import Reader
 from ....core.errors import ReadError
@@ -140,9 +140,14 @@ def are_stored(file: MotionFile, motions: MotionSet) -> bool:
 
 
 def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
-    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in."""
+    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in.
+
+    Raises `ReadError` if the file has no such motion.
+    """
     document = document_of(file)
     library, parameters = document.motion_set
+    if motions and max(motions) >= len(library.motions):
+        raise damaged(file)
     found = [
         replace(stub, body=motions[index].body, starts=motions[index].starts, frames=motions[index].frames)
         if index in motions

@@ -111,7 +111,7 @@ def test_longer_headers_and_bytes_behind_stay():
     document, report = read(data)
     assert p3d.write(document) == data
     assert p3d.raw_size(document) == 10
-    assert report.lines()[0].endswith("6 extra bytes after the last level")
+    assert report.lines()[0].endswith("6 extra bytes after the last LOD")
 
 
 def test_tags_that_nothing_reads_are_raw_bytes():
@@ -131,7 +131,7 @@ def test_nan_and_infinite_values_are_told_and_kept():
     uv = data.index(struct.pack("<2f", 0.25, 0.25))
     data[uv : uv + 4] = struct.pack("<f", float("-inf"))
     document, report = read(bytes(data))
-    assert report.lines() == [f"[2x] {NOT_FINITE} (level 0: 3, level 1: 1)"]
+    assert report.lines() == [f"[2x] {NOT_FINITE} (LOD 0: 3, LOD 1: 1)"]
     assert p3d.write(document) == bytes(data)
 
 
@@ -241,7 +241,7 @@ MANY = 0xFFFF_FFFF
         (b"ODOL" + struct.pack("<I", 73) + bytes(60), r"ODOL, version 73.*MLOD"),
         (b"NLOD" + bytes(60), "oldest tools"),
         (b"RTM_0101" + bytes(60), "not a model"),
-        (model(), "no levels"),
+        (model(), "no LODs"),
         (HEAD + struct.pack("<IIII", MANY, 0, 0, 0) + bytes(400), "4294967295 points"),
         (HEAD + struct.pack("<IIII", 0, MANY, 0, 0) + bytes(400), "4294967295 normals"),
         (HEAD + struct.pack("<IIII", 0, 0, MANY, 0) + bytes(400), "4294967295 faces"),
@@ -269,8 +269,8 @@ def test_faces_that_no_mesh_can_have_are_kept_counted_and_not_shown(arma):
     document, report = read(data)
     assert p3d.write(document) == data
     assert report.lines() == [
-        "faces without 3 or 4 corners are kept, but not shown (level 0: 5)",
-        "faces at points or normals that do not exist are kept, but not shown (level 0: 2)",
+        "faces without 3 or 4 corners are kept, but not shown (LOD 0: 5)",
+        "faces at points or normals that do not exist are kept, but not shown (LOD 0: 2)",
     ]
     mesh = p3d.decode_polygons(document.lods[0], report, {}, "x")
     assert mesh.attributes[FILE_FACE].values.tolist() == [0]
@@ -297,7 +297,7 @@ def test_a_uv_set_is_read_by_its_content_if_its_size_leaves_out_its_number(value
     data = model(*(lod(arma).replace(b"TAGG", b"TAGG" + stored + more, 1) for _ in range(2)))
     document, report = read(data)
     assert p3d.write(document) == data
-    sentence = "[2x] UV sets whose declared size leaves out their number are read nevertheless (level 0: 1, level 1: 1)"
+    sentence = "[2x] UV sets whose declared size leaves out their number are read nevertheless (LOD 0: 1, LOD 1: 1)"
     assert [line for line in report.lines() if "UV sets" in line] == [sentence] * short
     for level in document.lods:
         assert bytes(level.tags[0].data) == content
@@ -314,15 +314,15 @@ def test_byte_law_for_models_with_oddities(file):
 def test_text():
     document, _ = read(ARMA)
     assert p3d.describe(document) == [
-        "version 0x101, 2 levels",
-        "level 0 (visual, 1): 4 points, 2 faces",
+        "version 0x101, 2 LODs",
+        "LOD 0 (visual, 1): 4 points, 2 faces",
         "  0.0 0.0 0.0 to 1.0 0.0 2.0",
         "  selections: Pelvis, spine, -hidden, proxy:man.001",
         "  properties: class=man",
-        "level 1 (memory, 1e+15): 4 points, 2 faces",
+        "LOD 1 (memory, 1e+15): 4 points, 2 faces",
         "  0.0 0.0 0.0 to 1.0 0.0 2.0",
     ]
-    assert "level 0 texts 0 'a\\\\wood.paa' 'a\\\\wood.rvmat'" in list(p3d.dump(document))
+    assert "LOD 0 texts 0 'a\\\\wood.paa' 'a\\\\wood.rvmat'" in list(p3d.dump(document))
     other, _ = read(ARMA.replace(b"spine", b"spinal").replace(b"wood.rvmat", b"iron.rvmat"))
     assert list(p3d.differences(document, other)) == [
         "LOD 0 (visual, 1): textures and materials differ",

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import deltas, rotation, space
+from addon.core.binary import Reader
 from addon.core.changes import Changes
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import Event
 from addon.core.report import Report
-from addon.formats.arma import model_cfg, rtm
+from addon.formats.arma import lzo, model_cfg, rtm
 from addon.formats.arma.rtm.document import StoredEvent
 from addon.formats.arma.rtm.mapping import halves
 from addon.formats.arma.rtm.sources import stored_events
@@ -545,6 +546,22 @@ def test_other_phases_go_in_packed_anew_and_are_told_once():
         assert getattr(again, "phases_block", b"") == b""
 
 
+@pytest.mark.parametrize("with_event", [False, True])
+@pytest.mark.parametrize("file", corpus_files("rtm_binarised/*.rtm"))
+def test_edited_frames_of_real_files_stay_compressed(file, with_event):
+    data = file.read_bytes()
+    document = read(data)
+    hierarchy = Hierarchy("flat", dict.fromkeys(document.bones, ""))
+    clip = clip_of(document, hierarchy)
+    clip.deltas[0, :, 0, 3] += 0.01 * np.arange(1, clip.frames + 1)
+    added = [Event(np.float32(0.5), "sound", "step")] * with_event
+    again, changes = rtm.encode_binarised(replace(clip, events=[*clip.events, *added]), hierarchy, document)
+    assert changes.extent == f"{clip.frames} frame{'s' * (clip.frames > 1)}"
+    written = rtm.write(again)
+    assert read(written).transforms.tobytes() == again.transforms.tobytes()
+    assert len(written) < 1.03 * len(data) + 40 * with_event
+
+
 def test_a_new_frame_has_no_block_of_another():
     document = read(binarised())
     document.blocks = [b"first", b"last"]
@@ -552,4 +569,6 @@ def test_a_new_frame_has_no_block_of_another():
     longer = replace(clip, deltas=clip.deltas[:, [0, 1, 1]], phases=np.array([0.0, 1.0, 2.0], np.float32))
     again, changes = rtm.encode_binarised(longer, PAIR, document)
     assert "frames" in changes.lines
-    assert again.blocks == [b"first", b"last", b""]
+    assert again.blocks[:2] == [b"first", b"last"]
+    row = again.transforms[2].tobytes()
+    assert lzo.unpack(Reader(again.blocks[2]), len(row)) == (row, again.blocks[2])

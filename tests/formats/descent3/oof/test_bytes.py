@@ -198,7 +198,7 @@ ODD = {
     "stray bytes": (model() + bytes(7), "7 extra bytes at the end"),
     "31 sub-objects": (count_at(b"OHDR", 0, 31, 2000), "31 sub-objects; the game supports 30"),
     "two billion sub-objects": (count_at(b"OHDR", 0, 2**31 - 1), "2147483647 sub-objects are declared, 2 exist"),
-    "texture out of range": (model(replaced={b"TXTR": bytes(4)}), "name a texture that is not in the table"),
+    "texture out of range": (model(replaced={b"TXTR": bytes(4)}), "have a texture that the model does not list"),
     "no NUL": (
         model(replaced={b"SOBJ ": body(CHUNKS[b"SOBJ "], 2300).replace(b"rotor\0", b"rotors")}),
         "a text has no end",

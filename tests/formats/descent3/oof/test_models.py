@@ -442,6 +442,14 @@ def test_attach_points_without_an_up_vector_get_one_where_others_have_one():
     assert np.linalg.norm(rows["direction"][1]) == pytest.approx(1)
 
 
+def test_attach_points_that_lose_their_up_vectors_lose_them_in_the_file():
+    document, found = decoded()
+    found.points[2].up = None
+    data, changes = written(found, document)
+    assert changes.lines == ["up vectors"]
+    assert data == model(without=[b"NATH"])
+
+
 def test_up_vectors_stay_where_the_attach_points_cannot_be_read():
     document, found = decoded(model(replaced={b"ATCH": b"\2\0\0\0"}))
     assert [point.kind for point in found.points if point.up is not None] == []

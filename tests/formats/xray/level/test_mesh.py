@@ -148,7 +148,7 @@ def test_a_visual_whose_range_leads_nowhere_is_left_out_with_a_warning(old, new)
     at = SMALL_LEVEL.index(old)
     document, geom, report = small(SMALL_LEVEL[:at] + new + SMALL_LEVEL[at + len(old) :])
     assert mesh.drawn(document, geom, report)["visual"].tolist() == [1]
-    assert list(report.warnings) == ["1 visual refers to missing vertices or indices of level.geom; left out"]
+    assert list(report.warnings) == ["1 visual refers to missing vertices or faces of level.geom; left out"]
 
 
 def test_indices_to_missing_vertices_draw_nothing():

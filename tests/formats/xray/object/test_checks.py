@@ -8,6 +8,14 @@ from tests.formats.xray.object.small_object import BONE, MESH, MODEL, OLD, SURFA
 from tests.real_files import corpus_files
 
 WITHOUT_WEIGHTS = words(5) + b"".join(b"\1" + words(0, number % 4) for number in range(5))
+
+
+def weighted(*counts):
+    """Five vmrefs, the first and the fourth of one point, with so many weights."""
+    rows = (bytes((1 + count,)) + words(0, number % 4) + words(2, 0) * count for number, count in enumerate(counts))
+    return words(5) + b"".join(rows)
+
+
 CASES = {
     "the version of the object is 17, not 16": {"x900": b"\x11\0"},
     "the version of the object is missing, not 16": {"x900": None},
@@ -50,14 +58,17 @@ MESH_CASES = {
     "in mesh 'quad': faces refer to points that do not exist": {
         "x1006": MESH[0x1006].replace(words(3, 4), words(4, 4))
     },
-    "in mesh 'quad': faces refer to vmrefs that do not exist": {
+    "in mesh 'quad': faces refer to weights and texture coordinates that do not exist": {
         "x1006": MESH[0x1006].replace(words(3, 4), words(3, 5))
     },
-    "in mesh 'quad': vmrefs refer to entries of vertex maps that do not exist": {
+    "in mesh 'quad': vertices refer to weights or texture coordinates that do not exist": {
         "x1008": MESH[0x1008].replace(words(1, 0), words(1, 1))
     },
-    "in mesh 'quad': weight maps that are of no bone: Root": {"x1012": MESH[0x1012].replace(b"root", b"Root")},
-    "in mesh 'quad': 5 vmrefs have no weights": {"x1008": WITHOUT_WEIGHTS},
+    "in mesh 'quad': weights of bones that do not exist: Root": {"x1012": MESH[0x1012].replace(b"root", b"Root")},
+    "in mesh 'quad': 4 vertices have no weights": {"x1008": WITHOUT_WEIGHTS},
+    "in mesh 'quad': 2 vertices have more bones than the editor keeps, the 4 heaviest": {
+        "x1008": weighted(5, 4, 5, 5, 1)
+    },
 }
 
 

@@ -176,7 +176,7 @@ def test_masks_become_groups_and_say_so():
     assert after.first(MeshFlags).flags == 1
     first, second = after.first(Smoothing).groups
     assert first != second
-    assert any("masks are written as groups" in warning for warning in report.warnings)
+    assert any("masks are written as smoothing groups" in warning for warning in report.warnings)
 
 
 def test_a_new_mesh_has_the_same_normals():
@@ -196,7 +196,7 @@ def test_entries_of_maps_that_are_not_there_are_said_and_passed_over():
     refs = MESH[0x1008].replace(words(1, 0), words(1, 1))  # uv 1 of map 1, which has one
     model = model_of(small((mesh(x1008=refs),)))
     made = decode_mesh(model.meshes[0], model, report)
-    assert report.lines() == ["vmrefs refer to entries of vertex maps that do not exist; ignored (quad)"]
+    assert report.lines() == ["vertices refer to weights or texture coordinates that do not exist; ignored (quad)"]
     assert made.weights.weights.tolist() == whole.weights.weights.tolist()
     changed = (made.uvs != whole.uvs).any(axis=1)
     assert changed.sum() == 1

@@ -95,11 +95,11 @@ def test_a_real_progressive_model_has_the_triangles_its_window_counts(corpus):
     ("indices", "windows", "finding", "triangles"),
     [
         (struct.pack("<I6H", 6, 0, 1, 2, 0, 1, 3), b"", "1 triangle refers to missing vertices; left out", 1),
-        (struct.pack("<I4H", 4, 0, 1, 2, 0), b"", "4 indices do not make whole triangles; the rest is left out", 1),
+        (struct.pack("<I4H", 4, 0, 1, 2, 0), b"", "4 corners do not make whole triangles; the rest is left out", 1),
         (
             struct.pack("<I3H", 3, 0, 1, 2),
             bytes(16) + struct.pack("<IIHH", 1, 0, 9, 3),
-            "the finest detail refers to missing indices; the existing ones are used",
+            "the finest detail has faces that do not exist; the existing ones are used",
             1,
         ),
     ],

@@ -110,7 +110,7 @@ def test_merging_counts_partitions_by_name() -> None:
     mine, other = made("walk"), made("run")
     mine.parameters.partitions[0].name = b"legs"
     other.parameters.definitions[0].bone_or_part = 0
-    with pytest.raises(WriteError, match="plays on the partition 'default', which this file lacks"):
+    with pytest.raises(WriteError, match="plays on the bone part 'default', which this file lacks"):
         edit.merge(mine, other)
     other.parameters.partitions[0].name = b"Legs"
     assert edit.merge(mine, other).parameters.definitions[1].bone_or_part == 0
@@ -312,7 +312,7 @@ def test_the_bones_of_a_motion_file_are_in_the_order_of_its_tracks(tmp_path) -> 
 def test_a_description_counts_what_is_there(corpus) -> None:
     lines = omf.describe(load((corpus / HUMAN).read_bytes()))
     assert lines[0] == "231 motions, 15371 frames, 148 marks, parameters version 4"
-    assert lines[1] == "partitions: legs (13 bones), torso (30 bones), head (4 bones)"
+    assert lines[1] == "bone parts: legs (13 bones), torso (30 bones), head (4 bones)"
 
 
 # Chunk ids and counts ------------------------------------------------------------------------------------------------

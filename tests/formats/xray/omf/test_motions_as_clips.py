@@ -688,7 +688,7 @@ def test_tracks_given_twice_or_not_there_are_said_with_the_bone() -> None:
     made = load(omf_file([], parameters(3, [b"arm", b"leg"], []))).motion_set
     report = Report()
     assert track_bones(made.parameters, 1, report) == ["arm"]
-    assert report.lines() == ["a partition refers to track 1, the motions have 1 (leg)"]
+    assert report.lines() == ["a bone part refers to track 1, the motions have 1 (leg)"]
     made.parameters.partitions[0].bones[1].track = 0
     report = Report()
     assert track_bones(made.parameters, 1, report) == ["leg"]
