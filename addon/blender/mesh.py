@@ -17,7 +17,7 @@ becomes one in Blender, with the same index. Normals of polygons are for display
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -30,11 +30,11 @@ from ..core import polygons
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh
 from ..core.problems import Problem
 from ..core.report import Report, counted, counted_plural, said_of
-from . import attributes, compat, material, scope
+from . import attributes, compat, material
 
 if TYPE_CHECKING:
     from . import typed
-    from .typed import Context, Material, Object
+    from .typed import Material, Object
 
 
 UV_LAYER = "UVMap"
@@ -166,17 +166,18 @@ class Gathered:
     exact_normals: bool
 
 
-def gather(shown: Object) -> Gathered:
-    """Read an object's mesh in local space, without modifiers; polygons are triangulated. Normals are those that
-    Blender shows; unedited custom normals have their original values.
+def gather(shown: Object, evaluated: Any = None) -> Gathered:
+    """Read an object's mesh in local space; polygons are triangulated. Normals are those that Blender shows; unedited
+    custom normals have their original values. ``evaluated``: a mesh to read instead, the result of modifiers.
     """
-    with outside_edit_mode(shown) as data:
+    with outside_edit_mode(shown) as own:
+        data = own if evaluated is None else evaluated
         positions = positions_of(data)
         triangles, faces = triangles_of(data)
         corners = np.empty(len(data.loops), np.int32)
         if len(corners):
             data.attributes[".corner_vert"].data.foreach_get("value", corners)
-        normals, exact = corner_normals(data)
+        normals, exact = corner_normals(data, evaluated=evaluated is not None)
         uvs = corner_uvs(data)
         index = np.zeros(len(data.polygons), np.int32)
         data.polygons.foreach_get("material_index", index)
@@ -197,12 +198,17 @@ def gather(shown: Object) -> Gathered:
     return Gathered(mesh, exact)
 
 
-def corner_normals(data: typed.Mesh) -> tuple[NDArray[np.float32], bool]:
-    """Return (corners, 3) normals, and whether unedited custom normals among them are exact."""
+def corner_normals(data: typed.Mesh, *, evaluated: bool = False) -> tuple[NDArray[np.float32], bool]:
+    """Return (corners, 3) normals, and whether unedited custom normals among them are exact.
+
+    ``evaluated``: modifiers made the mesh, and copied the stored normals as if they were any attribute.
+    """
+    shown = column(data.corner_normals, "vector", len(data.loops), 3)
+    if evaluated:
+        return shown, False
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
         return exact, True
-    shown = column(data.corner_normals, "vector", len(data.loops), 3)
     given, shown_then = _vectors_of_corners(data, GIVEN_NORMAL), _vectors_of_corners(data, SHOWN_NORMAL)
     if given is None or shown_then is None:
         return shown, False
@@ -608,52 +614,6 @@ def corner_uvs(data: typed.Mesh) -> NDArray[np.float32] | None:
     """Return (corners, 2) of the UV map that is rendered, or else active; None without UV maps."""
     layer = next((layer for layer in data.uv_layers if layer.active_render), data.uv_layers.active)
     return None if layer is None else column(layer.uv, "vector", len(data.loops), 2)
-
-
-@contextmanager
-def evaluated_mesh(
-    context: Context, shown: Object, report: Report, *, modifiers: bool, without: Container[str] = ()
-) -> Iterator[Any]:
-    """Yield the mesh with modifiers and shape keys applied, or None if that is not wanted or there are none. Modifiers
-    of the types ``without`` are not counted. Warns of those that are not applied.
-    """
-    if not modifiers:
-        warn_of_modifiers(shown, report, without)
-    if not modifiers or not is_modified(shown, without):
-        yield None
-        return
-    if shown.mode == "EDIT":
-        shown.update_from_editmode()
-    with scope.evaluated(context, [shown]):
-        result = shown.evaluated_get(context.evaluated_depsgraph_get())
-        try:
-            yield result.to_mesh()
-        finally:
-            result.to_mesh_clear()
-
-
-def is_modified(shown: Object, without: Container[str] = ()) -> bool:
-    """Return whether an object has modifiers, except those of the types ``without``, or shape keys with an effect."""
-    return bool(_active_modifiers(shown, without) or _active_shape_keys(shown))
-
-
-def warn_of_modifiers(shown: Object, report: Report, without: Container[str] = ()) -> None:
-    """Warn of modifiers and shape keys that are not applied."""
-    for what, active in (("modifiers", _active_modifiers(shown, without)), ("shape keys", _active_shape_keys(shown))):
-        if active:
-            report.warn(f"{what} are not applied ({', '.join(active)})", shown.name)
-
-
-def _active_modifiers(shown: Object, without: Container[str]) -> list[str]:
-    return [change.name for change in shown.modifiers if change.show_viewport and change.type not in without]
-
-
-def _active_shape_keys(shown: Object) -> list[str]:
-    keys, pinned = shown.data.shape_keys, shown.active_shape_key if shown.show_only_shape_key else None
-    blocks = keys.key_blocks[1:] if keys is not None else ()
-    if blocks and not keys.use_relative and pinned is None:
-        return [key.name for key in blocks]  # which of them are shown, the time decides
-    return [key.name for key in blocks if (key == pinned if pinned else key.value and not key.mute)]
 
 
 @dataclass(frozen=True)

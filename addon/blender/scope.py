@@ -7,7 +7,7 @@ for new objects and `make_current` selects them, whatever state the scene is in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -280,15 +280,14 @@ def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
 
 
 @contextmanager
-def without_modifiers(owner: Object, kinds: Container[str]) -> Iterator[None]:
-    """Disable an object's modifiers of the types ``kinds`` inside the ``with`` block."""
-    disabled = [one for one in owner.modifiers if one.type in kinds and one.show_viewport]
+def without_modifiers(enabled: Sequence[Any]) -> Iterator[None]:
+    """Disable these modifiers, which are enabled, inside the ``with`` block."""
     try:
-        for one in disabled:
+        for one in enabled:
             one.show_viewport = False
         yield
     finally:
-        for one in disabled:
+        for one in enabled:
             one.show_viewport = True
 
 

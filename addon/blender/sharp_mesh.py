@@ -91,7 +91,7 @@ def gather(
             data.attributes[".corner_vert"].data.foreach_get("value", corners)
         uvs = corner_uvs(data)
         index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
-        normals, _ = corner_normals(data)
+        normals, _ = corner_normals(data, evaluated=evaluated is not None)
         mesh = PolygonMesh(
             shown.name,
             positions_of(data),

@@ -49,6 +49,15 @@ def bone_display_option() -> Any:
     )
 
 
+def modifiers_option() -> Any:
+    """Return the Apply Modifiers option of every export of meshes."""
+    return option(
+        True,
+        "Apply Modifiers",
+        "Export the mesh with its modifiers and shape keys applied, but not bent by the armature",
+    )
+
+
 class Choice(Enum):
     """What users choose from. A member's name is its identifier in Blender, its value begins with label and tooltip."""
 

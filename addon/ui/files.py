@@ -6,6 +6,7 @@ here.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..blender import armature, scope
+from ..blender import armature, modifiers, scope
 from ..blender.compat import PATH_OPTIONS
 from ..blender.control_links import is_control_rig
 from ..blender.properties import refuse_linked
@@ -259,17 +260,26 @@ class FileExport(Operation, NamedFile, BackupChoice):
             )
         report.warn(f"{words}: {listed(left_out, NAMES_SHOWN)}")
 
+    def _warn_of_modifiers(self, context: Context, report: Report) -> None:
+        with suppress(MotionbridgeError):  # the export reports it
+            for obj in self.written(context):
+                if obj.type == "MESH":
+                    modifiers.warn(obj, report)
+
     def _checked(self, context: Context, work: Any, report: Report) -> Outcome | None:
         self.warn_of_left_out(context, report)
         return super()._checked(context, work, report)
 
     def draw_last(self, context: Context) -> None:
-        """Draw the backup option, and what is left out."""
+        """Draw the backup option, what is left out, and modifiers that are not applied."""
         draw_backup(fields(self.layout), self, self.filepath)
-        key = self.filepath
+        applied = getattr(self, "modifiers", True)
+        key = self.filepath, applied
         if self._said_before is None or self._said_before[0] != key:
             report = Report()
             self.warn_of_left_out(context, report)
+            if not applied:
+                self._warn_of_modifiers(context, report)
             self._said_before = key, report.lines(sentence_translator())
         draw_check_first(self.layout, self._said_before[1])
 

@@ -571,7 +571,7 @@ def test_normals_of_the_editor_are_shown_after_an_edit(samples, turned):
         shown.rotation_euler.z = 0.7
         shown.location.y = 2
         bpy.context.view_layer.update()
-    assert editor_exporting.show_normals(found.holder, Report()) == 1
+    assert editor_exporting.show_normals(bpy.context, found.holder, Report()) == 1
     now = shown_normals(shown.data)
     assert np.abs(now - before).max() > 0.01
     _, plan = exported(found)
@@ -586,5 +586,5 @@ def test_normals_of_the_editor_are_shown_after_an_edit(samples, turned):
 def test_normals_that_the_file_stores_are_left(tmp_path):
     found = imported(made(tmp_path, small()))
     report = Report()
-    assert editor_exporting.show_normals(found.holder, report) == 0
+    assert editor_exporting.show_normals(bpy.context, found.holder, report) == 0
     assert any("stores normals" in note for note in report.notes)

@@ -369,7 +369,7 @@ def test_modifiers_are_applied_when_asked_and_said_when_not():
     shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
     shown.modifiers.new("Array", "ARRAY").count = 3
     before = snapshot()
-    plan, report = planned(shown)
+    plan, report = planned(shown, modifiers=False)
     assert plan.faces == 2
     assert any("modifiers are not applied (Array)" in line for line in report.warnings)
     plan, report = planned(shown, modifiers=True)
@@ -432,7 +432,7 @@ def test_shape_keys_that_the_time_chooses_are_applied_and_said_too():
         point.co.z += 5
     keys = shown.data.shape_keys
     keys.use_relative, keys.eval_time = False, keys.key_blocks[1].frame
-    plan, report = planned(shown)
+    plan, report = planned(shown, modifiers=False)
     assert "shape keys are not applied (raised)" in report.warnings
     plan, report = planned(shown, modifiers=True)
     assert not report.warnings

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender import attributes, sharp_mesh
-from ...blender.mesh import Offending, is_modified, outside_edit_mode
+from ...blender import attributes, modifiers, sharp_mesh
+from ...blender.mesh import Offending, outside_edit_mode
 from ...core.errors import WriteError
 from ...core.model import Domain, VertexWeights
 from ...core.problems import Problem
@@ -24,8 +24,6 @@ from ...formats.arma.p3d import check
 if TYPE_CHECKING:
     from ...blender.typed import Object
 
-BENDING = frozenset({"ARMATURE"})
-"""Types of modifiers that an export does not apply."""
 MOST_COMPONENTS = 4096
 """Faces that share no vertices would be as many components, and Blender takes minutes to make so many vertex groups."""
 
@@ -91,7 +89,7 @@ def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending
         elif lod.is_modified:
             found += [Offending(lod.obj, one, none, none) for one in (*cut, *problems)]
             if cut or problems:
-                report.note("checked with its modifiers applied, so nothing is selected", lod.content.mesh.name)
+                report.note(modifiers.NOTHING_SELECTED, lod.content.mesh.name)
         else:
             found += [Offending(lod.obj, one, one.elements, none) for one in cut]
             found += [lod.selectable(one) for one in problems]
@@ -149,7 +147,7 @@ def mass_of(obj: Object) -> float:
 
 def set_mass(obj: Object, total: float, report: Report, *, by_volume: bool) -> None:
     """Distribute a mass of ``total`` kg on the points of a LOD. Called in object mode. Raises `WriteError`."""
-    if is_modified(obj, BENDING):
+    if modifiers.is_modified(obj):
         report.warn("its modifiers are applied later, which can change the sum: apply them first", obj.name)
     mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
     values = check.mass_of_points(mesh, total, by_volume=by_volume)

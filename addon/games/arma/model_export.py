@@ -19,8 +19,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ...blender import armature, material, scope, sharp_mesh
-from ...blender import mesh as meshes
+from ...blender import armature, material, modifiers, sharp_mesh
 from ...blender.attributes import Wanted
 from ...blender.properties import damaged, kept
 from ...core import files, names
@@ -34,7 +33,7 @@ from ...formats.arma.p3d import LEVEL
 from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, keep_saved, onto_imported, warn_of_pasted
 from . import textures
-from .model_check import BENDING, GatheredLod
+from .model_check import GatheredLod
 from .model_import import KINDS, POINT_SIZE, PROXY_SIZE
 from .options import Levels, ModelExportOptions, lod_identifier
 from .properties import level_of, model_of
@@ -422,7 +421,7 @@ class _Exporter:
         content = p3d.LodContent(mesh, float(level.resolution), properties, proxies, shown)
         rig = obj.find_armature()
         bones = frozenset(self._selection(obj, bone.name) for bone in (rig.data.bones if rig is not None else ()))
-        modified = self.options.modifiers and meshes.is_modified(obj, BENDING)
+        modified = self.options.modifiers and modifiers.is_modified(obj)
         gathered = GatheredLod(obj, content, base, polygons, bones, is_modified=modified)
         for found in gathered.cut_faces():
             self.report.warn(found.sentence, obj.name)
@@ -430,11 +429,7 @@ class _Exporter:
 
     def _gather(self, obj: Object, base: p3d.Lod | None) -> tuple[PolygonMesh, NDArray[np.int32]]:
         """Return the mesh of an object, not bent by its armature, and the polygon that each face is part of."""
-        applied = self.options.modifiers
-        with (
-            scope.without_modifiers(obj, BENDING if applied and meshes.is_modified(obj, BENDING) else ()),
-            meshes.evaluated_mesh(self.context, obj, self.report, modifiers=applied, without=BENDING) as evaluated,
-        ):
+        with modifiers.evaluated(self.context, obj, self.report, apply=self.options.modifiers) as evaluated:
             mesh, polygons = sharp_mesh.gather(obj, WANTED, evaluated, most_corners=4)
             self._warn_of_loose_edges(obj, evaluated or obj.data)
             if p3d.kind_of(obj.motionbridge_arma_level.resolution) in DRAWN:

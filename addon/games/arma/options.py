@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from ...formats.arma import skeletons
-from ..options import Choice, HiddenKeysOptions, Options, bone_display_option, choice, listed, made, option, path
+from ..options import (
+    Choice,
+    HiddenKeysOptions,
+    Options,
+    bone_display_option,
+    choice,
+    listed,
+    made,
+    modifiers_option,
+    option,
+    path,
+)
 from .properties import STEP_ITEMS
 
 
@@ -256,11 +267,7 @@ class ModelExportOptions(Options):
         "Selected Only",
         "Of LODs that belong to no imported model, export the selected ones; otherwise all of the scene",
     )
-    modifiers: bool = option(
-        True,
-        "Apply Modifiers",
-        "Export the mesh with its modifiers and shape keys applied, but not bent by the armature",
-    )
+    modifiers: bool = modifiers_option()
     transforms: bool = option(
         True,
         "Apply Transforms",

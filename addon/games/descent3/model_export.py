@@ -9,8 +9,7 @@ import hashlib
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ...blender import material, scope
+from ...blender import material, modifiers
 from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
 from ...blender.mesh import Offending
@@ -357,29 +356,17 @@ def _gather_mesh(context: Context, found: Object, options: ModelExportOptions, r
     if found.type != "MESH":
         nothing = np.zeros(0, np.int32)
         return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
-    with (
-        _undeformed(found, report),
-        meshes.evaluated_mesh(context, found, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated,
-    ):
-        mesh = meshes.gather_polygons(found, WANTED, evaluated, normals=options.shown_normals)
-    for slot in found.material_slots:
-        material.warn_of_paint(slot.material, report)
-    mesh.materials = [gather_material(slot.material) for slot in found.material_slots] or [Material("")]
-    return mesh
-
-
-@contextmanager
-def _undeformed(found: Object, report: Report) -> Iterator[None]:
-    """Disable Armature modifiers inside the ``with`` block: the game moves each sub-object as a rigid whole."""
-    deforming = [
-        one for one in found.modifiers if one.type == "ARMATURE" and one.show_viewport and one.object is not None
-    ]
-    if deforming:
+    if modifiers.is_bent(found):
         report.warn(
             "an armature bends it, which the game cannot; exported as in edit mode (parent it to a bone)", found.name
         )
-    with scope.without_modifiers(found, {"ARMATURE"} if deforming else ()):
-        yield
+    with modifiers.evaluated(context, found, report, apply=options.modifiers) as evaluated:
+        mesh = meshes.gather_polygons(found, WANTED, evaluated, normals=options.shown_normals)
+        slots = material.materials_of(found, evaluated or found.data)
+    for used in slots:
+        material.warn_of_paint(used, report)
+    mesh.materials = [gather_material(used) for used in slots] or [Material("")]
+    return mesh
 
 
 def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:

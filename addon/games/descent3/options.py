@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..options import Options, bone_display_option, option
+from ..options import Options, bone_display_option, modifiers_option, option
 
 
 class ModelImportOptions(Options):
@@ -45,7 +45,7 @@ class ModelExportOptions(Options):
     imported model. ``backup``: keep the replaced file.
     """
 
-    modifiers: bool = option(False, "Apply Modifiers", "Export the mesh with its modifiers applied")
+    modifiers: bool = modifiers_option()
     shown_normals: bool = False
     anew: bool = option(
         False, "New File", "Write a new file of version 2300 from the objects, without the imported data"

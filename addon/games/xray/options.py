@@ -19,6 +19,7 @@ from ..options import (
     bone_display_option,
     choice,
     listed,
+    modifiers_option,
     number_or_none,
     option,
     path,
@@ -250,6 +251,7 @@ class ModelExportOptions(Options):
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
+    modifiers: bool = modifiers_option()
     most_links: int = listed(
         "4",
         int,
@@ -300,6 +302,7 @@ class EditorModelExportOptions(Options):
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
+    modifiers: bool = modifiers_option()
     motions: bool = option(
         True,
         "Motions",
@@ -369,7 +372,7 @@ class LevelExportOptions(Options):
     `.bak`. ``game_materials``: ids of the game's `gamemtl.xr`, empty if it was not found.
     """
 
-    modifiers: bool = option(False, "Apply Modifiers", "Export the mesh with its modifiers applied")
+    modifiers: bool = modifiers_option()
     anew: bool = option(
         False, "New File", "Write a new file of the newest version from the mesh, without the imported data"
     )

@@ -17,7 +17,16 @@ from ...games.xray.models.properties import holder_of, objects_below
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, replaced
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from, rpt_
+from ..bases import (
+    BlenderOperator,
+    BlenderPanel,
+    ExportHelper,
+    ImportHelper,
+    iface_,
+    options_from,
+    properties_from,
+    rpt_,
+)
 from ..bones import hides_keys
 from ..change_words import change_lines, change_text, file_sentence
 from ..files import (
@@ -126,8 +135,10 @@ class EXPORT_SCENE_OT_xray_object(
         """Draw the options; that for the target editors only for a model that was not imported."""
         layout = fields(self.layout)
         self.draw_removed(layout)
-        for name in ("skeleton", "meshes", "motions"):
+        for name in ("skeleton", "meshes"):
             layout.prop(self, name)
+        layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
+        layout.prop(self, "motions")
         holder = editor_model_of(context)
         if holder is None:
             layout.prop(self, "sdk")
@@ -177,7 +188,7 @@ class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
         """Check the model of the active object."""
         holder = checked_editor_model_of(context)
         if holder.motionbridge_editor_model.is_model:
-            return holder, editor_exporting.find_problems(holder, report)
+            return holder, editor_exporting.find_problems(context, holder, report)
         return holder, making.find_problems(context, holder, report)
 
 
@@ -200,7 +211,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
 
     def run(self, context: Context, report: Report) -> Outcome:
         with scope.object_mode(context):
-            number = editor_exporting.show_normals(editor_model_of(context), report)
+            number = editor_exporting.show_normals(context, editor_model_of(context), report)
         return Outcome(rpt_("Meshes with the editor's normals: {}").format(number), done=number > 0)
 
 

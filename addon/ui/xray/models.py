@@ -242,6 +242,7 @@ class EXPORT_SCENE_OT_xray_ogf(
             row.active = self.meshes
             row.prop(self, "replace_meshes")
         layout.prop(self, "skeleton")
+        layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "most_links")
         rig = active_rig(context)
         motion_choices.draw_bone_limit(layout, self, rig)

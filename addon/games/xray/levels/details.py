@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import attributes, instances, scope
+from ....blender import attributes, instances, modifiers, scope
 from ....blender import mesh as meshes
 from ....blender.mesh import positions_of
 from ....blender.properties import keep, kept
@@ -81,7 +81,7 @@ def lay_out_models(models: Iterable[Any], start: tuple[float, float, float] = (0
 MODELS = "Models"
 SAMPLED_SLOTS = 4096
 """Number of slots that is enough to estimate the height of the ground."""
-WITHOUT_GROUND = "Slots Without Ground"
+WITHOUT_GROUND = f"{attributes.MASK}Slots Without Ground"
 """Name of the modifier and the vertex group that hide slots at -200 m."""
 LEVEL_WITHIN = 1e-2
 """Metres between the corners of a square up to which it is not tilted."""
@@ -317,7 +317,7 @@ def plan(context: Context, ground: Object, data: bytes, options: LevelExportOpti
     Modifiers are applied to the models only.
     """
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
-    meshes.warn_of_modifiers(ground, report, {"MASK"})  # Mask: hides slots without ground
+    modifiers.warn(ground, report)
     base = details.read(data, "", Report()) if data else None
     models = _gather_models(context, ground, base, options, report)
     points, heights = _gather_slots(ground)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ....blender import attributes, material
-from ....blender import mesh as meshes
+from ....blender import attributes, material, modifiers
 from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
 from ....blender.transforms import world_matrix
@@ -101,7 +100,9 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
     if obj.motionbridge_level.is_part:
         wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
     attributes.warn_of_misfits(obj, wanted, report)
-    with meshes.evaluated_mesh(context, obj, report, modifiers=options.modifiers) as made:
+    if modifiers.is_bent(obj):
+        report.warn("an armature bends it, which is not exported; apply its Armature modifier", obj.name)
+    with modifiers.evaluated(context, obj, report, apply=options.modifiers) as made:
         shape = gather_shape(obj, wanted, report, made, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":

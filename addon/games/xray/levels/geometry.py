@@ -20,7 +20,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import attributes, scope
+from ....blender import attributes, modifiers, scope
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.mesh import Offending
@@ -480,6 +480,9 @@ def find_problems(
             pausing.pause((number + 0.5) / len(shapes))
             elements = problem.elements
             on_faces = problem.domain is Domain.FACE
+            if options.modifiers and modifiers.is_modified(obj):
+                report.note(modifiers.NOTHING_SELECTED, obj.name)
+                elements = elements[:0]
             faces = np.unique(shape.faces[elements]) if on_faces else elements[:0]
             vertices = elements[:0] if on_faces else elements[elements < len(obj.data.vertices)]
             found.append(Offending(obj, problem, faces[faces >= 0].astype(np.int64), vertices))

@@ -15,7 +15,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ....blender import attributes
+from ....blender import attributes, modifiers
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.properties import kept
@@ -174,7 +174,7 @@ def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
     if edited:
         found.report.warn(f"boxes only show where surfaces and trees are; not written: {listed_objects(edited)}")
     shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in found.all_of(kind)]
-    modified = [obj for obj in shown_meshes if obj.type == "MESH" and meshes.is_modified(obj)]
+    modified = [obj for obj in shown_meshes if obj.type == "MESH" and modifiers.is_modified(obj)]
     if modified:
         found.report.warn(f"modifiers and shape keys that are not applied are not written: {listed_objects(modified)}")
     mine = {*shown_meshes, *found.boxes, *found.all_of("LIGHT")}

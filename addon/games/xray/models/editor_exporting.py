@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,15 +17,14 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import armature, material, scope, sharp_mesh
+from ....blender import armature, material, modifiers, scope, sharp_mesh
 from ....blender.mesh import Offending
 from ....blender.properties import is_local, keep, kept
 from ....core import files, names, space
 from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.mesh_parts import transformed_polygons
-from ....core.model import Domain, PolygonMesh, VertexWeights
+from ....core.model import Domain
 from ....core.problems import whole
 from ....core.report import Report, counted_plural, said_of
 from ....formats.xray import bones as bone_files
@@ -46,7 +45,7 @@ from ....formats.xray.object.chunk_types import (
 )
 from ....formats.xray.object.document import MESHES, Meshes, Model
 from ....formats.xray.object.encoding import encode_mesh, encode_new_mesh
-from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
+from ....formats.xray.object.mapping import decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
@@ -62,7 +61,6 @@ from ..motions.skl_host import SklHost, by_name
 from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .exporting import (
     NO_TEXTURE,
-    parent_bone,
     texture_name,
     transform_in_model,
     unedited_rest,
@@ -70,6 +68,7 @@ from .exporting import (
     warn_of_own_transform,
     warn_of_pictures,
 )
+from .gathering import Gathered, gather, materials_by_surface, read, surface_name
 from .properties import flags_of, objects_below
 
 if TYPE_CHECKING:
@@ -134,7 +133,6 @@ def with_motions(
 
 SHADER, STATIC_SHADER = b"models\\model", b"default"
 COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
-WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
 
 
 def plan_export(
@@ -169,11 +167,11 @@ def plan_export(
     if options.skeleton and holder.type == "ARMATURE" and model.bones:
         model = _with_bones(holder, model, changes, report)
     if options.meshes:
-        found = _meshes_of(holder)
+        found = {one: gather(context, one, holder, report, apply=options.modifiers) for one in _meshes_of(holder)}
         model = _with_meshes(holder, found, model, changes, report)
-        warn_of_pictures(materials_by_surface(found).values(), report)
+        warn_of_pictures(materials_by_surface(found.values()).values(), report)
         warn_of_instances(holder, report)
-        model = _with_surfaces(found, base.model, model, changes, report)
+        model = _with_surfaces(found.values(), base.model, model, changes, report)
     model = _with_texts(properties, model, changes)
     document = base.with_model(model) if changes else base
     plan = ModelPlan(path, editor_model.write(document) if changes else data, changes)
@@ -264,21 +262,24 @@ def _remember_motions(properties: EditorModelProperties, path: str, motions: Skl
     keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
 
 
-def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | None = None) -> list[Offending]:
+def find_problems(
+    context: Context, holder: Object, report: Report, found_meshes: Sequence[Any] | None = None
+) -> list[Offending]:
     """Return what the editors or the game would reject in a model, problems of its meshes first.
 
-    ``found_meshes``: the meshes of a new model.
+    ``found_meshes``: the meshes of a new model. Of meshes with modifiers the faces are unknown, which is reported.
     """
     none = np.zeros(0, np.int64)
     bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
     found: list[Offending] = []
     for obj in _meshes_of(holder) if found_meshes is None else found_meshes:
-        mesh, faces = sharp_mesh.gather(obj, {})
-        _use_game_names(mesh, obj, holder)
-        _follow_parent(mesh, obj, holder)
-        for problem in checks.find_problems(mesh, bones):
-            if problem.domain is Domain.FACE:
-                chosen = np.unique(faces[problem.elements]).astype(np.int64)
+        gathered, is_modified = read(context, obj, holder, report, apply=True), modifiers.is_modified(obj)
+        for problem in checks.find_problems(gathered.mesh, bones):
+            if is_modified:
+                report.note(modifiers.NOTHING_SELECTED, obj.name)
+                found.append(Offending(obj, problem, none, none))
+            elif problem.domain is Domain.FACE:
+                chosen = np.unique(gathered.faces[problem.elements]).astype(np.int64)
                 found.append(Offending(obj, problem, chosen, none))
             else:
                 found.append(Offending(obj, problem, none, problem.elements))
@@ -300,7 +301,7 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
     return found
 
 
-def show_normals(holder: Object, report: Report) -> int:
+def show_normals(context: Context, holder: Object, report: Report) -> int:
     """Show the normals that the editor computes from each mesh of an imported model in its present state.
 
     Returns the number of meshes. Meshes whose file stores normals show them already. Raises `WriteError` as an export
@@ -312,7 +313,7 @@ def show_normals(holder: Object, report: Report) -> int:
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for obj in _meshes_of(holder):
         properties_of_mesh, found = obj.motionbridge_editor_mesh, Report()
-        mesh = gather(obj, holder, found)
+        mesh = gather(context, obj, holder, found, apply=False).mesh
         is_part = properties_of_mesh.is_part and properties_of_mesh.index < len(listed)
         encoded = encode_mesh(mesh, listed[properties_of_mesh.index], model, found)[0] if is_part else None
         encoded = encoded or encode_new_mesh(mesh, model, rule, found)
@@ -419,7 +420,7 @@ def _meshes_of(holder: Object) -> list[Object]:
     )
 
 
-def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Changes, report: Report) -> Model:
+def _with_meshes(holder: Object, found: dict[Any, Gathered], model: Model, changes: Changes, report: Report) -> Model:
     listed = model.meshes
     parts: dict[int, Any] = {}
     added = []
@@ -441,12 +442,12 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
             report.warn("a mesh of the model is not in the scene; written as the file has it", stored.label)
             written.append(stored)
             continue
-        mesh, difference = encode_mesh(gather(parts[number], holder, report), stored, model, report)
+        mesh, difference = encode_mesh(found[parts[number]].mesh, stored, model, report)
         changes.include(difference, stored.label, "mesh")
         written.append(mesh)
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for obj in added:
-        written.append(encode_new_mesh(gather(obj, holder, report), model, rule, report))
+        written.append(encode_new_mesh(found[obj].mesh, model, rule, report))
         changes.add("mesh", obj.name)
     return with_mesh_list(model, written, bool(added) or len(written) < len(listed))
 
@@ -463,55 +464,6 @@ def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model
     mapped = dict(zip(map(id, model.meshes), written, strict=True))
     sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
     return model.replaced(old, Meshes(sections, old.tail))
-
-
-def gather(obj: Object, holder: Object, report: Report) -> PolygonMesh:
-    """Return a mesh as triangles in model space; groups have the game's names of bones, materials those of surfaces."""
-    modifiers = [modifier.name for modifier in obj.modifiers if modifier.type != "ARMATURE" and modifier.show_viewport]
-    if modifiers:
-        report.warn(f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", obj.name)
-    if obj.data.shape_keys is not None:
-        report.warn("shape keys are left out: the game has none", obj.name)
-    mesh, _ = sharp_mesh.gather(obj, WANTED)
-    _use_game_names(mesh, obj, holder)
-    transform = transform_in_model(obj, holder)
-    if np.abs(transform - np.eye(4)).max() > 1e-6:
-        mesh = transformed_polygons(mesh, transform)
-    _follow_parent(mesh, obj, holder)
-    return mesh
-
-
-def _follow_parent(mesh: PolygonMesh, obj: Object, holder: Object) -> None:
-    """Weight all vertices of an unweighted mesh to the bone that its object, or an ancestor of it, is parented to."""
-    bone = parent_bone(obj, holder)
-    if bone is not None and mesh.weights is None:
-        follow(mesh, bone_properties.game_name(bone.bone))
-
-
-def follow(mesh: PolygonMesh, bone: str) -> None:
-    """Weight all vertices to one bone."""
-    count = len(mesh.positions)
-    mesh.groups = [bone]
-    mesh.weights = VertexWeights(
-        np.arange(count, dtype=np.int32), np.zeros(count, np.int32), np.ones(count, np.float32)
-    )
-
-
-def _use_game_names(mesh: PolygonMesh, obj: Object, holder: Object) -> None:
-    """Give groups the game's names of bones, and materials the names of their surfaces."""
-    mesh.materials = [
-        replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, obj.data.materials, strict=True)
-    ]
-    if holder.type == "ARMATURE":
-        game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
-        mesh.groups = [game_names.get(group, group) for group in mesh.groups]
-
-
-def surface_name(used: Material | None) -> str:
-    """Return the name of a material's surface; "" for an empty slot."""
-    if used is None:
-        return ""
-    return str((used.motionbridge_surface.is_surface and used.motionbridge_surface.game_name) or used.name)
 
 
 def surface_of(used: Material) -> Surface:
@@ -545,17 +497,7 @@ def new_surface(used: Material, dynamic: bool, report: Report) -> Surface:
     )
 
 
-def materials_by_surface(found: list[Object]) -> dict[str, Material]:
-    """Return the materials of meshes by the names of their surfaces in lower case; the first one of each name."""
-    used: dict[str, Material] = {}
-    for obj in found:
-        for one in material.materials_of(obj, obj.data):
-            if one is not None:
-                used.setdefault(surface_name(one).lower(), one)
-    return used
-
-
-def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Changes, report: Report) -> Model:
+def _with_surfaces(found: Iterable[Gathered], before: Model, model: Model, changes: Changes, report: Report) -> Model:
     """Return the model with surfaces as the materials define them.
 
     Surfaces that meshes newly refer to are added; those that no mesh refers to any more are removed.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import action_lists, armature, attributes, material
+from ....blender import action_lists, armature, material, modifiers
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.properties import is_local, keep, kept
@@ -109,7 +110,7 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
     if options.meshes:
         warn_of_instances(holder, report)
     document, changes = base, Changes()
-    for step in _steps(holder, base, options):
+    for step in _steps(context, holder, base, options):
         document, difference = step(holder, document, options, report)
         changes.include(difference)
     document, words = _with_texts(holder, document)
@@ -228,7 +229,7 @@ def _base_of(holder: Object) -> Ogf:
     return ogf.read(data, Path(properties.path).name, Report())
 
 
-def _steps(holder: Object, base: Ogf, options: ModelExportOptions) -> list[Step]:
+def _steps(context: Context, holder: Object, base: Ogf, options: ModelExportOptions) -> list[Step]:
     """Return the steps of an export in order: first bones, so that meshes can have weights for new ones.
 
     If bones were removed, meshes come first, because a bone that vertices follow cannot be removed.
@@ -237,13 +238,15 @@ def _steps(holder: Object, base: Ogf, options: ModelExportOptions) -> list[Step]
     if options.skeleton and holder.type == "ARMATURE" and base.first(BoneNames) is not None:
         steps.append(_with_skeleton)
     if options.meshes:
-        steps.append(_with_meshes)
+        steps.append(partial(_with_meshes, context))
     there = {label.lower() for label in bone_properties.bones_in_order(holder)} if holder.type == "ARMATURE" else set()
     removed = [label for label in bone_labels(base) if label.lower() not in there]
     return steps[::-1] if removed else steps
 
 
-def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
+def _with_meshes(
+    context: Context, holder: Object, base: Ogf, options: ModelExportOptions, report: Report
+) -> tuple[Ogf, Changes]:
     found = model_properties.meshes_of(holder)
     old = decode_meshes(base, Report())
     gathered, exact, used = [], True, dict[Any, None]()
@@ -258,15 +261,16 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
             gathered.append(file_mesh)
             continue
-        shown = material.materials_of(objects[0], objects[0].data)
+        mesh, is_exact, shown = _gather_mesh(
+            context, objects[0], holder, bone_labels(base), report, apply=options.modifiers
+        )
         two_sided = [one.name for one in shown if one is not None and one.motionbridge_surface.two_sided]
         if two_sided:
             report.warn(
                 f"two-sided materials are written by Replace Meshes alone: {', '.join(two_sided)}", objects[0].name
             )
         used.update(dict.fromkeys(shown))
-        mesh, is_exact = _gather_mesh(objects[0], holder, bone_labels(base), report)
-        _complete_material(objects[0], mesh, file_mesh, report)
+        _complete_material(objects[0], mesh, shown, file_mesh, report)
         if mesh.uvs is None and file_mesh.uvs is not None and len(mesh.triangles):
             report.warn("it has no UV map: vertices of the file keep their texture coordinates", objects[0].name)
         exact = exact and is_exact
@@ -308,13 +312,14 @@ def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
             )
 
 
-def _complete_material(obj: Object, mesh: Mesh, file_mesh: Mesh, report: Report) -> None:
+def _complete_material(
+    obj: Object, mesh: Mesh, slots: Sequence[Material | None], file_mesh: Mesh, report: Report
+) -> None:
     """Give the material of a mesh the names that it lacks: those of its image and of the file."""
     if not mesh.materials or not file_mesh.materials:
         return
     number = int(mesh.material_index[0]) if mesh.material_index is not None and len(mesh.material_index) else 0
-    used = material.materials_of(obj, obj.data)[number]
-    mesh.materials[number] = with_game_names(used, file_mesh.materials[0], obj.name, report)
+    mesh.materials[number] = with_game_names(slots[number], file_mesh.materials[0], obj.name, report)
 
 
 def with_game_names(
@@ -349,21 +354,17 @@ def texture_name(used: Material) -> str:
     return lowered[-1] if lowered else ""
 
 
-def _gather_mesh(obj: Object, holder: Object, labels: list[str], report: Report) -> tuple[Mesh, bool]:
-    """Return the mesh in model space, its groups named as in the game, and whether its normals are exact.
+def _gather_mesh(
+    context: Context, obj: Object, holder: Object, labels: list[str], report: Report, *, apply: bool
+) -> tuple[Mesh, bool, list[Material | None]]:
+    """Return the mesh in model space, its groups named as in the game, whether its normals are exact, and Blender's
+    materials.
 
-    ``labels``: the game's names of the model's bones.
+    ``labels``: the game's names of the model's bones. ``apply``: with its modifiers and shape keys.
     """
-    modifiers = [
-        modifier.name
-        for modifier in obj.modifiers
-        if modifier.type != "ARMATURE" and modifier.show_viewport and not modifier.name.startswith(attributes.MASK)
-    ]
-    if modifiers:
-        report.warn(f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", obj.name)
-    if obj.data.shape_keys is not None:
-        report.warn("shape keys are left out: the game has none", obj.name)
-    gathered = meshes.gather(obj)
+    with modifiers.evaluated(context, obj, report, apply=apply) as evaluated:
+        gathered = meshes.gather(obj, evaluated)
+        slots = material.materials_of(obj, evaluated or obj.data)
     mesh = gathered.mesh
     transform = transform_in_model(obj, holder)
     if np.abs(transform - np.eye(4)).max() > 1e-6:
@@ -373,7 +374,7 @@ def _gather_mesh(obj: Object, holder: Object, labels: list[str], report: Report)
     else:
         game_names = model_properties.groups_without_bones(labels)
     mesh = replace(mesh, groups=[game_names.get(group, group) for group in mesh.groups])
-    return mesh, gathered.exact_normals
+    return mesh, gathered.exact_normals, slots
 
 
 def transform_in_model(obj: Object, holder: Object) -> Floats:

@@ -10,7 +10,7 @@ normals that Blender shows.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,9 +69,6 @@ from .editor_exporting import (
     SHADER,
     STATIC_SHADER,
     ModelPlan,
-    follow,
-    gather,
-    materials_by_surface,
     new_bone,
     new_surface,
     placement,
@@ -79,6 +76,7 @@ from .editor_exporting import (
 )
 from .editor_exporting import find_problems as find_mesh_problems
 from .exporting import NO_TEXTURE, texture_name, warn_of_instances, warn_of_own_transform, with_game_names
+from .gathering import Gathered, follow, gather, materials_by_surface
 from .properties import flags_of, remembered
 
 if TYPE_CHECKING:
@@ -121,13 +119,14 @@ def plan_new_object(
             f"{holder.name!r} has no meshes", remedy="Parent meshes to it, or give them its Armature modifier"
         )
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
-    bones = _bones(rig, report) if rig is not None else [_rigid_bone(mesh_objects, holder)] if rigid else []
+    found = [gather(context, one, holder, report, apply=options.modifiers) for one in mesh_objects]
+    bones = _bones(rig, report) if rig is not None else [_rigid_bone(found)] if rigid else []
     model = Model([Section(Chunk(BONES, b""), mapping.bones_chunk(bones))] if bones else [])
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
-    meshes = [_mesh(one, holder, model, rule, report) for one in mesh_objects]
+    meshes = [_mesh(one, holder, model, rule, report) for one in found]
     surfaces = [
         new_surface(used, bool(bones), report)
-        for key, used in materials_by_surface(mesh_objects).items()
+        for key, used in materials_by_surface(found).items()
         if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
     ]
     model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
@@ -159,7 +158,7 @@ def meshes_for(context: Context, holder: Object) -> list[Object]:
 def find_problems_of_new(context: Context, holder: Object, report: Report) -> list[Offending]:
     """Return what the editors or the game would reject in the new model of ``holder``; problems of its meshes first."""
     mesh_objects = meshes_for(context, holder)
-    found = find_mesh_problems(holder, report, mesh_objects)
+    found = find_mesh_problems(context, holder, report, mesh_objects)
     if not mesh_objects:
         none = np.zeros(0, np.int64)
         found.append(Offending(holder, whole("the model has no mesh", "Parent meshes to it"), none, none))
@@ -185,9 +184,9 @@ def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
     return mapping.in_editor_order(made)
 
 
-def _rigid_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
+def _rigid_bone(found: Iterable[Gathered]) -> bone_files.Bone:
     """Return the bone that moves a model as a whole: at its origin, with a box around all meshes as its shape."""
-    points = np.concatenate([gather(obj, holder, Report()).positions for obj in found])
+    points = np.concatenate([one.mesh.positions for one in found])
     entry = new_entry()
     if len(points):
         entry.shape = replace(
@@ -196,8 +195,8 @@ def _rigid_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
     return mapping.new_object_bone(RIGID_BONE, "", np.zeros(3), np.zeros(3), entry)
 
 
-def _mesh(obj: Object, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
-    mesh = gather(obj, holder, report)
+def _mesh(found: Gathered, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
+    obj, mesh = found.obj, found.mesh
     mesh.attributes = {}
     if obj.data.has_custom_normals and rule is not Rule.NORMALS:
         report.note("custom normals are not written: the editor computes them from sharp edges", obj.name)
@@ -311,11 +310,10 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     default = Material("", "", names.decode(SHADER if holder.type == "ARMATURE" else STATIC_SHADER))
     found, two_sided_faces = [], []
     for one in mesh_objects:
-        mesh = editor_exporting.gather(one, holder, report)
-        materials = material.materials_of(one, one.data)
-        mesh.materials = [with_game_names(used, default, one.name, report) for used in materials]
-        found.append(mesh)
-        two_sided_faces.append([used is not None and used.motionbridge_surface.two_sided for used in materials])
+        gathered = gather(context, one, holder, report, apply=options.modifiers)
+        gathered.mesh.materials = [with_game_names(used, default, one.name, report) for used in gathered.slots]
+        found.append(gathered.mesh)
+        two_sided_faces.append([used is not None and used.motionbridge_surface.two_sided for used in gathered.slots])
     base = ogf.read(plan.data, holder.name, Report())
     data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=two_sided_faces))
     plan.changes.lines.append("all meshes")
@@ -343,7 +341,7 @@ def _with_texture_name(used: typed.Material | None) -> Material:
 
 
 def _object(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> editor_model.Object:
-    editor = EditorModelExportOptions(skeleton=options.skeleton)
+    editor = EditorModelExportOptions(skeleton=options.skeleton, modifiers=options.modifiers)
     if holder.motionbridge_editor_model.is_model:
         plan = editor_exporting.plan_export(
             context, holder, holder.name, editor, report, motions=SkeletalExportOptions()
