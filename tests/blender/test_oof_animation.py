@@ -19,6 +19,7 @@ from addon.games.descent3 import motion, property_values
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of
 from addon.ui import badges
 from addon.ui.descent3 import models, panels
+from tests.blender.dialogs import Dialog
 from tests.blender.oof_scene import chunks, imported, planned, reloaded, square, warnings
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
@@ -490,8 +491,9 @@ def test_the_file_browser_says_what_is_not_shown_before_anything_is_written(vect
         curve.mute = True
     bpy.context.view_layer.objects.active = made.parts[place]
     found = models._not_shown_of(bpy.context, made.holder)
-    operator = SimpleNamespace(layout=Layout(), filepath="", backup=False, _not_shown=found)
-    models.EXPORT_SCENE_OT_descent3_oof.draw(operator, bpy.context)
+    operator = Dialog(models.EXPORT_SCENE_OT_descent3_oof)
+    operator.layout, operator._not_shown = Layout(), found
+    operator.draw(bpy.context)
     assert "muted curves are not shown" in " ".join(text for text in operator.layout.kept if isinstance(text, str))
 
 
