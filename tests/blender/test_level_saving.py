@@ -263,6 +263,63 @@ def test_a_moved_tree_is_moved_with_all_boxes_above_it(yard):
     assert len(plan.data) == len((yard / "level").read_bytes())
 
 
+def bounds(document, visual):
+    """Box (2, 3), centre and radius of a visual as the file has them."""
+    row = document.visuals.fixed[Kind.HEADER][document.visuals.rows_of(Kind.HEADER)[visual]]
+    return row["box"].copy(), row["sphere"][:3].copy(), row["sphere"][3].copy()
+
+
+def transform(document, visual):
+    return document.visuals.fixed[Kind.TREE]["transform"][document.visuals.rows_of(Kind.TREE)[visual]]
+
+
+def assert_moved_along(base, document, visual, move, source=None):
+    """That a tree's own sphere moved by ``move`` (4, 4) in Blender's world, and nothing else changed its size."""
+    box, centre, radius = bounds(base, visual if source is None else source)
+    new_box, new_centre, new_radius = bounds(document, visual)
+    swap = [0, 2, 1]
+    wanted = move[:3, :3] @ centre[swap].astype(np.float64) + move[:3, 3]
+    np.testing.assert_allclose(new_centre[swap], wanted, atol=1e-4)
+    stretch = np.linalg.norm(move[:3, :3], ord=2)
+    assert new_radius == pytest.approx(radius * stretch, rel=1e-5)
+    if np.array_equal(move[:3, :3], np.eye(3)):
+        assert new_radius == radius
+        np.testing.assert_allclose(new_box[1] - new_box[0], box[1] - box[0], atol=1e-4)
+        old, new = transform(base, visual if source is None else source), transform(document, visual)
+        assert new[:3].tobytes() == old[:3].tobytes()
+
+
+@pytest.mark.parametrize("copied_tree", [False, True])
+@pytest.mark.parametrize("name", ["yard", "olr_tss_cd70ecb"])
+def test_a_tree_that_is_moved_keeps_its_own_sphere_and_the_bits_of_its_rotation(name, copied_tree, request, tmp_path):
+    if name == "yard":
+        folder = request.getfixturevalue("yard")
+    else:
+        folder = copied(request.getfixturevalue("corpus") / "level" / name, tmp_path / "real")
+    made = imported(folder)
+    base = levels.read((folder / "level").read_bytes(), "level", Report())
+    tree = made["TREE"][-1]
+    row = tree.motionbridge_level.row
+    edited = copy_of(tree) if copied_tree else tree
+    edited.location.x += 3
+    _, document, _ = planned()
+    visual = len(base.visuals) if copied_tree else row
+    move = np.eye(4)
+    move[0, 3] = 3
+    assert_moved_along(base, document, visual, move, row)
+    # Rotated about its own position, the position's bits stay; scaled, the sphere grows as much.
+    edited.location.x -= 3
+    edited.rotation_mode = "XYZ"
+    edited.rotation_euler.z += 0.5
+    edited.scale *= 2
+    bpy.context.view_layer.update()
+    _, document, _ = planned()
+    stored = np.array(visual_mesh.tree_matrices(base, np.array([row]))[0], np.float64)
+    move = np.array(edited.matrix_world, np.float64) @ np.linalg.inv(stored)
+    assert_moved_along(base, document, visual, move, row)
+    assert transform(document, visual)[3, :3].tobytes() == transform(base, row)[3, :3].tobytes()
+
+
 def test_a_deleted_tree_is_hidden_by_its_scale(yard):
     made = imported(yard)
     bpy.data.objects.remove(made["TREE"][1])

@@ -25,6 +25,8 @@ HIDDEN = 1e-5
 """Scale of a hidden instance, as mods write it."""
 MARGIN = 0.001
 """Metres by which a visual's box is larger than its content, on each side."""
+SAME_SCALE, SAME_ROTATION = 1e-5, 1e-9
+"""Difference of a move's scale from 1, and of its matrix from the identity, within which it has none."""
 _SWAP_YZ = [0, 2, 1, 3]
 _NONE = np.zeros(0, np.int64)
 
@@ -84,13 +86,36 @@ def stored_transforms(matrices: Floats) -> NDArray[np.float32]:
     return np.asarray(stored)
 
 
-def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
+def place_trees(
+    level: Level, visuals: NDArray[np.int64], matrices: Floats, boxes: Floats, moves: Floats | None = None
+) -> None:
     """Move instances (n,) to Blender's world matrices (n, 4, 4); ``boxes`` (n, 2, 3) are their bounds there.
 
-    The boxes and spheres of their ancestors are updated.
+    ``moves`` (n, 4, 4): how they move in Blender's world, NaN if unknown; their spheres move along, and so do the boxes
+    of those that only change their position. The boxes and spheres of their ancestors are updated.
     """
     level.visuals.fixed[Kind.TREE]["transform"][level.visuals.rows_of(Kind.TREE)[visuals]] = stored_transforms(matrices)
-    reshape(level, visuals, boxes)
+    rows, header = level.visuals.rows_of(Kind.HEADER)[visuals], level.visuals.fixed[Kind.HEADER]
+    before = header[rows]
+    _set_bounds(level, rows, boxes)
+    if moves is not None:
+        known = np.isfinite(moves).all(axis=(1, 2))
+        _move_bounds(header, rows[known], before[known], moves[known])
+    update_ancestors(level, visuals)
+
+
+def _move_bounds(header: NDArray[np.void], rows: NDArray[np.int64], before: NDArray[np.void], moves: Floats) -> None:
+    """Set the spheres in ``rows`` (n,) to those of ``before`` (n,) moved by ``moves`` (n, 4, 4) in Blender's axes, and
+    the boxes of those that only change their position.
+    """
+    linear, shifts = moves[:, :3, :3], moves[:, :3, 3]
+    stretch = np.linalg.norm(linear, ord=2, axis=(1, 2))
+    stretch[np.abs(stretch - 1) < SAME_SCALE] = 1
+    centres = space.xray_points(before["sphere"][:, :3].astype(np.float64))
+    header["sphere"][rows, :3] = space.xray_points((linear @ centres[:, :, None])[:, :, 0] + shifts)
+    header["sphere"][rows, 3] = before["sphere"][:, 3] * stretch
+    only = np.abs(linear - np.eye(3)).max(axis=(1, 2), initial=0) < SAME_ROTATION
+    header["box"][rows[only]] = before["box"][only] + space.xray_points(shifts[only])[:, None]
 
 
 def reshape(level: Level, visuals: NDArray[np.int64], boxes: Floats) -> None:
@@ -190,14 +215,14 @@ def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[i
     return [(visual, names) for visual, names in zip(base.visuals.tolist(), named, strict=True) if names]
 
 
-def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
+def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes: Floats, moves: Floats) -> None:
     """Append copies of the instances ``sources`` (n,), placed as by `place_trees`, and give their sectors new roots."""
     sectors = visual_mesh.sectors(level)[sources]
     first = len(level.visuals)
     for source in sources.tolist():
         _append_copy(level, source)
     made = np.arange(first, first + len(sources), dtype=np.int64)
-    place_trees(level, made, matrices, boxes)
+    place_trees(level, made, matrices, boxes, moves)
     for number in np.unique(sectors[sectors >= 0]).tolist():
         sector = level.sectors[number]
         if sector.root is not None:

@@ -378,9 +378,10 @@ class _Trees:
         if not len(visuals):
             return
         boxes = np.array([self._box(objects[number], matrix) for number, matrix in zip(which, matrices, strict=True)])
-        edit.place_trees(self.document, visuals, matrices, boxes)
+        moves = _moves(before, matrices)
+        edit.place_trees(self.document, visuals, matrices, boxes, moves)
         self.changes.parts += [Part(objects[number].name, "tree", fields=("place",)) for number in which.tolist()]
-        self._follow(visuals, before, matrices)
+        self._follow(visuals, moves)
 
     def _hide(self, gone: NDArray[np.int64]) -> None:
         stored = self._stored(gone.tolist())
@@ -395,17 +396,18 @@ class _Trees:
         self.changes.deleted["tree"] += len(gone)
         hiding = said_of(len(gone), "deleted trees", "are hidden by their scale")
         self.found.report.note(f"{hiding}: a level's visuals cannot be removed")
-        self._follow(gone, stored, hidden)
+        self._follow(gone, _moves(stored, hidden))
 
     def _copy(self) -> None:
         count = len(self.document.visuals)
         copies = [obj for obj in self.found.copies.get("TREE", []) if obj.motionbridge_level.row < count]
         if not copies:
             return
-        matrices = np.array([world_matrix(obj) for obj in copies])
-        boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
         sources = np.array([obj.motionbridge_level.row for obj in copies], np.int64)
-        edit.add_trees(self.document, sources, matrices, boxes)
+        stored = self._stored(sources.tolist())
+        matrices = np.array([_placed(one, world_matrix(obj)) for one, obj in zip(stored, copies, strict=True)])
+        boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
+        edit.add_trees(self.document, sources, matrices, boxes, _moves(stored, matrices))
         for one in copies:
             self.changes.add("tree", one.name)
         words = (
@@ -434,42 +436,67 @@ class _Trees:
         points = self._points(obj) @ matrix[:3, :3].T + matrix[:3, 3]
         return np.stack([points.min(axis=0), points.max(axis=0)])
 
-    def _follow(self, visuals: NDArray[np.int64], before: Floats, after: Floats) -> None:
+    def _follow(self, visuals: NDArray[np.int64], moves: Floats) -> None:
         self.found.report.warn("trees were moved or deleted; collision and baked light stay as they are")
-        seen = np.linalg.norm(before[:, :3, :3], axis=1).min(axis=1) > structure.INVISIBLE_BELOW
-        moves = np.full(after.shape, np.nan)
-        moves[seen] = after[seen] @ np.linalg.inv(before[seen])
         stay = edit.move_impostors(self.document, visuals, moves)
         if stay:
             words = "do not follow: not everything they stand for was moved in the same way"
             self.found.report.warn(said_of(stay, "impostors", words))
 
 
+def _moves(before: Floats, after: Floats) -> Floats:
+    """Return how trees move in the world (n, 4, 4), NaN for those that were invisible before."""
+    with np.errstate(invalid="ignore"):
+        seen = np.linalg.norm(before[:, :3, :3], axis=1).min(axis=1, initial=np.inf) > structure.INVISIBLE_BELOW
+    moves = np.full(after.shape, np.nan)
+    moves[seen] = after[seen] @ np.linalg.inv(before[seen])
+    # Exactly none of what did not change.
+    same = (before[:, :3, :3] == after[:, :3, :3]).all(axis=(1, 2)) & seen
+    moves[same, :3, :3] = np.eye(3)
+    moves[same, :3, 3] = (after - before)[same, :3, 3]
+    return moves
+
+
 def _moved(stored: Floats, current: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Return which trees (n,) differ from the file's transforms (n, 4, 4), and their new transforms (moved, 4, 4)."""
-    far = _are_different(current, stored) & np.isfinite(stored).all(axis=(1, 2))
-    which, places = [], []
-    for number in np.flatnonzero(far).tolist():
-        # The matrix as Blender shows it, without shear.
-        parts: Any = Matrix(stored[number].tolist()).decompose()
-        as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
-        if not _are_different(current[number : number + 1], as_shown[None])[0]:
-            continue
-        matrix = current[number]
-        if _are_different(as_shown[None], stored[number : number + 1])[0] and abs(np.linalg.det(as_shown)) > 0:
-            matrix = matrix @ np.linalg.inv(as_shown) @ stored[number]
-        which.append(number)
-        places.append(matrix)
-    return np.array(which, np.int64), np.array(places, np.float64).reshape(-1, 4, 4)
+    far = (_is_turned(current, stored) | _is_shifted(current, stored)) & np.isfinite(stored).all(axis=(1, 2))
+    places = {number: _placed(stored[number], current[number]) for number in np.flatnonzero(far).tolist()}
+    which = [number for number, place in places.items() if not np.array_equal(place, stored[number])]
+    matrices = [places[number] for number in which]
+    return np.array(which, np.int64), np.array(matrices, np.float64).reshape(-1, 4, 4)
 
 
-def _are_different(first: Floats, second: Floats) -> NDArray[np.bool_]:
-    """Return (n,) whether transforms (n, 4, 4) differ by more than Blender's rounding."""
+def _placed(stored: Floats, current: Floats) -> Floats:
+    """Return the transform to write for a tree (4, 4): as Blender shows it, with the shear of the file's transform, and
+    with the file's own numbers for rotation and scale, or for the position, if these are not edited.
+    """
+    if not np.isfinite(stored).all():
+        return current
+    # The matrix as Blender shows it, without shear.
+    parts: Any = Matrix(stored.tolist()).decompose()
+    as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
+    now, shown, before = current[None], as_shown[None], stored[None]
+    sheared = (_is_turned(shown, before) | _is_shifted(shown, before))[0] and abs(np.linalg.det(as_shown)) > 0
+    matrix = current @ np.linalg.inv(as_shown) @ stored if sheared else current.copy()
+    if not _is_turned(now, shown)[0]:
+        matrix[:3, :3] = stored[:3, :3]
+    if not _is_shifted(now, shown)[0]:
+        matrix[:3, 3] = stored[:3, 3]
+    return matrix
+
+
+def _is_turned(first: Floats, second: Floats) -> NDArray[np.bool_]:
+    """Return (n,) whether rotation or scale of transforms (n, 4, 4) differ by more than Blender's rounding."""
     with np.errstate(invalid="ignore"):
-        away = np.abs(first - second)
-        turned = away[:, :3, :3].max(axis=(1, 2)) > TURNED * (1 + np.abs(second[:, :3, :3]).max(axis=(1, 2)))
-        shifted = away[:, :3, 3].max(axis=1) > SHIFTED * (1 + 0.01 * np.abs(second[:, :3, 3]).max(axis=1))
-    return np.asarray(turned | shifted)
+        away = np.abs(first - second)[:, :3, :3].max(axis=(1, 2))
+        return np.asarray(away > TURNED * (1 + np.abs(second[:, :3, :3]).max(axis=(1, 2))))
+
+
+def _is_shifted(first: Floats, second: Floats) -> NDArray[np.bool_]:
+    """Return (n,) whether positions of transforms (n, 4, 4) differ by more than Blender's rounding."""
+    with np.errstate(invalid="ignore"):
+        away = np.abs(first - second)[:, :3, 3].max(axis=1)
+        return np.asarray(away > SHIFTED * (1 + 0.01 * np.abs(second[:, :3, 3]).max(axis=1)))
 
 
 # Lights, glows, portals -----------------------------------------------------------------------------------------------
