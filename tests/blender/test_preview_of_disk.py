@@ -171,7 +171,10 @@ OPENED = {
 
 @pytest.fixture(params=OPENED.values(), ids=OPENED.keys())
 def opened(request, tmp_path, samples):
-    how, source = request.param
+    return opened_in(tmp_path, samples, *request.param)
+
+
+def opened_in(tmp_path, samples, how, source):
     folder = tmp_path / "yard"
     folder.mkdir()
     if source == "made.skls":
@@ -193,6 +196,91 @@ def said_by(kind):
 
 def save(kind):
     return dialog_of(kind, backup=False).execute(bpy.context)
+
+
+def of_editor_model():
+    return editor_models.editor_model_of(bpy.context)
+
+
+def mesh_of(kind):
+    return next(one for one in bpy.data.objects if one.motionbridge_level.kind == kind and one.type == "MESH")
+
+
+def without_a_face(mesh):
+    work = bmesh.new()
+    work.from_mesh(mesh)
+    work.faces.ensure_lookup_table()
+    bmesh.ops.delete(work, geom=[work.faces[-1]], context="FACES_ONLY")
+    work.to_mesh(mesh)
+    work.free()
+
+
+def trees():
+    found = [one for one in bpy.data.objects if one.motionbridge_level.kind == "TREE"]
+    return sorted(found, key=lambda one: str(one.name))
+
+
+def copy_of(obj):
+    made = obj.copy()
+    made.location.x += 2
+    obj.users_collection[0].objects.link(made)
+
+
+def retextured():
+    used = next(one for one in bpy.data.materials if one.motionbridge_surface.is_surface)
+    used.motionbridge_material.texture = "wpn\\other"
+
+
+def light():
+    return next(one for one in bpy.data.objects if one.motionbridge_level.kind == "LIGHT" and one.data.type == "POINT")
+
+
+def rename_a_reference():
+    models.active_game_model(bpy.context).motionbridge_model.references.add().name = "more"
+
+
+def heavier():
+    armature = next(one for one in bpy.data.objects if one.type == "ARMATURE").data
+    armature.bones[1].motionbridge_xray.mass = 123.0
+
+
+def descent_parts():
+    return [one for one in bpy.data.objects if with_mesh(one) and one.motionbridge_descent_part.is_part]
+
+
+OTHER_EDITS = {
+    "a bone of a game model": ("a_game_model", heavier),
+    "a text of a game model": ("a_game_model", rename_a_reference),
+    "a bone of an editor model": ("an_editor_model", heavier),
+    "a surface": ("an_editor_model", retextured),
+    "user data": ("an_editor_model", lambda: setattr(of_editor_model().motionbridge_editor_model, "user_data", "[a]")),
+    "a sub-object is deleted": ("a_descent_model", lambda: bpy.data.objects.remove(descent_parts()[-1])),
+    "a tree is deleted": ("a_level", lambda: bpy.data.objects.remove(trees()[-1])),
+    "a tree is copied": ("a_level", lambda: copy_of(trees()[-1])),
+    "a light is moved": ("a_level", lambda: setattr(light().location, "x", 3.0)),
+    "a light is deleted": ("a_level", lambda: bpy.data.objects.remove(light())),
+    "a face of occluders": ("a_level_file", lambda: without_a_face(mesh_of("HOM").data)),
+    "a face of collision": ("cform", lambda: without_a_face(mesh_of("CFORM").data)),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_EDITS)
+def test_other_edits_are_said_as_an_import_of_the_file_on_disk_says_them(name, tmp_path, samples):
+    source, change = OTHER_EDITS[name]
+    opened = opened_in(tmp_path, samples, *OPENED[source])
+    kind, edit, _ = opened.open()
+    edit()
+    assert save(kind) == {"FINISHED"}
+    saved = {path: path.read_bytes() for path in opened.path.parent.iterdir()}
+    change()
+    second = said_by(kind)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    for path, data in saved.items():
+        path.write_bytes(data)
+    kind, *_ = opened.open()
+    change()
+    assert NOTHING not in second
+    assert second == said_by(kind)
 
 
 def memory_points(path):

@@ -56,10 +56,19 @@ class LevelFilePlan(Together):
             plan.is_compared = True
         before = self.changes
         FilePlan.compare_with_disk(self)
+        if self.changes is before:
+            return
+        made: dict[str, list[str]] = {}
+        for part in before.parts:
+            if part.new:
+                made.setdefault(part.noun, []).append(part.name)
+        parts = [
+            replace(part, name=made[part.noun].pop()) if part.new and made.get(part.noun) else part
+            for part in reversed(self.changes.parts)  # objects that are new on disk have the last names
+        ]
         vertices = [part for part in before.parts if part.noun == "mesh"]
-        if self.changes is not before and vertices:
-            lines = [line for line in self.changes.lines if line != OTHER_DATA]  # boxes follow the vertices
-            self.changes = replace(self.changes, lines=lines, parts=[*self.changes.parts, *vertices])
+        lines = [line for line in self.changes.lines if line != OTHER_DATA or not vertices]  # boxes follow the vertices
+        self.changes = replace(self.changes, lines=lines, parts=[*reversed(parts), *vertices])
 
     def settle(self, holder: Object) -> None:
         """Store which files beside `level` were written: they are the base from now on."""
