@@ -431,3 +431,20 @@ def test_a_model_in_an_archive_is_compared_with_the_one_there(tmp_path):
     assert save(kind) == {"FINISHED"}
     edit()
     assert said_by(kind)[0].startswith("glow: 1 position")
+
+
+def test_an_export_of_bones_counts_against_the_file_that_it_replaces(tmp_path, samples):
+    bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"), textures=False)
+    armature = next(one for one in bpy.data.objects if one.type == "ARMATURE").data
+    path = tmp_path / "out.bones"
+
+    def said():
+        assert bpy.ops.export_scene.xray_bones(filepath=str(path)) == {"FINISHED"}
+        return last_report()[0]
+
+    count = int(said().removeprefix("out.bones: ").removesuffix(" added"))
+    assert said() == f"out.bones: {count} unchanged"
+    armature.bones[1].motionbridge_xray.mass = 123.0
+    assert said() == f"out.bones: 1 bone changed, {count - 1} unchanged"
+    armature.bones[2].motionbridge_xray.mass = 123.0
+    assert said() == f"out.bones: 1 bone changed, {count - 1} unchanged"

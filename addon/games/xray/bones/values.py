@@ -7,7 +7,9 @@ each bone is stored on the bone, the bone parts with the indices in the other mo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -31,6 +33,7 @@ from ....formats.xray.bones import (
     Material,
     Part,
     Physics,
+    changed_values,
     decode_bone,
     encode_bone,
     new_bone,
@@ -270,8 +273,19 @@ class BonesPlan:
             parts.append(phrases.translated("{} unchanged").format(self.untouched))
         return phrases.between.join(parts)
 
+    def _compare(self, before: Bones) -> None:
+        old = {bone.name.lower(): decode_bone(bone).entry for bone in reversed(before.bones)}
+        now = {bone.name: decode_bone(bone).entry for bone in bones_format.read(self.data, self.path, Report()).bones}
+        found = {name: changed_values(old[name.lower()], now[name]) for name in now if name.lower() in old}
+        self.changed = {name: values for name, values in found.items() if values}
+        self.added = [name for name in now if name not in found]
+        self.untouched = len(found) - len(self.changed)
+
     def write(self, *, backup: bool = False) -> None:
-        """Write the file in one step, so that it is never incomplete on disk."""
+        """Write the file in one step, so that it is never incomplete on disk. The changes are those on disk."""
+        if files.is_file(Path(self.path)):
+            with suppress(ReadError):  # a file of another format is replaced as a whole
+                self._compare(bones_format.read(files.read_file(self.path), self.path, Report()))
         files.write_atomically(self.path, self.data, backup=backup)
 
 
