@@ -98,6 +98,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "exporting",
         "importing",
         "making",
+        "motions_inside",
         "taken_over",
     ),
     "games.xray.motions": (

@@ -7,6 +7,7 @@ import pytest
 
 from addon.blender import compat
 from addon.games import plan as plans
+from addon.games.xray.motions.library import motions_of
 from tests.blender import raw_ogf
 
 MESHES, MOTIONS = 9, 14
@@ -110,9 +111,13 @@ def test_a_model_that_others_changed_is_not_replaced_unasked(path, rig):
     assert bpy.ops.motionbridge.model_save_back(if_changed="IMPORTED") == {"FINISHED"}
 
 
-def test_edited_motions_that_are_not_saved_are_said(path, rig):
-    edit_motion(rig)
-    assert bpy.ops.motionbridge.update_status() == {"FINISHED"}
+def edit_speed(rig):
+    motions_of(rig.motionbridge_motion_files[0])[-1].motionbridge_motion.speed += 1
+
+
+@pytest.mark.parametrize("edit", [edit_motion, edit_speed])
+def test_edited_motions_that_are_not_saved_are_said(edit, path, rig):
+    edit(rig)
     move_vertex(rig)
     assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
     words = "edited motions are not saved with the model; save them with Save Back in the Motionbridge tab: "

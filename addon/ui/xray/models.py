@@ -21,7 +21,7 @@ from ...games.xray.bones import properties as bone_properties
 from ...games.xray.bones import values as bone_values
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model_importing
-from ...games.xray.models import making
+from ...games.xray.models import making, motions_inside
 from ...games.xray.models.properties import holder_of, objects_below, remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, replaced, skl_codec
@@ -275,7 +275,7 @@ class EXPORT_SCENE_OT_xray_ogf(
                 made = making.plan_replaced(context, holder, path, options, report)
             replaced.warn_of_model(holder.motionbridge_model, path, made.data, self.filename_ext, report)
             made.write(backup=self.backup)
-            model_export.follow_model(holder, path, made.data)
+            motions_inside.follow_model(holder, path, made.data)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
                 self.restore_hidden_keys(holder, actions_moving(holder))
             return Outcome(file_sentence(path, made))

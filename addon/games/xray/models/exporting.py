@@ -17,10 +17,10 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import action_lists, armature, material, modifiers
+from ....blender import armature, material, modifiers
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
-from ....blender.properties import is_local, keep, kept
+from ....blender.properties import kept
 from ....blender.transforms import channel_matrix
 from ....core import files, names, space
 from ....core import model as core_model
@@ -36,10 +36,8 @@ from ....formats.xray.ogf.document import (
     LOD,
     Ogf,
     lod_path,
-    motion_set_of,
     part_name,
     reference_names,
-    with_motion_set,
 )
 from ....formats.xray.ogf.mesh import (
     Settings,
@@ -49,17 +47,16 @@ from ....formats.xray.ogf.mesh import (
     mesh_parts,
 )
 from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
-from ...plan import FilePlan, OtherBase, is_same_file, keep_exported, keep_saved, onto_imported, remember_saved
+from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
-from ..motions import replaced
-from ..motions.files import LISTS, are_stored
+from ..motions import omf_codec, replaced
 from ..options import ModelExportOptions
 from . import properties as model_properties
+from .motions_inside import files_inside, follow_model
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Material, Object, PoseBone
-    from ..motions.omf_host import MotionPlan
 
 
 Floats = NDArray[np.float64]
@@ -116,7 +113,7 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
     document, words = _with_texts(holder, document)
     for left_out in changes.left_out:
         report.warn(left_out)
-    _warn_of_motions(holder, report)
+    _warn_of_motions(context, holder, report)
     if not changes and not words:
         return Plan(kept(holder.motionbridge_model, "document"), changes)
     return Plan(ogf.write(document), changes, words)
@@ -166,56 +163,15 @@ def settle(plan: FilePlan, holder: Object) -> None:
     follow_model(holder, plan.path, plan.data)
 
 
-def follow_model(holder: Object, path: Path | str, data: bytes) -> None:
-    """After the model at ``path`` was replaced by ``data``: recognise the file as that of the motions inside it.
-
-    Only if ``data`` has the motions that were imported or saved last, which is what Save Back takes them for.
-    """
-    inside = _files_inside(holder, path) if is_local(holder) else []
-    motions = motion_set_of(ogf.read(data, Path(path).name, Report())) if inside else None
-    for file in inside:
-        if motions is not None and are_stored(file, motions):
-            file.sha256 = hashlib.sha256(data).hexdigest()
-
-
-def follow_motions(holder: Object, plan: MotionPlan, before: str) -> None:
-    """After motions were saved into the model of ``holder``: put them into the stored model too.
-
-    Otherwise its next export would write the motions as they were imported. ``before``: the SHA-256 of the file before,
-    "" if other programs had changed it. The new file counts as saved from here if the old one was the imported or last
-    saved one.
-    """
-    properties = holder.motionbridge_model
-    data = kept(properties, "document")
-    if not properties.is_model or not data or not is_same_file(properties.path, plan.path):
-        return
-    base = ogf.read(data, Path(plan.path).name, Report())
-    if motion_set_of(base) is None:
-        return
-    known = {properties.saved, hashlib.sha256(data).hexdigest()}
-    keep(properties, "document", ogf.write(with_motion_set(base, plan.document.motion_set)))
-    if before and before in known:
-        properties.saved = plan.digest
-        remember_saved(holder, plan.path, plan.digest)
-
-
-def _warn_of_motions(holder: Object, report: Report) -> None:
+def _warn_of_motions(context: Context, holder: Object, report: Report) -> None:
     """Warn of edited motions inside the model, which are saved by themselves."""
-    found = (
+    if edited := sorted(
         action.name
-        for file in _files_inside(holder, bpy.path.abspath(holder.motionbridge_model.path))
-        for action in action_lists.members(file, LISTS)
-        if action.motionbridge_motion.status == "EDITED"
-    )
-    if edited := sorted(found):
+        for file in files_inside(holder, bpy.path.abspath(holder.motionbridge_model.path))
+        for action in omf_codec.edited(context, holder, file)
+    ):
         words = "edited motions are not saved with the model; save them with Save Back in the Motionbridge tab"
         report.warn(f"{words}: {listed(edited)}", holder.name)
-
-
-def _files_inside(holder: Object, path: Path | str) -> list[Any]:
-    """Return the motion files of an armature that are inside the model at ``path``."""
-    listed = holder.motionbridge_motion_files
-    return [file for file in listed if file.embedded and is_same_file(file.path, path)]
 
 
 def _base_of(holder: Object) -> Ogf:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Self
 
 import bpy
@@ -18,14 +17,14 @@ from numpy.typing import NDArray
 from ....blender import action as actions
 from ....blender import action_lists, compat, rotation_modes, scope
 from ....blender.armature import Rest, rest_of
-from ....blender.bone_curves import digest_of, table_of
+from ....blender.bone_curves import table_of
 from ....blender.control_edits import CONTROLS, keep_baseline
 from ....blender.control_links import users_of
-from ....blender.properties import keep, kept
+from ....blender.properties import keep
 from ....blender.rotation_modes import HiddenKeys
 from ....blender.sampling import Movers, Sampler, warn_of_muted
 from ....core import files, space
-from ....core.errors import ReadError, WriteError
+from ....core.errors import MotionbridgeError, ReadError, WriteError
 from ....core.model import Clip
 from ....core.report import Report, listed
 from ....formats.xray import ogf, omf
@@ -62,6 +61,7 @@ from .library import (
 )
 from .omf_host import MotionPlan, OmfHost, fingerprint, host_as_imported, host_of_list, host_on_disk, settle
 from .properties import order_of_angles
+from .unedited import Unedited
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Object
@@ -69,8 +69,6 @@ if TYPE_CHECKING:
 
 SEEN = 1e-4
 """Metres, or components of a quaternion: a bone that is farther from its rest pose has been moved."""
-DIGEST_SIZE = 16
-"""Bytes of the digests of `Unedited`."""
 
 
 class OmfCodec:
@@ -275,58 +273,6 @@ class Builders:
     def missing(self) -> list[str]:
         named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
         return [bone for bone in named if bone.lower() not in self._bone_indices]
-
-
-class Unedited:
-    """Digests that show which actions of one motion file on one rig are unedited.
-
-    Comparing a motion with its file takes ten times as long as reading its keys. A digest of everything that the
-    comparison depends on is stored with the action while the action equals its motion in the file. If the digest is the
-    same later, the action is still unedited; if it differs or is missing, the motion has to be compared.
-    """
-
-    def __init__(self, rig: Object, file: Any) -> None:
-        """Collect what all motions of the file depend on: rest poses (now, at import), names, bone parts, the file."""
-        self._rig = rig
-        rest = rest_of(rig, space.XRAY_ROOT_FRAME)
-        labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
-        parts = [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in file.partitions]
-        then = [(entry.name, tuple(entry.matrix)) for entry in file.rest]
-        of_file = (rest.bones, labels, bones_in_order(rig), parts, then, file.document_seal)
-        found = blake2b(repr(of_file).encode(), digest_size=DIGEST_SIZE)
-        for array in (rest.parents, rest.rotations, rest.translations):
-            found.update(np.ascontiguousarray(array).data)
-        self._of_file = found.digest()
-
-    def digest(self, action: Action, index: int, keys: bytes | None = None) -> bytes:
-        """Return the digest of an action; empty for a new motion, and if keys alone do not show what it plays.
-
-        ``index``: index of the motion in the file. ``keys``: the result of `digest_of`, if known. Raises `ReadError` if
-        the stored bytes of the motion are damaged.
-        """
-        keys = digest_of(action, self._rig) if keys is None else keys
-        motion = action.motionbridge_motion
-        if not keys or index < 0 or not kept(motion, "body"):
-            return b""
-        marks = [(mark.name, [(one.start, one.end) for one in mark.intervals]) for mark in motion.marks]
-        of_action = (
-            (index, motion.motion_name, motion.imported_name, motion.body_seal),
-            (action.use_frame_range, action.frame_start, action.frame_end, motion.frame_step, motion.is_cut),
-            (motion_files.flags_of(motion), motion.bone_or_part, [getattr(motion, name) for name in TIMING]),
-            (marks, [(marker.name, marker.frame) for marker in action.pose_markers]),
-        )
-        return blake2b(self._of_file + keys + repr(of_action).encode(), digest_size=DIGEST_SIZE).digest()
-
-    @staticmethod
-    def is_known(action: Action, digest: bytes) -> bool:
-        """Return whether an action with this digest is known to equal its motion in the file."""
-        return bool(digest) and action.motionbridge_motion.unedited == digest.hex()
-
-    @staticmethod
-    def remember(action: Action, digest: bytes) -> None:
-        """Store that an action with this digest equals its motion in the file."""
-        if action.motionbridge_motion.unedited != digest.hex():
-            action.motionbridge_motion.unedited = digest.hex()
 
 
 class OmfBuilder(Builders):
@@ -573,25 +519,46 @@ def update_status(
             action.motionbridge_motion.status = "NEW"
         else:
             by_file.setdefault(known.name, []).append(action)
-    movers, done = Movers(rig), 0
+    done = 0
     for key, of_file in by_file.items():
         file = rig.motionbridge_motion_files[key]
-        unedited, indices = Unedited(rig, file), action_lists.listed(file)
-        digests: dict[Any, bytes] = {}
+        digests = _unknown(rig, file, of_file)
         for action in of_file:
-            digest = unedited.digest(action, indices.get(action, -1)) if not movers.of(action) else b""
-            if unedited.is_known(action, digest):
+            if action not in digests:
                 _set_status(action, "UNTOUCHED")
-                done += 1
-            else:
-                digests[action] = digest
-            progress(done)
+        done += len(of_file) - len(digests)
+        progress(done)
         found = _compared(context, rig, file, list(digests), report, sample=sample, progress=_after(done, progress))
         for action, status in found.items():
             _set_status(action, status)
             if status == "UNTOUCHED":
-                unedited.remember(action, digests[action])
+                Unedited.remember(action, digests[action])
         done += len(digests)
+
+
+def edited(context: Context, rig: Object, file: Any) -> list[Action]:
+    """Return the listed actions of a file that differ from their motions in it, without sampling.
+
+    Of an action that has to be sampled the last comparison counts. If one of them cannot be written, all that may have
+    been edited are returned. Nothing is stored.
+    """
+    members = [action for action, index in action_lists.members(file, LISTS).items() if index >= 0]
+    unknown = list(_unknown(rig, file, members))
+    try:
+        found = _compared(context, rig, file, unknown, Report(), sample=False, progress=lambda _: None)
+    except MotionbridgeError:
+        return unknown
+    last = {action: action.motionbridge_motion.status for action in found}
+    return [action for action, now in found.items() if "EDITED" in (now, now == "UNKNOWN" and last[action])]
+
+
+def _unknown(rig: Object, file: Any, chosen: Sequence[Action]) -> dict[Action, bytes]:
+    """Return those of the actions that have to be compared with their motions in ``file``, with their digests."""
+    unedited, movers, indices = Unedited(rig, file), Movers(rig), action_lists.listed(file)
+    digests = {
+        action: unedited.digest(action, indices.get(action, -1)) if not movers.of(action) else b"" for action in chosen
+    }
+    return {action: digest for action, digest in digests.items() if not unedited.is_known(action, digest)}
 
 
 def _after(offset: int, progress: Callable[[int], None]) -> Callable[[int], None]:

@@ -26,7 +26,7 @@ from ....formats.xray.omf.document import Definition, Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
 from ...plan import is_same_file
 from ..bones import values
-from ..models.exporting import follow_motions
+from ..models.motions_inside import follow_motions
 from ..options import RestChange
 from . import files as motion_files
 from . import timing as motion_timing
