@@ -220,6 +220,8 @@ class FileExport(Operation, NamedFile, BackupChoice):
     bl_options = {"PRESET"}
     types: tuple[str, ...] = ()
     """Types of the objects that the export writes; empty if it writes none."""
+    checked: tuple[str, ...] = ()
+    """Options on which `warn_before` depends."""
     if TYPE_CHECKING:  # as in `LongWork`
         _said_before: tuple[Any, list[str]] | None = None
         """Options -> the lines of `draw_last`, so that they are not collected at each redraw."""
@@ -271,17 +273,25 @@ class FileExport(Operation, NamedFile, BackupChoice):
         return super()._checked(context, work, report)
 
     def draw_last(self, context: Context) -> None:
-        """Draw the backup option, what is left out, and modifiers that are not applied."""
+        """Draw the backup option, what is left out, modifiers that are not applied, and what `warn_before` finds."""
         draw_backup(fields(self.layout), self, self.filepath)
         applied = getattr(self, "modifiers", True)
-        key = self.filepath, applied
+        key = self.filepath, applied, *(getattr(self, name) for name in self.checked)
         if self._said_before is None or self._said_before[0] != key:
-            report = Report()
+            report, translate = Report(), sentence_translator()
             self.warn_of_left_out(context, report)
             if not applied:
                 self._warn_of_modifiers(context, report)
-            self._said_before = key, report.lines(sentence_translator())
+            try:
+                self.warn_before(context, report)
+                refused = []
+            except MotionbridgeError as refusal:
+                refused = [refusal.sentence(translate)]
+            self._said_before = key, [*refused, *report.lines(translate)]
         draw_check_first(self.layout, self._said_before[1])
+
+    def warn_before(self, context: Context, report: Report) -> None:
+        """Warn of more before the file is written. Raises `MotionbridgeError` for what the export will refuse."""
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Open the file browser at the suggested file."""

@@ -40,7 +40,14 @@ from ..plan import FilePlan
 from . import skeletons, timing
 from .options import AnimationExportOptions, Encoding, FramesFrom, NamesFrom, PhasesFrom, StepFrom
 from .timing import Phases
-from .written_bones import WrittenBones, named_by_armature, named_by_config, without_prefix, written_bones
+from .written_bones import (
+    WrittenBones,
+    named_by_armature,
+    named_by_config,
+    report_unknown,
+    without_prefix,
+    written_bones,
+)
 
 if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
@@ -216,6 +223,11 @@ def plan_export(
     return _Exporter(context, rig, action or nla.playing(rig).action, options, report).plan(path, progress)
 
 
+def check_bones(context: Context, rig: Object, path: str, options: AnimationExportOptions, report: Report) -> None:
+    """Warn of bones to be written that the game does not know. Raises `WriteError`, `ReadError` as the export does."""
+    _Exporter(context, rig, nla.playing(rig).action, options, report).check_bones(path)
+
+
 def why_sampled(rig: Object, action: Action) -> list[str]:
     """Return why an animation must be sampled frame by frame; empty if its keys alone determine the pose."""
     return list(_bones_to_sample(rig, action, Movers(rig)))
@@ -287,6 +299,7 @@ class _Exporter:
         frames, shown, keyed = self._moving(self._frames(), progress)
         phases = self._phases(frames)
         bones = self._bones(path, keyed)
+        self.report_unknown(path, bones)
         values = self._values(bones, shown, frames, phases.kept)
         clip = DeltaClip(Path(path).stem, bones.names, values, phases.written)
         clip.events = self._events(phases)
@@ -519,6 +532,16 @@ class _Exporter:
                 raise WriteError("no model.cfg has these bones", remedy="Name the model.cfg of the skeleton")
             return named_by_config(found, hierarchy)
         return found
+
+    def report_unknown(self, path: str, bones: WrittenBones) -> None:
+        """Warn of bones that the game does not know, by the model.cfg that is set or is in the folder of the file."""
+        config = self._options.config or skeletons.config_beside(path)
+        skeleton = skeletons.listed_by_config(config, path) if config else None
+        report_unknown(bones, self._rig, skeleton, self._options.table, self._report)
+
+    def check_bones(self, path: str) -> None:
+        """Report the same before the poses are read."""
+        self.report_unknown(path, self._bones(path, self._keyed()))
 
     def _values(
         self, bones: WrittenBones, shown: Floats, frames: NDArray[np.float32], phases: NDArray[np.float32]

@@ -84,6 +84,18 @@ def hierarchy_of_config(path: str, file: str, bones: Sequence[str], report: Repo
     return min(fitting, key=lambda candidate: len(candidate.unknown(bones)))
 
 
+def listed_by_config(path: str, file: str) -> Hierarchy | None:
+    """Return the bones that a model.cfg lists for this file by its name, else those of all its skeletons; None if it
+    has no skeleton. Raises `ReadError`.
+    """
+    config = model_cfg.read(files.read_file(path), path, Report())
+    named = config.skeleton_of(Path(file).stem)
+    if named is not None:
+        return named
+    parents = {bone: above for one in config.skeletons.values() for bone, above in one.parents.items()}
+    return Hierarchy(Path(path).name, parents) if parents else None
+
+
 def fitting_built_in(bones: Sequence[str]) -> Hierarchy | None:
     """Return the built-in skeleton with the most of the bones, None if every one lacks more than half of them."""
     fitting = [candidate for candidate in BUILT_IN.values() if fits(candidate, bones)]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import WriteError
-from ...formats.arma.skeletons import BoneTable, Hierarchy
+from ...core.report import Report, listed
+from ...formats.arma.skeletons import BUILT_IN, BoneTable, Hierarchy
 from . import skeletons
 
 if TYPE_CHECKING:
@@ -110,6 +111,37 @@ def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenB
         # Blender may have had to rename a bone, so only upper and lower case is taken from it.
         names.append(own_name if own_name.lower() == name.lower() else name)
     return found.in_order(order, names)
+
+
+def report_unknown(
+    found: WrittenBones, rig: Object, skeleton: Hierarchy | None, table: BoneTable, report: Report
+) -> None:
+    """Warn of bones that the game does not know, which it ignores. Bones of the source file count as known, and so do
+    those of the armature's stored skeleton, unless ``skeleton``, the one of a model.cfg, is given.
+
+    Raises `WriteError` if the game knows none of the bones. Without any skeleton that has one of them, they may be of
+    an own skeleton, unless all names have the namespace of another program, such as ``mixamorig:Hips``.
+    """
+    stored = [entry.name for entry in rig.data.motionbridge_skeleton.bones] if skeleton is None else []
+    known = {name.lower() for name in (*stored, *table.pairs)} if skeleton is None else set()
+    new = [name for name, source in zip(found.names, found.sources, strict=True) if source < 0]
+    listing = skeleton or min(BUILT_IN.values(), key=lambda man: len(man.unknown(found.names)))
+    unknown = [name for name in listing.unknown(new) if name.lower() not in known]
+    if not unknown:
+        return
+    if len(unknown) < len(found.names):
+        report.warn(f"bones that the game's skeleton lacks are written, and the game ignores them: {listed(unknown)}")
+        return
+    foreign = all(":" in name for name in unknown)
+    if skeleton is not None or known or foreign:
+        raise WriteError(
+            f"the game's skeleton has none of the bones to write: {listed(unknown)}",
+            remedy="Set Bone Names or Prefix to give them the game's names, or name the model.cfg of their skeleton",
+        )
+    report.warn(
+        f"no known skeleton of the game has these bones; name the model.cfg of their skeleton to check them: "
+        f"{listed(unknown)}"
+    )
 
 
 def without_prefix(prefix: str, name: str) -> str:
