@@ -57,6 +57,27 @@ def is_kept(path, **options):
     return name
 
 
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    {
+        "grass.dm": "4 faces, 8 vertices",
+        "level.ai": "11 nodes, 1 isolated, 1 with one-way links",
+        "level.cform": "17 faces, 4 materials, 2 sectors, 2 without area",
+        "level.details": "6 x 6 slots, 32 with models, 2 models",
+        "level.env_mod": "1 weather modifier",
+        "level.err": "2 points, 1 edge, 2 triangles",
+        "level.hom": "12 faces, 10 two-sided",
+        "level.ps_static": "1 particle effect",
+        "level.snd_static": "2 static sounds",
+        "level.som": "10 faces, 8 two-sided",
+        "level.spawn": "2 spawned objects",
+        "level.wallmarks": "1 mark, 1 face",
+    }.items(),
+)
+def test_an_import_says_what_is_in_the_file(samples, name, counts):
+    assert imported(samples / "level" / name)[0].counts == counts
+
+
 # Every byte ----------------------------------------------------------------------------------------------------------
 
 
