@@ -358,7 +358,7 @@ _ready: dict[str, Any] = {}
 
 
 _said: dict[tuple[str, str], dict[str, list[str]]] = {}
-"""Operator and path -> the warnings that were said last, until Blender is closed."""
+"""Operator and path -> the warnings of the last save, until Blender is closed."""
 
 
 def base_file(*items: tuple[str, str, str]) -> Any:
@@ -422,23 +422,18 @@ class SaveBack(Operation, BackupChoice):
     def compared(self, context: Context, report: Report) -> "FilePlan":
         """Return the plan, whose changes are those to the file on disk. Raises `MotionbridgeError`.
 
-        If nothing is to be saved, ``report`` lacks what was said already: warnings of the file as it is.
+        If nothing is to be saved, ``report`` lacks the warnings of the last save: they are of the file as it is.
         """
         plan = self.planned(context, report)
         plan.compare_with_disk()
         if plan.is_saved():
-            said = self._remember_said(plan, report)
-            for finding, places in said.items():
+            for finding, places in _said.get(self._saved_as(plan), {}).items():
                 if report.warnings.get(finding) == places:
                     del report.warnings[finding]
         return plan
 
-    def _remember_said(self, plan: "FilePlan", report: Report) -> dict[str, list[str]]:
-        """Remember the warnings about a file; returns those that were remembered."""
-        key = type(self).bl_idname, plan.path
-        before = _said.get(key, {})
-        _said[key] = {finding: list(places) for finding, places in report.warnings.items()}
-        return before
+    def _saved_as(self, plan: "FilePlan") -> tuple[str, str]:
+        return type(self).bl_idname, plan.path
 
     def put(self, context: Context, plan: "FilePlan", *, backup: bool) -> None:
         """Write a plan, which another instance of the operator may have made, and remember it."""
@@ -619,7 +614,7 @@ class SaveBack(Operation, BackupChoice):
             return Outcome(". ".join([said, *self.left_out(plan)]), done=False)
         plan.refuse_unwritable()  # of several files the first is not written if another one cannot be
         self.put(context, plan, backup=self.backup)
-        self._remember_said(plan, report)
+        _said[self._saved_as(plan)] = {finding: list(places) for finding, places in report.warnings.items()}
         if plan.is_as_imported:
             return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")
         return Outcome(self.sentence(plan))
