@@ -264,7 +264,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
 
     def _warn_of_modifiers(self, context: Context, report: Report) -> None:
         with suppress(MotionbridgeError):  # the export reports it
-            for obj in self.written(context):
+            for obj in dict.fromkeys(self.written(context)):
                 if obj.type == "MESH":
                     modifiers.warn(obj, report)
 
