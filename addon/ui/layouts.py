@@ -14,7 +14,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..blender.typed import Context
-from .bases import MixedIn
+from .bases import MixedIn, iface_
 
 if TYPE_CHECKING:
     from ..games.xray.motions.skl_pose import Shown
@@ -94,6 +94,12 @@ def tick(choice: Any, value: int) -> None:
             row.ticked = {1: True, 2: False}.get(value, not row.ticked)
 
 
+def chosen_rows(choice: Any) -> list[Any]:
+    """Return the ticked rows that the filter shows: a dialog acts on no row that it hides."""
+    fits = name_filter(choice.name_filter, choice.regular)
+    return [row for row in choice.listed if row.ticked and fits(row.name)]
+
+
 class TickedChoice(MixedIn):
     """Mixin for operators with a list of check boxes; they define ``listed`` and ``name_filter`` themselves."""
 
@@ -159,7 +165,7 @@ class TickedRows(DrawnRows):
 
 
 def draw_ticks(layout: bpy.types.UILayout, choice: Any, kind: str, count: str) -> None:
-    """Draw the filter, the buttons, the list of class ``kind``, and the number of selected rows.
+    """Draw the filter, the buttons, the list of class ``kind``, and the number of selected rows, also of hidden ones.
 
     ``count``: text with two ``{}``, for the numbers of selected and of all rows.
     """
@@ -169,5 +175,9 @@ def draw_ticks(layout: bpy.types.UILayout, choice: Any, kind: str, count: str) -
     for identifier, *_ in TICKS:
         row.prop_enum(choice, "tick", identifier)
     layout.template_list(kind, "", choice, "listed", choice, "active_listed", rows=10, maxrows=10)
-    ticked = sum(row.ticked for row in choice.listed)
-    layout.label(text=count.format(ticked, len(choice.listed)), translate=False)
+    chosen = len(chosen_rows(choice))
+    layout.label(text=count.format(chosen, len(choice.listed)), translate=False)
+    hidden = sum(row.ticked for row in choice.listed) - chosen
+    if hidden:
+        text = iface_("Ticked, but hidden by the filter and not imported: {}").format(hidden)
+        layout.label(text=text, icon="INFO", translate=False)

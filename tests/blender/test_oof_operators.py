@@ -544,6 +544,21 @@ def test_the_list_of_an_archive_takes_the_highlighted_row():
     assert said not in texts_of(dialog)
 
 
+def test_a_ticked_model_of_an_archive_that_the_filter_hides_is_not_imported():
+    path = str(ARCHIVE)
+    (name, _), *_ = model.models_in(open_archive(path, Report()))
+    rows = [{"name": each, "file": path, "bytes": 1, "ticked": each == name} for each in (name, "other.oof")]
+    with pytest.raises(RuntimeError, match="no model is chosen"):
+        bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1, name_filter="other")
+    assert len(bpy.data.objects) == 0
+    shown = [SimpleNamespace(**row) for row in rows]
+    dialog = as_in_a_window(IMPORT_SCENE_OT_descent3_oof, filepath=path, listed=shown, name_filter="other")
+    assert {"Models: 0 of 2", "Ticked, but hidden by the filter and not imported: 1"} <= set(texts_of(dialog))
+    dialog.name_filter = name
+    assert "Models: 1 of 2" in texts_of(dialog)
+    assert not any("hidden" in text for text in texts_of(dialog))
+
+
 def test_the_chosen_meshes_are_known_in_work_that_pauses_at_each_of_them():
     """In a window checks and exports run in a thread of their own, where Blender gives no `selected_objects`."""
     meshes = [drawn(name, SQUARE, [(0, 1, 2, 3)]) for name in ("one", "two")]

@@ -147,6 +147,16 @@ def test_only_ticked_motions_are_imported(game):
     assert sorted(action.name for action in bpy.data.actions) == ["nod", "walk"]
 
 
+def test_ticked_motions_that_the_filter_hides_are_not_imported(game):
+    load(game, motions="")
+    path = str(game / "humanoid.omf")
+    listed = [{"name": name, "file": path, "frames": 1, "ticked": name != "idle"} for name in ("walk", "idle", "nod")]
+    with pytest.raises(RuntimeError, match="no motion is chosen"):
+        bpy.ops.import_scene.xray_omf(filepath=path, listed=listed, name_filter="idle")
+    bpy.ops.import_scene.xray_omf(filepath=path, listed=listed, name_filter="W")
+    assert [action.name for action in bpy.data.actions] == ["walk"]
+
+
 def test_the_list_of_motions_has_the_order_of_the_file(game):
     rig = load(game)
     bpy.data.actions.new("another")

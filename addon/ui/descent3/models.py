@@ -270,10 +270,9 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
 
     def _selected_rows(self) -> list[ListedModel]:
-        """Return the selected rows of the list; if there are none, the active row, if the filter shows it."""
-        ticked = [row for row in self.listed if row.ticked]
-        if ticked:
-            return ticked
+        """Return the chosen rows of the list; if none is ticked, the active row, if the filter shows it."""
+        if any(row.ticked for row in self.listed):
+            return layouts.chosen_rows(self)
         fits = name_filter(self.name_filter, self.regular)
         return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
 

@@ -113,7 +113,7 @@ class MotionList(TickedChoice):
             layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_motions", iface_("Motions: {} of {}"))
 
     def chosen(self, paths: list[str], codec: "Codec", report: Report) -> dict[str, list[str]]:
-        """Return path -> names of the motions to import: those in ``motions``, else the selected ones, else all.
+        """Return path -> names of the motions to import: those in ``motions``, else the chosen rows, else all.
 
         Raises `ReadError`.
         """
@@ -129,7 +129,7 @@ class MotionList(TickedChoice):
             if wanted:
                 names = [name for name in names if name.lower() in lowered]
             elif len(self.listed):
-                ticked = {row.name for row in self.listed if row.ticked and row.file == path}
+                ticked = {row.name for row in layouts.chosen_rows(self) if row.file == path}
                 names = [name for name in names if name in ticked]
             chosen[path] = names
 
