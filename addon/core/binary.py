@@ -115,6 +115,9 @@ _GIT_POINTER = b"version https://git-lfs"
 _USUAL_NAME = 64
 
 DAMAGED = "The file is damaged: copy it again from its source"
+"""Remedy if bytes are missing."""
+NOT_IN_FORMAT = "It does not follow the format: save it again with the tool that made it"
+"""Remedy if the existing bytes cannot be read."""
 
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
@@ -155,7 +158,7 @@ class Reader:
         """Offset of the next byte in the file."""
         return self.start + self.position
 
-    def error(self, problem: str, remedy: str = DAMAGED) -> ReadError:
+    def error(self, problem: str, remedy: str = NOT_IN_FORMAT) -> ReadError:
         """Return a `ReadError` for the present offset, to be raised by the caller."""
         return ReadError(problem, file=self.file, chunk=self.chunk, offset=self.offset, remedy=remedy)
 
@@ -169,7 +172,7 @@ class Reader:
         start = self.position
         if not 0 <= size <= len(self.data) - start:
             needed, left = said_of(size, "bytes", "are"), said_of(self.remaining, "bytes", "are")
-            raise self.error(f"{what}: {needed} needed, {left} left")
+            raise self.error(f"{what}: {needed} needed, {left} left", DAMAGED)
         self.position = start + size
         return start
 
@@ -226,7 +229,8 @@ class Reader:
         window = self.data[self.position :]
         length = _find_byte(window, 0)
         if length < 0:
-            raise self.error(f"{what} has no end (no zero byte in the {len(window)} bytes that are left)")
+            problem = f"{what} has no end (no zero byte in the {len(window)} bytes that are left)"
+            raise self.error(problem, DAMAGED)
         self.position += length + 1
         return bytes(window[:length])
 

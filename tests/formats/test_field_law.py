@@ -52,13 +52,13 @@ FRAMING = {
     ),
     "an id decides how a chunk or section is read": "Chunk.id Motion.identifier Section.id Visuals.entries.id",
     "bytes where other bytes of the file are expected": (
-        "Chunk.body Line.comment Lod.face_texts Placed.rests Section.tail SkeletalMotion.tail Tag.left_out"
+        "Chunk.body Line.comment Lod.face_texts Section.tail SkeletalMotion.tail Tag.left_out"
     ),
 }
 NOT_MODELLED = {
     "bytes of unknown meaning": (
-        "AiMap.guid Animation.tail Anm.tail Binarised.tail Bone.tail Bones.tail Build.faces.unknown "
-        "Build.faces.unknown_2 Cform.faces.unknown Children.tail ChunkRun.tail Details.header_rest "
+        "AiMap.guid AiMap.tail Animation.tail Anm.tail Binarised.tail Bone.tail Bones.tail Build.faces.unknown "
+        "Build.faces.unknown_2 Cform.faces.unknown Cform.tail Children.tail ChunkRun.tail Details.header_rest "
         "Details.slots.unknown Details.slots_rest Dm.tail Err.found.padding Err.rests Lod.header_rest Mesh.tail "
         "Meshes.tail Model.tail MotionLibrary.tail Object.tail Occluders.rest Ogf.tail OgfImage.tail Omf.tail "
         "Oof.tail Options.first Options.second P3d.tail Paa.tail Parameters.tail Plain.tail Section.body "

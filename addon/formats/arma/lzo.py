@@ -13,7 +13,7 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.binary import Reader
+from ...core.binary import DAMAGED, Reader
 from ...core.report import counted
 
 HIGHEST_RATIO = 256
@@ -42,7 +42,8 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     """
     if size > HIGHEST_RATIO * reader.remaining:
         raise reader.error(
-            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file"
+            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file",
+            DAMAGED,
         )
     ahead = reader.data[reader.position :]
     # Packed data is never twice as large as the plain data: this limits the copy, however large the file is.
@@ -50,9 +51,9 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     try:
         plain, used = _decode(packed, size)
     except IndexError:
-        raise reader.error(f"{what} ends before its {size} bytes are there") from None
+        raise reader.error(f"{what} ends before its {size} bytes are there", DAMAGED) from None
     except ValueError as wrong:
-        raise reader.error(f"{what} is damaged: {wrong}") from None
+        raise reader.error(f"{what} is damaged: {wrong}", DAMAGED) from None
     if len(plain) != size:
         raise reader.error(f"{what} gives {counted(len(plain), 'byte')}, {size} are expected")
     return plain, reader.take(used, what)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from ...core.binary import Reader
+from ...core.binary import DAMAGED, Reader
 from ...core.report import counted
 
 HIGHEST_RATIO = 9
@@ -23,16 +23,17 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     """
     if size > HIGHEST_RATIO * reader.remaining:
         raise reader.error(
-            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file"
+            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file",
+            DAMAGED,
         )
     packed = bytes(reader.data[reader.position : reader.position + size + size // 8 + 64])
     try:
         plain, used = _decode(packed, size)
         (stored_sum,) = struct.unpack_from("<I", packed, used)
     except (IndexError, struct.error):
-        raise reader.error(f"{what} ends before its {size} bytes are there") from None
+        raise reader.error(f"{what} ends before its {size} bytes are there", DAMAGED) from None
     if stored_sum not in _sums(plain):
-        raise reader.error(f"{what} is damaged: the sum of its bytes is {_sums(plain)[0]}, not {stored_sum}")
+        raise reader.error(f"{what} is damaged: the sum of its bytes is {_sums(plain)[0]}, not {stored_sum}", DAMAGED)
     return plain, reader.take(used + 4, what)
 
 

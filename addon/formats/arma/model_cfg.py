@@ -380,7 +380,7 @@ class _Parser:
         return token[1:-1].replace('""', '"') if token[:1] == '"' else token
 
     def _error(self, problem: str) -> ReadError:
-        return ReadError(problem, file=self.file, remedy="The file is damaged: copy it again")
+        return ReadError(problem, file=self.file, remedy="Correct the text")
 
 
 def _tokens(text: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import text
-from ...core.binary import Bytes, Reader, Writer
+from ...core.binary import DAMAGED, Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
 from ...core.files import warn_of_replacing, write_atomically
 from ...core.report import Report, counted, said_of
@@ -85,7 +85,8 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
     gap = reader.take(start - reader.position, "what lies between table and files")
     needed = int(table["length"].sum(dtype=np.int64))
     if needed > reader.remaining:
-        raise reader.error(f"the files of the table need {counted(needed, 'byte')}, {reader.remaining} are left")
+        problem = f"the files of the table need {counted(needed, 'byte')}, {reader.remaining} are left"
+        raise reader.error(problem, DAMAGED)
     contents: list[Bytes] = [reader.take(int(length), "a file") for length in table["length"]]
     document = Hog2(start, reserved, table, contents, gap, reader.rest(), file)
     _report_oddities(document, report)

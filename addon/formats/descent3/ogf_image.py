@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import mipmaps, png, text
-from ...core.binary import Bytes, Reader, Writer, warn_not_finite
+from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
 from . import strings
@@ -382,7 +382,7 @@ def as_png(document: OgfImage, report: Report) -> list[bytes]:
     """Return each frame as a PNG file. Raises `ReadError` if the image cannot be decoded or has no pixels."""
     pictures = decode(document)
     if not all(picture.size for picture in pictures) or not pictures:
-        raise ReadError("the image has no pixels", file=document.file, remedy="Copy it again")
+        raise ReadError("the image has no pixels", file=document.file, remedy="Choose another image")
     if document.animation is not None:
         report.note(f"{len(pictures)} frames, one file each")
     return [png.encode(picture) for picture in pictures]
@@ -431,7 +431,7 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
     while size < pixels:
         block = available[found : found + _BLOCK]
         if not len(block):
-            raise reader.error(f"the image ends after {size} of {counted(pixels, 'pixel')}")
+            raise reader.error(f"the image ends after {size} of {counted(pixels, 'pixel')}", DAMAGED)
         counts = block["count"].astype(np.int64)
         if ((counts == 1) | (counts > LONGEST_RUN)).any():
             bad = int(np.argmax((counts == 1) | (counts > LONGEST_RUN)))

@@ -138,7 +138,7 @@ def read(data: bytes, file: str, report: Report) -> Anm:
         raise ReadError(
             f"no chunk {ANIMATION:#x} (an object's animation); found: {listed(run.chunks)}",
             file=file,
-            remedy="The file is damaged or something else: copy it again from its source",
+            remedy="Check that this is an .anm of S.T.A.L.K.E.R. and that it was copied whole",
         )
     return Anm(sections, run.tail)
 
@@ -163,9 +163,7 @@ def read_animation(reader: Reader, report: Report) -> Animation:
     fps = reader.f32("the frames per second")
     version = reader.u16("the version")
     if version not in VERSIONS:
-        raise reader.error(
-            f"animations of version {version} are unknown (known: 3 to 5)", "The file is damaged: copy it again"
-        )
+        raise reader.error(f"animations of version {version} are unknown (known: 3 to 5)")
     animation = Animation(name, first, last, fps, version, [])
     envelopes = {}
     for channel in FILE_ORDER[version]:

@@ -301,7 +301,7 @@ def read(data: bytes, file: str, report: Report) -> Bones:
         raise ReadError(
             f"no bones; found: {listed([section.chunk for section in document.sections])}",
             file=file,
-            remedy="Check that this is a .bones of the editor",
+            remedy="Check that this is a .bones of the editor, copied whole",
         )
     return document
 

@@ -27,13 +27,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import polygons, problems, rebase, space, text
-from ...core.binary import Reader, Writer, warn_not_finite
+from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report, counted, counted_plural, listed, said_of
-from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+from .chunks import (
+    ChunkRun,
+    chunk_heading,
+    keep_rest,
+    open_chunk,
+    read_chunks,
+    rest_lines,
+    stored_size,
+    with_bodies,
+    write_chunks,
+)
 
 HEADER_SIZE = 36
 NEWEST = 4
@@ -63,10 +73,14 @@ _HIGHEST = {MATERIAL: MOST_MATERIAL, SECTOR: MOST_SECTOR}
 
 @dataclass(slots=True, eq=False)
 class Build:
-    """The container of a `build.cform`: its chunks in order, and ``faces`` (faces,) of `LIT_FACE`."""
+    """The container of a `build.cform`: its chunks in order, and ``faces`` (faces,) of `LIT_FACE`.
+
+    ``rests``: bytes after the values of a chunk, by its id.
+    """
 
     run: ChunkRun
     faces: NDArray[np.void]
+    rests: dict[int, Bytes] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +88,7 @@ class Cform:
     """A collision file, in the file's axes.
 
     ``box`` (2, 3) and ``vertices`` (vertices, 3) float32; ``faces`` (faces,) in the layout of the version. ``build`` is
-    the container if it is a `build.cform`, None for a `level.cform`.
+    the container if it is a `build.cform`, None for a `level.cform`. ``tail``: bytes after the last face.
     """
 
     version: int
@@ -83,6 +97,7 @@ class Cform:
     faces: NDArray[np.void]
     build: Build | None = None
     file: str = field(default="", compare=False)
+    tail: Bytes = b""
 
     @property
     def name(self) -> str:
@@ -152,7 +167,7 @@ def _image_size(head: bytes) -> int:
 
 
 def read(data: bytes, file: str, report: Report) -> Cform:
-    """Read the file without copying. Raises `ReadError` if its size does not match the declared counts."""
+    """Read the file without copying. Raises `ReadError` if it has fewer bytes than its counts declare."""
     reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     if data[:4] == bytes(4):
@@ -187,12 +202,11 @@ def _read_image(reader: Reader, report: Report) -> Cform:
     vertices, faces = reader.u32("the number of vertices"), reader.u32("the number of faces")
     layout = FACES[version]
     wanted = HEADER_SIZE + 12 * vertices + layout.itemsize * faces
-    if wanted != size:
-        how = "cut off" if size < wanted else "too long"
+    if size < wanted:
         raise reader.error(
-            f"{how}: {counted_plural(vertices, 'vertices')} and {counted(faces, 'face')} of version {version} "
+            f"cut off: {counted_plural(vertices, 'vertices')} and {counted(faces, 'face')} of version {version} "
             f"take {counted(wanted, 'byte')}, there are {size}",
-            "Copy the file again or compile the level again",
+            DAMAGED,
         )
     document = Cform(
         version,
@@ -201,6 +215,9 @@ def _read_image(reader: Reader, report: Report) -> Cform:
         reader.array(layout, faces, what=f"{counted(faces, 'face')}"),
         file=reader.file,
     )
+    document.tail = reader.rest()
+    if len(document.tail):
+        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last face; kept", reader.chunk)
     for what, values in (("bounding box", document.box), ("vertices", document.vertices)):
         warn_not_finite(report, what, values)
     invalid = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
@@ -213,14 +230,16 @@ def _read_build(reader: Reader, report: Report) -> Cform:
     run = read_chunks(reader, report)
     body = run.first(_MESH)
     if body is None or not len(body.body):
-        raise reader.error("there is no collision mesh (chunk 0x0)", "Check that this is a build.cform of the SDK")
+        raise reader.error(
+            "there is no collision mesh (chunk 0x0)", "Check that this is a build.cform of the SDK, copied whole"
+        )
     document = _read_image(open_chunk(body, reader), report)
     lit = run.first(_LIT_FACES)
     if lit is None:
         raise reader.error("the faces' materials (chunk 0x1) are missing", "Check that it was copied whole")
     inside = open_chunk(lit, reader)
     document.build = Build(run, inside.array(LIT_FACE, len(document.faces), what="the faces' materials"))
-    inside.expect_end("the faces' materials")
+    keep_rest(inside, _LIT_FACES, document.build.rests, report)
     warn_not_finite(report, "texture coordinates", document.build.faces["uv"])
     report.note("a build.cform, the SDK's input for its compiler; sectors are not in it")
     for chunk in run.others((_MESH, _LIT_FACES)):
@@ -236,20 +255,22 @@ def _write(document: Cform, faces: NDArray[np.void]) -> bytes:
     # Views, copied only once by the join: files have tens of megabytes.
     for rows in (document.vertices, faces):
         writer.raw(np.ascontiguousarray(rows).reshape(-1).view(np.uint8).data)
+    writer.raw(document.tail)
     image = writer.getvalue()
     if document.build is None:
         return image
     bodies = {_MESH: image, _LIT_FACES: document.build.faces.tobytes()}
-    return write_chunks(with_bodies(document.build.run, bodies))
+    return write_chunks(with_bodies(document.build.run, bodies, document.build.rests))
 
 
 def raw_size(document: Cform) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
     if document.build is None:
-        return 2 * len(document.faces) if document.version < NEWEST else 0
+        return len(document.tail) + (2 * len(document.faces) if document.version < NEWEST else 0)
     unknown = document.build.run.others((_MESH, _LIT_FACES))
     # 12 per face: the compiler's address and the two unknown fields of `LIT_FACE`.
-    return 12 * len(document.faces) + sum(map(stored_size, unknown)) + len(document.build.run.tail)
+    tails = len(document.tail) + len(document.build.run.tail) + sum(map(len, document.build.rests.values()))
+    return 12 * len(document.faces) + sum(map(stored_size, unknown)) + tails
 
 
 # Document <-> mesh ----------------------------------------------------------------------------------------------------
@@ -306,7 +327,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     if not changes:
         return base, changes
     box = _box(positions) if moved or len(vertices) != len(base.vertices) else base.box
-    return Cform(base.version, box, vertices, faces, build, base.file), changes
+    return Cform(base.version, box, vertices, faces, build, base.file, base.tail), changes
 
 
 def compare(before: Cform, after: Cform) -> Changes:
@@ -409,7 +430,7 @@ def _with_new_values(
     for name, mask in edited.items():
         rows = faces if lit is None else lit
         rows[name][valid[mask]] = values[name][mask].astype(np.int64)
-    build = None if base.build is None or lit is None else Build(base.build.run, lit)
+    build = None if base.build is None or lit is None else Build(base.build.run, lit, base.build.rests)
     return faces, build
 
 
@@ -471,12 +492,15 @@ def dump(document: Cform) -> Iterator[str]:
     yield f"vertices count {len(document.vertices)}"
     yield from text.array_lines("vertex", document.vertices)
     yield from text.array_lines("faces", _with_flag_columns(document))
+    if len(document.tail):
+        yield f"bytes after the last face {bytes(document.tail).hex()}"
     if document.build is not None:
         for chunk in document.build.run.chunks:
             yield chunk_heading(chunk)
         for chunk in document.build.run.others((_MESH, _LIT_FACES)):
             yield f"  {bytes(chunk.body).hex()}"
         yield from text.array_lines("compiler's faces", document.build.faces)
+        yield from rest_lines(document.build.rests)
         if len(document.build.run.tail):
             yield f"tail {bytes(document.build.run.tail).hex()}"
 
@@ -502,5 +526,7 @@ def differences(first: Cform, second: Cform) -> Iterator[str]:
     yield from text.array_differences("bounding box", first.box, second.box)
     yield from text.array_differences("vertices", first.vertices, second.vertices)
     yield from text.array_differences("faces", _with_flag_columns(first), _with_flag_columns(second))
+    if bytes(first.tail) != bytes(second.tail):
+        yield "bytes after the last face differ"
     if first.build is not None and second.build is not None:
         yield from text.array_differences("compiler's faces", first.build.faces, second.build.faces)

@@ -89,7 +89,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     if the nesting is too deep, or if the first chunk of a file declares more bytes than the file has.
     """
     if reader.chunk.count("/") >= MAX_DEPTH:
-        raise reader.error(f"chunks are nested more than {MAX_DEPTH} deep", "The file is damaged or malicious")
+        raise reader.error(f"chunks are nested more than {MAX_DEPTH} deep")
     if not reader.chunk:
         reader.refuse_git_pointer()
     chunks: list[Chunk] = []
@@ -161,6 +161,19 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
     if not all_finite(reader.data) and (count := count_not_finite(value)):
         report.warn(NOT_FINITE, f"chunk {reader.chunk}: {count}")
     return value
+
+
+def keep_rest(reader: Reader, number: int, rests: dict[int, Bytes], report: Report) -> None:
+    """Put the bytes that are left in chunk ``number`` after its values into ``rests``, and report them."""
+    if reader.remaining:
+        report.warn(f"{counted(reader.remaining, 'extra byte')} after the values of the chunk; kept", reader.chunk)
+        rests[number] = reader.rest()
+
+
+def rest_lines(rests: Mapping[int, Bytes]) -> Iterator[str]:
+    """Yield a dump of what `keep_rest` kept."""
+    for number, rest in rests.items():
+        yield f"rest of chunk {number:#x} {bytes(rest).hex()}"
 
 
 def write_chunks(run: ChunkRun) -> bytes:
@@ -254,9 +267,15 @@ def with_body(chunk: Chunk, body: bytes) -> Chunk:
     return Chunk(identifier, body, chunk.offset)
 
 
-def with_bodies(run: ChunkRun, bodies: Mapping[int, bytes]) -> ChunkRun:
-    """Return the same chunks with other bodies for the first chunk of each of these ids; the order stays."""
-    changed = {id(run.first(identifier)): body for identifier, body in bodies.items()}
+def with_bodies(run: ChunkRun, bodies: Mapping[int, bytes], rests: Mapping[int, Bytes] | None = None) -> ChunkRun:
+    """Return the same chunks with other bodies for the first chunk of each of these ids; the order stays.
+
+    ``rests``: what `keep_rest` kept of them.
+    """
+    rests = rests or {}
+    changed = {
+        id(run.first(identifier)): body + bytes(rests.get(identifier, b"")) for identifier, body in bodies.items()
+    }
     return ChunkRun(
         [with_body(chunk, changed[id(chunk)]) if id(chunk) in changed else chunk for chunk in run.chunks], run.tail
     )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.binary import Reader, Writer, not_finite, warn_not_finite
+from ...core.binary import DAMAGED, Reader, Writer, not_finite, warn_not_finite
 from ...core.changes import Item
 from ...core.envelope import (
     Behaviour,
@@ -197,7 +197,7 @@ def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
         place += STEPPED_SIZE if data[place + STEPPED_SIZE - 1] == Shape.STEPPED else PACKED.itemsize
         starts.append(place)
     if len(starts) <= count or place > limit:
-        raise reader.error(f"{needed}: more bytes than are left ({limit})")
+        raise reader.error(f"{needed}: more bytes than are left ({limit})", DAMAGED)
     return starts
 
 

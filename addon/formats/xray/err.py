@@ -93,7 +93,9 @@ def read(data: bytes, file: str, report: Report) -> Err:
             extra = counted_plural(len(document.rests[number]), "extra bytes")
             report.warn(f"{extra} after the {what}; kept", inside.chunk)
     if not document.found:
-        raise reader.error("there are no errors of a level in it", "Check that this is an .err of a level compiler")
+        raise reader.error(
+            "there are no errors of a level in it", "Check that this is an .err of a level compiler, copied whole"
+        )
     for chunk in run.others(document.found):
         if len(chunk.body):
             report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names, text
-from ...core.binary import Reader, Writer, warn_not_finite
+from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
 from ...core.report import Report
 from .chunks import (
     Chunk,
     ChunkRun,
     chunk_heading,
+    keep_rest,
     open_chunk,
     read_chunks,
+    rest_lines,
     starts_like_chunks,
     stored_size,
     with_bodies,
@@ -75,7 +77,8 @@ class Flag(IntFlag):
 class Material:
     """A game material: ``id`` and ``name`` in the game; ``floats`` by chunk id (`FLOATS`), ``flags`` as stored.
 
-    ``run`` are its chunks in order; ``flags`` and ``description`` are None if it has none.
+    ``run`` are its chunks in order; ``flags`` and ``description`` are None if it has none. ``rests``: bytes after the
+    values of a chunk, by its id.
     """
 
     id: int
@@ -84,6 +87,7 @@ class Material:
     flags: int | None = None
     description: bytes | None = None
     floats: dict[int, NDArray[np.float32]] = field(default_factory=dict)
+    rests: dict[int, Bytes] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -109,7 +113,9 @@ class Material:
 
 @dataclass(slots=True, eq=False)
 class GameMaterials:
-    """A `gamemtl.xr` file: ``materials`` by index of their chunk; ``run`` and ``list_run`` the chunks in order."""
+    """A `gamemtl.xr` file: ``materials`` by index of their chunk; ``run`` and ``list_run`` the chunks in order;
+    ``rests`` bytes after the values of a chunk, by its id.
+    """
 
     version: int
     next_ids: NDArray[np.uint32] | None
@@ -117,6 +123,7 @@ class GameMaterials:
     run: ChunkRun
     list_run: ChunkRun
     file: str = field(default="", compare=False)
+    rests: dict[int, Bytes] = field(default_factory=dict)
 
     def by_id(self) -> dict[int, Material]:
         """Return the materials by the id that collision refers to. If several have the same id, the first counts."""
@@ -135,17 +142,20 @@ def read(data: bytes, file: str, report: Report) -> GameMaterials:
     run = read_chunks(reader, report)
     version, listed, ids = run.first(VERSION), run.first(MATERIALS), run.first(NEXT_IDS)
     if version is None or listed is None:
-        raise reader.error("there are no game materials in it", "Choose the gamemtl.xr of the game's gamedata folder")
+        raise reader.error(
+            "there are no game materials in it", "Choose the gamemtl.xr of the game's gamedata folder, copied whole"
+        )
     head = open_chunk(version, reader)
     number = head.u16("the version")
-    head.expect_end("the version")
+    rests: dict[int, Bytes] = {}
+    keep_rest(head, VERSION, rests, report)
     if number != 1:
         report.warn(f"game materials of version {number}, only 1 is known", head.chunk)
     next_ids = None
     if ids is not None:
         inside = open_chunk(ids, reader)
         next_ids = inside.array("<u4", 2, what="the next ids")
-        inside.expect_end("the next ids")
+        keep_rest(inside, NEXT_IDS, rests, report)
     inside = open_chunk(listed, reader)
     list_run = read_chunks(inside, report)
     materials: dict[int, Material] = {}
@@ -156,7 +166,7 @@ def read(data: bytes, file: str, report: Report) -> GameMaterials:
             warn_not_finite(report, materials[index].label, materials[index].floats)
         except ReadError as wrong:
             report.warn(f"a material is not readable, kept unchanged: {wrong.problem}", body.chunk)
-    document = GameMaterials(number, next_ids, materials, run, list_run, file)
+    document = GameMaterials(number, next_ids, materials, run, list_run, file, rests)
     if len(document.by_id()) < len(materials):
         report.warn("several materials have one id; the first counts")
     return document
@@ -169,7 +179,7 @@ def _read_material(body: Reader, report: Report) -> Material:
         raise body.error("it has no name")
     inside = open_chunk(head, body)
     material = Material(inside.u32("the id"), inside.string("the name"), run)
-    inside.expect_end("the name")
+    keep_rest(inside, NAME, material.rests, report)
     for number, count in FLOATS.items():
         chunk = run.first(number)
         if chunk is not None and len(chunk.body) == 4 * count:
@@ -178,11 +188,11 @@ def _read_material(body: Reader, report: Report) -> Material:
     if flags is not None:
         inside = open_chunk(flags, body)
         material.flags = inside.u32("the flags")
-        inside.expect_end("the flags")
+        keep_rest(inside, FLAGS, material.rests, report)
     if description is not None:
         inside = open_chunk(description, body)
         material.description = inside.string("the description")
-        inside.expect_end("the description")
+        keep_rest(inside, DESCRIPTION, material.rests, report)
     return material
 
 
@@ -195,7 +205,7 @@ def write(document: GameMaterials) -> bytes:
     }
     if document.next_ids is not None:
         bodies[NEXT_IDS] = document.next_ids.astype("<u4").tobytes()
-    return write_chunks(with_bodies(document.run, bodies))
+    return write_chunks(with_bodies(document.run, bodies, document.rests))
 
 
 recompose = write
@@ -218,12 +228,12 @@ def _write_material(material: Material) -> bytes:
         bodies[FLAGS] = material.flags.to_bytes(4, "little")
     if material.description is not None:
         bodies[DESCRIPTION] = material.description + b"\0"
-    return write_chunks(with_bodies(material.run, bodies))
+    return write_chunks(with_bodies(material.run, bodies, material.rests))
 
 
 def raw_size(document: GameMaterials) -> int:
     """Return the number of bytes that are kept without knowing their meaning: pairs, unknown chunks of materials."""
-    size = len(document.run.tail) + len(document.list_run.tail)
+    size = len(document.run.tail) + len(document.list_run.tail) + sum(map(len, document.rests.values()))
     size += sum(map(stored_size, document.run.others((VERSION, NEXT_IDS, MATERIALS))))
     for index, chunk in enumerate(document.list_run.chunks):
         material = document.materials.get(index)
@@ -231,6 +241,7 @@ def raw_size(document: GameMaterials) -> int:
             size += stored_size(chunk)
         else:
             size += sum(map(stored_size, material.run.others(material.known))) + len(material.run.tail)
+            size += sum(map(len, material.rests.values()))
     return size
 
 
@@ -266,6 +277,7 @@ def dump(document: GameMaterials) -> Iterator[str]:
             yield f"  tail {bytes(document.list_run.tail).hex()}"
         else:
             yield f"  {bytes(chunk.body).hex()}"
+    yield from rest_lines(document.rests)
     yield f"tail {bytes(document.run.tail).hex()}"
 
 
@@ -279,6 +291,7 @@ def _dump_material(material: Material) -> Iterator[str]:
             yield from text.array_lines(f"  {WORDS[number]}", material.floats[number])
         else:
             yield f"  {WORDS[number]} {_value_text(material, number)}"
+    yield from rest_lines(material.rests)
     yield f"tail {bytes(material.run.tail).hex()}"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import space, text
-from ...core.binary import Bytes, Reader, Writer, warn_not_finite
+from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.model import Attribute, Domain, PolygonMesh
 from ...core.report import Report, counted, counted_plural, said_of
 
@@ -46,7 +46,7 @@ class AiMap:
     """An AI map.
 
     ``cell`` and ``y_range`` in metres, ``box`` (2, 3) float32, ``guid`` 16 bytes, ``nodes`` (nodes,) in the layout of
-    the version.
+    the version. ``tail``: bytes after the last node.
     """
 
     version: int
@@ -56,6 +56,7 @@ class AiMap:
     guid: Bytes
     nodes: NDArray[np.void]
     file: str = field(default="", compare=False)
+    tail: Bytes = b""
 
     @property
     def columns(self) -> NDArray[np.int64]:
@@ -125,7 +126,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> AiMap:
-    """Read the file without copying. Raises `ReadError` if its size does not match the number of nodes."""
+    """Read the file without copying. Raises `ReadError` if it has fewer bytes than its nodes need."""
     reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     version = reader.u32("the version")
@@ -137,17 +138,19 @@ def read(data: bytes, file: str, report: Report) -> AiMap:
         )
     count = reader.u32("the number of nodes")
     wanted = HEADER_SIZE + count * NODES[version].itemsize
-    if wanted != len(data):
-        how = "cut off" if len(data) < wanted else "too long"
+    if len(data) < wanted:
         raise reader.error(
-            f"{how}: {counted_plural(count, 'nodes')} of version {version} in a file of {len(data)} B "
+            f"cut off: {counted_plural(count, 'nodes')} of version {version} in a file of {len(data)} B "
             f"instead of {wanted} B",
-            "Copy the file again or build the AI map again",
+            DAMAGED,
         )
     cell, y_range = reader.f32("the size of a cell"), reader.f32("the height")
     box = reader.array("<f4", 2, 3, what="the bounding box")
     guid = reader.take(GUID_SIZE, "the identity of the level")
     document = AiMap(version, cell, y_range, box, guid, reader.array(NODES[version], count, what="nodes"), file)
+    document.tail = reader.rest()
+    if len(document.tail):
+        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last node; kept")
     warn_not_finite(report, "header", cell, y_range, box)
     return document
 
@@ -162,6 +165,7 @@ def write(document: AiMap) -> bytes:
     writer.array(document.box, "<f4")
     writer.raw(document.guid)
     writer.raw(document.nodes.tobytes())
+    writer.raw(document.tail)
     return writer.getvalue()
 
 
@@ -169,8 +173,10 @@ recompose = write  # nothing is kept as bytes in addition to typed values
 
 
 def raw_size(document: AiMap) -> int:
-    """Return the size of the level's identity (guid), which has no meaning except being equal in `level.graph`."""
-    return len(document.guid)
+    """Return the size of the level's identity (guid), which has no meaning except being equal in `level.graph`, and of
+    bytes after the last node.
+    """
+    return len(document.guid) + len(document.tail)
 
 
 def one_way_links(document: AiMap) -> NDArray[np.int64]:
@@ -287,6 +293,7 @@ def dump(document: AiMap) -> Iterator[str]:
     yield from text.array_lines("box", document.box)
     yield f"guid {bytes(document.guid).hex()}"
     yield from text.array_lines("nodes", document.nodes)
+    yield f"tail {bytes(document.tail).hex()}"
 
 
 def differences(first: AiMap, second: AiMap) -> Iterator[str]:
@@ -295,3 +302,5 @@ def differences(first: AiMap, second: AiMap) -> Iterator[str]:
         yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))
     if bytes(first.guid) != bytes(second.guid):
         yield f"identity of the level: {bytes(first.guid).hex()} / {bytes(second.guid).hex()}"
+    if bytes(first.tail) != bytes(second.tail):
+        yield "bytes after the last node differ"

@@ -148,7 +148,7 @@ def unpack(reader: Reader) -> bytes:
 
 
 def _mismatch(reader: Reader, problem: str) -> ReadError:
-    return reader.error(problem, "The chunk is damaged, not compressed, or encrypted by a mod's own tool")
+    return reader.error(problem, "It is not compressed in the game's way, or a mod's own tool has encrypted it")
 
 
 def _decode(packed: memoryview, size: int) -> tuple[bytes, int]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names
-from ...core.binary import Reader, Writer, as_in_file, warn_not_finite
+from ...core.binary import DAMAGED, Reader, Writer, as_in_file, warn_not_finite
 from ...core.model import Marker
 from ...core.report import Report, counted
 from ...core.text import rows
@@ -49,7 +49,7 @@ def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
 def _read_mark(reader: Reader, report: Report, motion: str) -> Mark:
     line = bytes(reader.data[reader.position : reader.position + 4096]).partition(b"\n")
     if not line[1]:
-        raise reader.error("a mark's name does not end")
+        raise reader.error("a mark's name does not end", DAMAGED)
     reader.take(len(line[0]) + 1)
     line_end = b"\r\n" if line[0].endswith(b"\r") else b"\n"
     count = reader.u32("a mark's number of intervals")

@@ -59,11 +59,16 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> O
         head = open_chunk(version, reader)
         number = head.u32("the version")
         if number:
-            raise head.error(f"version {number} is not known (known: 0)", "Check that the file is of this format")
+            raise head.error(
+                f"version {number} is not known (known: 0)",
+                "Check that the file is of this format and that it was copied whole",
+            )
         if head.remaining:
             report.warn(f"{counted(head.remaining, 'extra byte')} after the version; kept", head.chunk)
     if body is None:
-        raise reader.error("there are no triangles (chunk 0x1)", "Check that the file is of this format")
+        raise reader.error(
+            "there are no triangles (chunk 0x1)", "Check that the file is of this format and that it was copied whole"
+        )
     inside = open_chunk(body, reader)
     count = inside.remaining // layout.itemsize
     for size, suffix in _SUFFIXES.items():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names, text
-from ...core.binary import Bytes, Reader, Writer, warn_not_finite
+from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.report import Report, counted
 from .chunks import (
     Chunk,
@@ -83,7 +83,7 @@ def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layou
     reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     if not run.chunks:
-        raise reader.error("there is no chunk", "Check where the file came from")
+        raise reader.error("there is no chunk", DAMAGED)
     version = None
     first = run.chunks[0]
     if len(first.body) == 4 and first.plain_id == 0 and len(layouts) > 1:
@@ -100,15 +100,17 @@ def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layou
             inner = read_chunks(inside, report)
             body = inner.first(0)
             if body is None:
-                raise inside.error(f"{layout.what} without a body (chunk 0x0; there are {listed(inner.chunks)})")
+                raise inside.error(
+                    f"{layout.what} without a body (chunk 0x0; there are {listed(inner.chunks)})", DAMAGED
+                )
             document.inner.append(inner)
             inside = open_chunk(body, inside)
         before += inside.take(layout.before.itemsize, layout.what)
         document.words.append(tuple(inside.string(f"{layout.what}: {word}") for word in layout.words))
         after += inside.take(layout.after.itemsize, layout.what)
-        if not layout.rest:
-            inside.expect_end(layout.what)
         document.rests.append(inside.rest())
+        if len(document.rests[-1]) and not layout.rest:
+            report.warn(f"{counted(len(document.rests[-1]), 'extra byte')} after {layout.what}; kept", inside.chunk)
     document.before = _rows(before, layout.before, len(document))
     document.after = _rows(after, layout.after, len(document))
     warn_not_finite(report, layout.what, document.after)

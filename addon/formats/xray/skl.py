@@ -181,7 +181,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
         raise ReadError(
             f"no chunk {MOTION:#x} (a skeletal motion); found: {listed(run.chunks)}",
             file=file,
-            remedy="The file is damaged, or it is a list of motions that needs the suffix .skls",
+            remedy="Check that it was copied whole; a list of motions needs the suffix .skls",
         )
     return Skl(motions, sections, run.tail, bodies)
 
@@ -189,7 +189,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
 def read_list(reader: Reader, report: Report) -> Skl:
     """Read a count and the motions, as in a `.skls` or an object of the editor. Raises `ReadError`."""
     count = reader.u32("the number of motions")
-    remedy = "The file is damaged, or a single motion that needs the suffix .skl"
+    remedy = "Check that it was copied whole; a single motion needs the suffix .skl"
     reader.expect_room(count, "motions", SMALLEST_MOTION, remedy)
     motions: list[SkeletalMotion] = []
     bodies: list[Bytes] = []
@@ -210,9 +210,7 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
     fps = reader.f32("the frames per second")
     version = reader.u16("the version")
     if version not in VERSIONS:
-        raise reader.error(
-            f"skeletal motions of version {version} are unknown (known: 4 to 7)", "The file is damaged: copy it again"
-        )
+        raise reader.error(f"skeletal motions of version {version} are unknown (known: 4 to 7)")
     flags, switches = 0, None
     if version == 4:
         bone_or_part = reader.u32("a bone or part")

@@ -13,10 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names, space, text
-from ...core.binary import Reader, Writer, warn_not_finite
+from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.model import Material, Mesh
 from ...core.report import Report, counted, counted_plural, said_of
-from .chunks import ChunkRun, chunk_heading, listed, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+from .chunks import (
+    ChunkRun,
+    chunk_heading,
+    keep_rest,
+    listed,
+    open_chunk,
+    read_chunks,
+    rest_lines,
+    stored_size,
+    with_bodies,
+    write_chunks,
+)
 
 MARKS = 1
 VERTEX = np.dtype([("position", "<f4", 3), ("colour", "<u4"), ("uv", "<f4", 2)])
@@ -42,11 +53,12 @@ class Slot:
 
 @dataclass(slots=True, eq=False)
 class Wallmarks:
-    """A `level.wallmarks` file; ``run`` are its chunks in order."""
+    """A `level.wallmarks` file; ``run`` are its chunks in order, ``rests`` bytes after the values of a chunk."""
 
     slots: list[Slot]
     run: ChunkRun
     file: str = field(default="", compare=False)
+    rests: dict[int, Bytes] = field(default_factory=dict)
 
     @property
     def marks(self) -> list[Mark]:
@@ -100,16 +112,17 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
     if chunk is None:
         raise reader.error(
             f"there are no wallmarks (chunk {MARKS:#x}; there are {listed(run.chunks)})",
-            "Check that this is a level.wallmarks of a level",
+            "Check that this is a level.wallmarks, copied whole",
         )
     inside = open_chunk(chunk, reader)
     count = inside.u32("the number of slots")
     inside.expect_room(count, "slots", _SMALLEST_SLOT)
     slots = [_read_slot(inside) for _ in range(count)]
-    inside.expect_end("the last wallmark")
+    rests: dict[int, Bytes] = {}
+    keep_rest(inside, MARKS, rests, report)
     for other in run.others((MARKS,)):
         report.note(f"a chunk of unknown meaning ({other.id:#x}), kept unchanged")
-    document = Wallmarks(slots, run, file)
+    document = Wallmarks(slots, run, file, rests)
     marks = document.marks
     if marks:
         warn_not_finite(report, "spheres", np.stack([mark.sphere for mark in marks]))
@@ -143,7 +156,7 @@ def write(document: Wallmarks) -> bytes:
             writer.array(mark.sphere, "<f4")
             writer.u32(len(mark.vertices))
             writer.raw(mark.vertices.tobytes())
-    return write_chunks(with_bodies(document.run, {MARKS: writer.getvalue()}))
+    return write_chunks(with_bodies(document.run, {MARKS: writer.getvalue()}, document.rests))
 
 
 recompose = write  # nothing is kept as bytes in addition to typed values
@@ -151,7 +164,8 @@ recompose = write  # nothing is kept as bytes in addition to typed values
 
 def raw_size(document: Wallmarks) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    return sum(map(stored_size, document.run.others((MARKS,)))) + len(document.run.tail)
+    kept = sum(map(stored_size, document.run.others((MARKS,)))) + sum(map(len, document.rests.values()))
+    return kept + len(document.run.tail)
 
 
 def describe(document: Wallmarks) -> list[str]:
@@ -176,9 +190,12 @@ def dump(document: Wallmarks) -> Iterator[str]:
     yield from text.value_lines("slots", document.slots)
     for chunk in document.run.others((MARKS,)):
         yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
+    yield from rest_lines(document.rests)
     yield f"tail {bytes(document.run.tail).hex()}"
 
 
 def differences(first: Wallmarks, second: Wallmarks) -> Iterator[str]:
     """Yield the differences between two files."""
     yield from text.value_differences("slots", first.slots, second.slots)
+    if first.rests != second.rests:
+        yield "bytes after the values of chunks differ"

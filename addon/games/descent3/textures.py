@@ -191,7 +191,7 @@ def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
     document = _read_texture(path, report)
     found = ogf_image.decode(document)
     if not found or not all(pixels.size for pixels in found):
-        raise ReadError("the image has no pixels", file=str(path), remedy="Copy it again")
+        raise ReadError("the image has no pixels", file=str(path), remedy="Choose another image")
     labels = [frame.label.rpartition(".")[0] or frame.label for frame in document.frames]
     names = labels if len(found) > 1 and all(labels) else [path.stem] * len(found)
     return [

@@ -87,14 +87,14 @@ def test_an_odd_material_stays_bytes_and_the_others_are_read():
     odd = chunk(0, chunk(0x1001, words(1))) + chunk(5, chunk(0x1000, words(7), b"name\0", b"more")) + chunk(3, GLASS)
     data = chunk(0x1000, b"\2\0") + chunk(0x1002, odd, chunk(3, GLASS), b"tail")
     document, report = read(data)
-    assert [material.id for material in document.materials.values()] == [40, 40]
-    assert list(document.by_id()) == [40]
+    assert [material.id for material in document.materials.values()] == [7, 40, 40]
+    assert list(document.by_id()) == [7, 40]
     assert gamemtl.write(document) == data
     assert report.lines()[:4] == [
         "game materials of version 2, only 1 is known (0x1000)",
         "4 extra bytes after the last chunk; kept (0x1002)",
         "a material is not readable, kept unchanged: it has no name (0x1002/0x0)",
-        "a material is not readable, kept unchanged: 4 extra bytes after the name (0x1002/0x5)",
+        "4 extra bytes after the values of the chunk; kept (0x1002/0x5/0x1000)",
     ]
     assert report.lines()[4] == "several materials have one id; the first counts"
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import text
-from ....core.binary import Bytes, Reader, Writer
+from ....core.binary import DAMAGED, Bytes, Reader, Writer
 from ....core.errors import ReadError
 from ....core.report import Report, counted
 from .. import dxt, lzo, lzss
@@ -237,7 +237,7 @@ def unpack(document: Paa, level: Level) -> bytes:
     if stored == "lzss":
         found = _unpack_lzss(document, level)
         if found is None:
-            raise reader.error(f"{place} has bytes after its packed texels", "Copy the file again")
+            raise reader.error(f"{place} has bytes after its packed texels")
         return found
     if stored == "lzo":
         plain, _ = lzo.unpack(reader, size, place)
@@ -261,10 +261,10 @@ def _unpack_runs(reader: Reader, size: int, place: str) -> bytes:
     """
     packed, out, at = bytes(reader.data), bytearray(), 0
     if size > 64 * len(packed):
-        raise reader.error(f"{place} ends before its {size} bytes are there")
+        raise reader.error(f"{place} ends before its {size} bytes are there", DAMAGED)
     while len(out) < size:
         if at + 1 >= len(packed):
-            raise reader.error(f"{place} ends before its {size} bytes are there")
+            raise reader.error(f"{place} ends before its {size} bytes are there", DAMAGED)
         code = packed[at]
         if code >= 128:
             out += packed[at + 1 : at + 2] * (code - 127)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import mipmaps, png
+from ....core.binary import NOT_IN_FORMAT
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted
 from .. import dxt, lzo, lzss
@@ -53,7 +54,7 @@ def _of_palette(document: Paa, plain: bytes) -> NDArray[np.uint8]:
         raise ReadError(
             f"a texel has color {indices.max()}, the palette has {counted(len(document.palette), 'color')}",
             file=document.file,
-            remedy="Copy the file again",
+            remedy=NOT_IN_FORMAT,
         )
     colours = np.full((len(document.palette), 4), 255, np.uint8)
     colours[:, :3] = document.palette[:, ::-1]
@@ -77,7 +78,7 @@ def picture(document: Paa, largest: int = LARGEST_SIDE) -> NDArray[np.uint8]:
     """
     filled = [level for level in document.levels if level.width and level.height]
     if not filled:
-        raise ReadError("the texture has no texels", file=document.file, remedy="Copy it again")
+        raise ReadError("the texture has no texels", file=document.file, remedy="Choose another texture")
     level = next((level for level in filled if max(level.width, level.height) <= largest), filled[-1])
     shown = _without_swizzle(decode(document, level), document.tag("SWIZ"))
     mean = document.tag("AVGC")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Reader, Writer, warn_not_finite
+from ....core.binary import DAMAGED, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
 from ....core.report import Report, counted, counted_plural
 from ..strings import read_counted, write_counted
@@ -93,7 +93,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
         raise ReadError("this is a model of FreeSpace, not of Descent 3", file=file, remedy=_ANOTHER_GAME)
     header = next((body for identifier, body in spans if identifier == b"OHDR"), None)
     if header is None:
-        raise ReadError("there is no header (chunk OHDR): not a whole model", file=file, remedy="Copy it again")
+        raise ReadError("there is no header (chunk OHDR): not a whole model", file=file, remedy=DAMAGED)
     sub_objects = _read_header(Reader(header.data, file, "OHDR", header.start), _Context(version, 0)).sub_objects
     context = _Context(version, sub_objects)
     sections = [_read_section(identifier, body, context, report) for identifier, body in spans]

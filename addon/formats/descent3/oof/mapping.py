@@ -89,7 +89,7 @@ def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) ->
             f"in the hierarchy of sub-objects, {cycle}",
             file=document.file,
             chunk="SOBJ",
-            remedy="The file is damaged: copy it again from its source",
+            remedy="Give one of them another parent in the tool that made it",
         ) from None
     known = document.part_indices
     for part in document.sub_objects:

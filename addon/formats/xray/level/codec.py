@@ -14,9 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Bytes, Reader, Writer, warn_not_finite
+from ....core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ....core.report import Report, counted_plural
-from ..chunks import Chunk, ChunkRun, chunk_path, listed, open_chunk, read_chunks, with_bodies, with_body, write_chunks
+from ..chunks import (
+    Chunk,
+    ChunkRun,
+    chunk_path,
+    keep_rest,
+    listed,
+    open_chunk,
+    read_chunks,
+    with_bodies,
+    with_body,
+    write_chunks,
+)
 from .document import (
     ENTRY,
     FIXED,
@@ -78,7 +89,8 @@ def read_visuals(reader: Reader, report: Report) -> Visuals:
         identifier, size = _CHUNK.unpack_from(table.data, at)
         if size > end - at - _CHUNK.size:
             reader.position = at
-            raise reader.error(f"visual {identifier} claims {size} bytes, {end - at - _CHUNK.size} are left")
+            problem = f"visual {identifier} claims {size} bytes, {end - at - _CHUNK.size} are left"
+            raise reader.error(problem, DAMAGED)
         at += _CHUNK.size
         inner = list(_chunks(table.data, at, at + size))
         if inner and inner[-1][1] < 0:
@@ -257,19 +269,20 @@ def read(data: bytes, file: str, report: Report) -> Level:
     """Read a `level` file; its arrays take a few megabytes. Raises `ReadError` for other files and other versions."""
     reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
-    version, quality = read_version(run, reader)
+    rests: dict[int, Bytes] = {}
+    version, quality = read_version(run, reader, rests, report)
     missing = [number for number in (SHADERS, VISUALS, SECTORS) if run.first(number) is None]
     if missing:
         raise reader.error(
             f"chunk {missing[0]:#x} is missing (there are {listed(run.chunks)}): not a level, or cut off",
             "Check that this is the file named `level` of a compiled level, and that it was copied whole",
         )
-    rows = {number: _read_rows(run.first(number), reader, report, *what) for number, what in _ROWS.items()}
+    rows = {number: _read_rows(run, number, reader, rests, report) for number in _ROWS}
     sector_run, sectors = _read_sectors(run.first(SECTORS), reader, report)
     document = Level(
         version,
         quality,
-        _read_shaders(run.first(SHADERS), reader),
+        _read_shaders(run.first(SHADERS), reader, rests, report),
         _read_visuals(run.first(VISUALS), reader, report),
         rows[PORTALS],
         rows[LIGHTS],
@@ -278,14 +291,15 @@ def read(data: bytes, file: str, report: Report) -> Level:
         run,
         sector_run,
         file,
+        rests,
     )
     for chunk in run.others(KNOWN):
         report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return document
 
 
-def read_version(run: ChunkRun, reader: Reader) -> tuple[int, int]:
-    """Return version and quality from chunk 1.
+def read_version(run: ChunkRun, reader: Reader, rests: dict[int, Bytes], report: Report) -> tuple[int, int]:
+    """Return version and quality from chunk 1; other bytes in it are put into ``rests``.
 
     Raises `ReadError` for an unsupported version, with the builds that use it.
     """
@@ -293,7 +307,7 @@ def read_version(run: ChunkRun, reader: Reader) -> tuple[int, int]:
     if header is None:
         raise reader.error(
             f"there is no header (chunk {HEADER:#x}; there are {listed(run.chunks)}): not a level",
-            "Check that this is the file named `level` or `level.geom` of a compiled level",
+            "Check that this is the file named `level` or `level.geom` of a compiled level, copied whole",
         )
     inside = open_chunk(header, reader)
     version = inside.u16("the version")
@@ -305,18 +319,18 @@ def read_version(run: ChunkRun, reader: Reader) -> tuple[int, int]:
             "Use the level of a released game, or compile it again with the SDK",
         )
     quality = inside.u16("the quality")
-    inside.expect_end("the header")
+    keep_rest(inside, HEADER, rests, report)
     return version, quality
 
 
-def _read_shaders(chunk: Chunk | None, parent: Reader) -> list[bytes]:
+def _read_shaders(chunk: Chunk | None, parent: Reader, rests: dict[int, Bytes], report: Report) -> list[bytes]:
     if chunk is None:
         return []
     inside = open_chunk(chunk, parent)
     count = inside.u32("the number of shaders")
     inside.expect_room(count, "shaders", 1)
     found = [inside.string("a shader") for _ in range(count)]
-    inside.expect_end("the last shader")
+    keep_rest(inside, SHADERS, rests, report)
     return found
 
 
@@ -336,15 +350,14 @@ def no_visuals() -> Visuals:
     )
 
 
-def _read_rows(
-    chunk: Chunk | None, parent: Reader, report: Report, layout: np.dtype[np.void], noun: str
-) -> NDArray[np.void]:
+def _read_rows(run: ChunkRun, number: int, parent: Reader, rests: dict[int, Bytes], report: Report) -> NDArray[np.void]:
+    chunk, (layout, noun) = run.first(number), _ROWS[number]
     if chunk is None:
         return np.zeros(0, layout)
     inside = open_chunk(chunk, parent)
     count = inside.remaining // layout.itemsize
     rows = inside.array(layout, count, what=f"{count} {noun}")
-    inside.expect_end(f"the last whole record ({noun})")
+    keep_rest(inside, number, rests, report)
     warn_not_finite(report, noun, rows)
     return rows
 
@@ -364,11 +377,11 @@ def _read_sector(reader: Reader, report: Report) -> Sector:
     if root is not None:
         inside = open_chunk(root, reader)
         sector.root = inside.u32("the root of a sector")
-        inside.expect_end("the root of a sector")
+        keep_rest(inside, _ROOT, sector.rests, report)
     if portals is not None:
         inside = open_chunk(portals, reader)
         sector.portals = inside.array("<u2", inside.remaining // 2, what="the portals of a sector")
-        inside.expect_end("the last portal")
+        keep_rest(inside, _PORTALS, sector.rests, report)
     for other in run.others((_ROOT, _PORTALS)):
         report.note(f"a chunk of unknown meaning ({other.id:#x}), kept unchanged", reader.chunk)
     return sector
@@ -386,7 +399,7 @@ def write(document: Level) -> bytes:
         SECTORS: _sectors(document),
     }
     existing = {number: body for number, body in bodies.items() if document.run.first(number) is not None}
-    return write_chunks(with_bodies(document.run, existing))
+    return write_chunks(with_bodies(document.run, existing, document.rests))
 
 
 recompose = write  # nothing is kept as bytes in addition to typed values
@@ -419,4 +432,4 @@ def _sector(sector: Sector) -> bytes:
         bodies[_ROOT] = sector.root.to_bytes(4, "little")
     if sector.portals is not None:
         bodies[_PORTALS] = sector.portals.astype("<u2").tobytes()
-    return write_chunks(with_bodies(sector.run, bodies))
+    return write_chunks(with_bodies(sector.run, bodies, sector.rests))

@@ -194,12 +194,13 @@ class Visuals:
 class Sector:
     """A sector: ``root`` is the index of its root visual, ``portals`` (portals,) uint16; None if the chunk is missing.
 
-    ``run`` are its chunks in file order.
+    ``run`` are its chunks in file order; ``rests`` bytes after the values of a chunk, by its id.
     """
 
     root: int | None
     portals: NDArray[np.uint16] | None
     run: ChunkRun
+    rests: dict[int, Bytes] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -208,7 +209,7 @@ class Level:
 
     ``shaders`` as bytes (engine shader, slash, textures), entry 0 empty; ``portals`` of `PORTAL`, ``lights`` of
     `LIGHT`, ``glows`` of `GLOW`. ``run`` are the file's chunks in order, ``sector_run`` those inside the sectors'
-    chunk.
+    chunk; ``rests`` bytes after the values of a chunk, by its id.
     """
 
     version: int
@@ -222,6 +223,7 @@ class Level:
     run: ChunkRun
     sector_run: ChunkRun
     file: str = field(default="", compare=False)
+    rests: dict[int, Bytes] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

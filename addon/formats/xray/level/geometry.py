@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ....core import text
 from ....core.binary import Bytes, Reader, warn_not_finite
 from ....core.report import Report, counted, counted_plural
-from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size
+from ..chunks import Chunk, ChunkRun, chunk_heading, keep_rest, open_chunk, read_chunks, rest_lines, stored_size
 from .codec import HEADER, read_version
 from .document import NEWEST, VERSIONS, WINDOW, Lists, Windows, empty_lists
 
@@ -63,7 +63,8 @@ class Geometry:
     """A `level.geom` or `level.geomx` file.
 
     ``indices`` are one (indices,) uint16 array per buffer, local to the visual; ``windows`` are those of progressive
-    trees. ``quality`` is uninitialised memory in real files. ``run`` are the file's chunks in order.
+    trees. ``quality`` is uninitialised memory in real files. ``run`` are the file's chunks in order; ``rests`` bytes
+    after the values of a chunk, by its id.
     """
 
     version: int
@@ -73,6 +74,7 @@ class Geometry:
     windows: Windows
     run: ChunkRun
     file: str = field(default="", compare=False)
+    rests: dict[int, Bytes] = field(default_factory=dict)
 
 
 def starts_like(head: bytes) -> bool:
@@ -86,14 +88,17 @@ def read(data: Bytes, file: str, report: Report) -> Geometry:
     """Read the file without copying. Raises `ReadError` if counts and data do not match, and for other versions."""
     reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
-    version, quality = read_version(run, reader)
-    document = Geometry(version, quality, [], [], Windows(np.zeros((0, 4), np.uint32), empty_lists(WINDOW)), run, file)
+    rests: dict[int, Bytes] = {}
+    version, quality = read_version(run, reader, rests, report)
+    document = Geometry(
+        version, quality, [], [], Windows(np.zeros((0, 4), np.uint32), empty_lists(WINDOW)), run, file, rests
+    )
     for number, read_part in ((VERTICES, _read_vertices), (INDICES, _read_indices), (WINDOWS, _read_windows)):
         chunk = run.first(number)
         if chunk is not None:
             inside = open_chunk(chunk, reader)
             read_part(inside, document, report)
-            inside.expect_end("the last buffer")
+            keep_rest(inside, number, rests, report)
     for chunk in run.others(KNOWN):
         report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return document
@@ -186,13 +191,13 @@ def pieces(document: Geometry) -> Iterator[Bytes]:
         if body is None or chunk is not document.run.first(chunk.plain_id):
             yield from _stored(chunk)
         elif chunk.packed is not None or chunk.declared is not None:
-            joined = b"".join(body(document))
+            joined = b"".join([*body(document), document.rests.get(chunk.plain_id, b"")])
             if joined == chunk.body:
                 yield from _stored(chunk)
             else:
                 yield struct.pack("<II", chunk.plain_id, len(joined)) + joined
         else:
-            parts = list(body(document))
+            parts = [*body(document), document.rests.get(chunk.plain_id, b"")]
             yield struct.pack("<II", chunk.id, sum(map(len, parts)))
             yield from parts
     yield document.run.tail
@@ -255,7 +260,8 @@ def raw_size(document: Geometry) -> int:
         for name in buffer.rows.dtype.names or ()
         if name.startswith("gap")
     )
-    return gaps + sum(map(stored_size, document.run.others(KNOWN))) + len(document.run.tail)
+    kept = sum(map(stored_size, document.run.others(KNOWN))) + sum(map(len, document.rests.values()))
+    return gaps + kept + len(document.run.tail)
 
 
 def problems(document: Geometry) -> Iterator[str]:
@@ -302,6 +308,7 @@ def dump(document: Geometry) -> Iterator[str]:
     yield from text.value_lines("windows", document.windows)
     for chunk in document.run.others(KNOWN):
         yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
+    yield from rest_lines(document.rests)
     yield f"tail {bytes(document.run.tail).hex()}"
 
 
@@ -309,3 +316,5 @@ def differences(first: Geometry, second: Geometry) -> Iterator[str]:
     """Yield the differences between two files, buffer by buffer."""
     for name in ("version", "quality", "vertices", "indices", "windows"):
         yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))
+    if first.rests != second.rests:
+        yield "bytes after the values of chunks differ"

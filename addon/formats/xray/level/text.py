@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....core import names, text
 from ....core.report import agreeing, counted, counted_plural, said_of
-from ..chunks import chunk_heading, stored_size
+from ..chunks import chunk_heading, rest_lines, stored_size
 from .codec import KNOWN
 from .document import NEWEST, SUN, Kind, Level, VisualType
 
@@ -80,8 +80,9 @@ def raw_size(document: Level) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
     kept = sum(map(len, document.visuals.opaque)) + len(document.visuals.tail)
     kept += len(document.run.tail) + len(document.sector_run.tail)
-    kept += sum(map(stored_size, document.run.others(KNOWN)))
+    kept += sum(map(stored_size, document.run.others(KNOWN))) + sum(map(len, document.rests.values()))
     for sector in document.sectors:
+        kept += sum(map(len, sector.rests.values()))
         kept += len(sector.run.tail) + sum(map(stored_size, sector.run.others((1, 2))))
     return kept
 
@@ -161,6 +162,7 @@ def dump(document: Level) -> Iterator[str]:
             yield f"sector {number} {chunk_heading(inner)} {bytes(inner.body).hex()}"
     tails = [visuals.tail, document.sector_run.tail, document.run.tail, *(one.run.tail for one in document.sectors)]
     yield f"tails {' '.join(bytes(tail).hex() or '-' for tail in tails)}"
+    yield from rest_lines(document.rests)
     for chunk in document.run.others(KNOWN):
         yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
 
@@ -180,6 +182,8 @@ def differences(first: Level, second: Level) -> Iterator[str]:
     for number, (one, other) in enumerate(zip(first.sectors, second.sectors, strict=False)):
         yield from text.value_differences(f"sector {number} root", one.root, other.root)
         yield from text.value_differences(f"sector {number} portals", one.portals, other.portals)
+    if [first.rests, *(one.rests for one in first.sectors)] != [second.rests, *(one.rests for one in second.sectors)]:
+        yield "bytes after the values of chunks differ"
 
 
 def _visual_differences(first: Level, second: Level) -> Iterator[str]:

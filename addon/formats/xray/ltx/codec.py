@@ -35,7 +35,7 @@ def read(data: bytes, file: str, report: Report) -> Ltx:
     """Read an `.ltx` file. Raises `ReadError` for an empty file and for data that is not text."""
     reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
-    if b"\0" in data:
+    if b"\0" in data.rstrip(b"\0"):
         reader.position = data.index(b"\0")
         raise reader.error("this is not a text file: it contains a zero byte", "Choose an .ltx of the game's configs")
     document = parsed(data)
@@ -45,9 +45,9 @@ def read(data: bytes, file: str, report: Report) -> Ltx:
 
 def parsed(data: bytes) -> Ltx:
     """Return the document of any bytes, also of an empty file."""
-    bom = BOM if data.startswith(BOM) else b""
-    text, encoding = _decoded(data[len(bom) :])
-    return Ltx(list(_lines(text)), UTF_8 if bom and encoding == ASCII else encoding, bom)
+    bom, end = BOM if data.startswith(BOM) else b"", len(data.rstrip(b"\0"))
+    text, encoding = _decoded(data[len(bom) : end])
+    return Ltx(list(_lines(text)), UTF_8 if bom and encoding == ASCII else encoding, bom, len(data) - end)
 
 
 def scanned(data: bytes) -> list[Head | Include] | None:
@@ -55,7 +55,7 @@ def scanned(data: bytes) -> list[Head | Include] | None:
 
     None if only the document is reliable: quotes that may join lines, and line ends of old Macintosh files (CR).
     """
-    text, _ = _decoded(data.removeprefix(BOM))
+    text, _ = _decoded(data.removeprefix(BOM).rstrip(b"\0"))
     pieces = text.split('"')
     may_join = len(pieces) % 2 == 0 or any(sign in piece for piece in pieces[1::2] for sign in _MAY_CONTINUE)
     if may_join or text.count("\r") != text.count("\r\n"):
@@ -116,6 +116,8 @@ def _lines(text: str) -> Iterator[Line]:
 
 
 def _report_oddities(document: Ltx, report: Report) -> None:
+    if document.zeros:
+        report.warn(f"{counted(document.zeros, 'zero byte')} after the text; kept")
     heads = document.heads
     first = heads[0].line if heads else len(document.lines)
     included = {part.line for part in document.includes}
@@ -165,7 +167,7 @@ def _numbered(document: Ltx, lines: list[int]) -> str:
 def write(document: Ltx) -> bytes:
     """Return the bytes of the file. Raises `WriteError` for a character that its encoding lacks."""
     text = "".join([piece for line in document.lines for piece in line])
-    return document.bom + encoded(text, document.encoding)
+    return document.bom + encoded(text, document.encoding) + bytes(document.zeros)
 
 
 recompose = write  # nothing is kept as bytes: each line is written from its three parts

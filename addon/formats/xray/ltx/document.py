@@ -83,7 +83,8 @@ class Item(NamedTuple):
 
 @dataclass(eq=False)
 class Ltx:
-    """A config file: ``lines`` in order; ``encoding`` of the bytes; ``bom`` the bytes of a byte order mark.
+    """A config file: ``lines`` in order; ``encoding`` of the bytes; ``bom`` the bytes of a byte order mark; ``zeros``
+    the number of zero bytes after the text, which some tools leave there.
 
     Sections and includes are searched only once, so the lines must not be changed: make a new document instead.
     """
@@ -91,6 +92,7 @@ class Ltx:
     lines: Sequence[Line]
     encoding: str = "cp1251"
     bom: bytes = b""
+    zeros: int = 0
 
     @cached_property
     def parts(self) -> list[Head | Include]:

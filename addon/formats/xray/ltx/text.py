@@ -44,6 +44,8 @@ def _item_text(item: Item) -> str:
 def dump(document: Ltx) -> Iterator[str]:
     """Yield the meaning of each line, with its section, and the line itself. Equal texts mean equal bytes."""
     yield f"encoding {document.encoding}{' with byte order mark' if document.bom else ''}"
+    if document.zeros:
+        yield f"zero bytes after the text: {document.zeros}"
     meanings = _meanings(document)
     for index, line in enumerate(document.lines):
         meaning = meanings.get(index, "ignored" if line.code.strip(BLANKS) else "comment" if line.comment else "blank")
@@ -65,6 +67,8 @@ def _meanings(document: Ltx) -> dict[int, str]:
 
 def differences(first: Ltx, second: Ltx) -> Iterator[str]:
     """Yield the differences for the game, by section and key; then how many lines differ as text."""
+    if first.zeros != second.zeros:
+        yield f"zero bytes after the text: {first.zeros} / {second.zeros}"
     if (first.encoding, first.bom) != (second.encoding, second.bom):
         yield f"encoding {first.encoding} / {second.encoding}"
     ones, others = ([part.path for part in document.includes] for document in (first, second))

@@ -156,7 +156,7 @@ def _read_model(reader: Reader, report: Report) -> Model:
             file=reader.file,
             chunk=reader.chunk,
             offset=reader.start,
-            remedy="The file is damaged or encrypted: copy it again from its source",
+            remedy="A tool may have encrypted it: get the unprotected file from its author",
         )
     return model
 

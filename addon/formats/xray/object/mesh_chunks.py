@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names
-from ....core.binary import Reader, Writer
+from ....core.binary import DAMAGED, Reader, Writer
 from ....core.report import counted, said_of
 
 MAPS, MAPS_WITHOUT_LISTS, UV_MAPS = 0x1012, 0x1011, 0x1007
@@ -150,7 +150,7 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     """
     data = reader.data[reader.position :]
     if groups > len(data):
-        raise reader.error(f"{what}: {groups} are declared, {len(data)} bytes are left")
+        raise reader.error(f"{what}: {groups} are declared, {len(data)} bytes are left", DAMAGED)
     if not groups:
         return np.zeros(0, np.int64), 0
     stride = 1 + row * data[0]
@@ -165,7 +165,7 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     else:
         end = int(starts[-1]) + sizes[data[starts[-1]]]
     if end > len(data):
-        raise reader.error(f"{what} need more than the {len(data)} bytes that are left")
+        raise reader.error(f"{what} need more than the {len(data)} bytes that are left", DAMAGED)
     return starts, end
 
 

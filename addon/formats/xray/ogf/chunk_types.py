@@ -24,6 +24,8 @@ STATIC = 0x112
 """Vertex format of meshes without bones: Direct3D's FVF bits for position, normal, one texture coordinate."""
 MOST_LINKS = 4
 MOST_VERTICES = 0xFFFF
+LONGEST_PATH = 519
+"""Bytes of a path that the engine has room for."""
 _SKINNED_FIELDS = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
 
 
@@ -658,7 +660,10 @@ class MotionReferences2:
 
 @dataclass(slots=True)
 class LodPath:
-    """The path of the model shown at a distance; ``line_end`` are the bytes that end the path in the file."""
+    """The path of the model shown at a distance; ``line_end`` are the bytes that end the path in the file.
+
+    It is empty if the path ends with its chunk, which is enough for the game.
+    """
 
     path: bytes
     line_end: bytes = b"\r\n"
@@ -671,6 +676,8 @@ class LodPath:
             if found:
                 reader.take(len(path) + len(end))
                 return cls(path, end)
+        if len(text) <= LONGEST_PATH and names.decode(text).isprintable():
+            return cls(bytes(reader.rest()), b"")
         raise reader.error("the path of the distant model does not end")
 
     def write(self, writer: Writer) -> None:

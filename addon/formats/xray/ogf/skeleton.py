@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
-from ....core.binary import DAMAGED
+from ....core.binary import DAMAGED, NOT_IN_FORMAT
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
@@ -76,7 +76,7 @@ def _bone_chunks(document: Ogf) -> tuple[BoneNames, IkData]:
             f"the rest pose of {counted(len(bone_names.bones), 'bone')} is missing or unreadable "
             "(chunk of inverse kinematics)",
             file=document.file,
-            remedy=DAMAGED,
+            remedy=NOT_IN_FORMAT,
         )
     return bone_names, physics
 
@@ -97,7 +97,7 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
         raise ReadError(
             f"the parents of bones form a cycle: {', '.join(cycle)}",
             file=document.file,
-            remedy=DAMAGED,
+            remedy="Give one of them another parent in the tool that made it",
         ) from None
     roots = [bone_names.bones[number].label for number in np.flatnonzero(parents < 0)]
     if len(roots) > 1:

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Bytes, Reader, Writer, warn_not_finite
+from ....core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted, counted_plural, said_of
 from ..chunks import (
@@ -89,12 +89,12 @@ def _missing(identifier: int, what: str, chunks: list[Chunk], reader: Reader) ->
         return ReadError(
             f"chunk {identifier:#x} ({what}) is empty",
             file=reader.file,
-            remedy="The file is damaged: copy it again from its source",
+            remedy=DAMAGED,
         )
     if any(chunk.plain_id & 0xFFFF == identifier for chunk in chunks):
         remedy = "A mod's own tool has encrypted it: get the unprotected file from its author"
     else:
-        remedy = "The file is damaged or something else: copy it again from its source"
+        remedy = "Check that this is an .omf of S.T.A.L.K.E.R. and that it was copied whole"
     return ReadError(f"no chunk {identifier:#x} ({what}); found: {listed(chunks)}", file=reader.file, remedy=remedy)
 
 
@@ -350,7 +350,7 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     if version not in VERSIONS:
         raise reader.error(
             f"motion parameters of version {version} are unknown (known: 1 to 4)",
-            "The file is damaged or encrypted by a mod",
+            "A mod's own tool may have encrypted it: get the unprotected file from its author",
         )
     found = _try_layout(reader, start + 2, version, named=version != 1, numbered=version != 2)
     if version >= 3 and (isinstance(found, ReadError) or len(found[0].tail)):

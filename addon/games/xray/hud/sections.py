@@ -343,7 +343,9 @@ def _in_mod_file(hands: Object, configs: Configs, section: str, texts: Mapping[s
     document = parsed(data)
     head = f"![{section}]"
     if not any(f"{one.change}[{one.name}]" == head for one in document.heads):
-        document = parsed(data + (b"\r\n" if data and not data.endswith(b"\n") else b"") + f"{head}\r\n".encode())
+        whole = data.rstrip(b"\0")
+        new_line = b"\r\n" if whole and not whole.endswith(b"\n") else b""
+        document = parsed(whole + new_line + f"{head}\r\n".encode() + bytes(document.zeros))
     changes: list[str] = []
     for key, text in texts.items():
         done = edit.with_value(document, head, key, text)

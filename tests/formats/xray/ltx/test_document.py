@@ -168,7 +168,7 @@ def test_many_problems_are_counted():
     ("data", "words"),
     [
         (b"", "the file is empty"),
-        (b"[a]\n\0\0", r"offset 4: this is not a text file"),
+        (b"[a]\n\0k\0", r"offset 4: this is not a text file"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n", "git-lfs pointer"),
     ],
 )

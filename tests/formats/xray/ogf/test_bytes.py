@@ -178,7 +178,9 @@ def test_the_header_of_a_level_visual_may_be_the_last_chunk():
     assert ogf.write(document) == data
 
 
-@pytest.mark.parametrize(("text", "end"), [(b"a\\lod\r\n", b"\r\n"), (b"a\\lod\n", b"\n"), (b"a\\lod\0", b"\0")])
+@pytest.mark.parametrize(
+    ("text", "end"), [(b"a\\lod\r\n", b"\r\n"), (b"a\\lod\n", b"\n"), (b"a\\lod\0", b"\0"), (b"a\\lod", b"")]
+)
 def test_a_distant_model_by_path(text, end):
     data = small.model(small.chunk(23, text))
     document, report = read(data)

@@ -372,7 +372,10 @@ def test_no_motions_at_all(data: bytes) -> None:
     ("data", "words"),
     [
         (chunk(0xE, b""), "chunk 0xe (motions) is empty. The file is damaged"),
-        (chunk(0xF, parameters(3, [b"a"], [])), "no chunk 0xe (motions); found: 0xf. The file is damaged or"),
+        (
+            chunk(0xF, parameters(3, [b"a"], [])),
+            "no chunk 0xe (motions); found: 0xf. Check that this is an .omf of S.T.A.L.K.E.R. and that",
+        ),
         (
             chunk(0xE, chunk(0, bytes(4))) + chunk(0xF, b""),
             "chunk 0xf (motion parameters) is empty. The file is damaged",
