@@ -226,11 +226,14 @@ CASES = {
     ),
     "level": Case(
         whole_level,
-        BYTES + "LevelProperties.saved LevelProperties.level_file LevelProperties.row LevelProperties.geometry "
-        "LevelProperties.geometry_imported LevelProperties.detail LevelProperties.trees LevelProperties.trees_seal "
-        "LevelProperties.surfaces LevelProperties.surfaces_seal LevelProperties.reshaped "
-        "LevelProperties.reshaped_seal LevelProperties.light_range LevelProperties.front_sector "
-        "LevelProperties.back_sector LevelProperties.shader LevelProperties.texture LevelProperties.imported",
+        BYTES + "LevelProperties.saved LevelProperties.geometry LevelProperties.geometry_imported "
+        "LevelProperties.detail LevelProperties.trees LevelProperties.trees_seal LevelProperties.surfaces "
+        "LevelProperties.surfaces_seal LevelProperties.reshaped LevelProperties.reshaped_seal LevelProperties.imported",
+    ),
+    "level, marks": Case(
+        whole_level,
+        "LevelProperties.level_file LevelProperties.row LevelProperties.light_range LevelProperties.front_sector "
+        "LevelProperties.back_sector LevelProperties.shader LevelProperties.texture",
     ),
     "HUD": Case(
         hud_scene,
@@ -252,10 +255,10 @@ CASES = {
         "ArmaModelProperties ArmaLevelProperties MaterialProperties.texture MaterialProperties.shader",
     ),
     ".p3d with marks": Case(arma_model, "MarkProperties NamedProperty ArmaLevelProperties.has_proxies"),
-    ".oof": Case(
+    ".oof, parts": Case(sample("oof", "descent3_oof", ".oof"), "DescentPartProperties MaterialProperties.texture"),
+    ".oof, points": Case(
         sample("oof", "descent3_oof", ".oof"),
-        "DescentModelProperties DescentPartProperties DescentPointProperties BatteryProperties BatteryMember "
-        "MaterialProperties.texture",
+        "DescentModelProperties DescentPointProperties BatteryProperties BatteryMember",
     ),
 }
 
