@@ -60,7 +60,7 @@ def _show(hud: "HudProperties", _context: Context) -> None:
 
 
 def _attach(hud: "HudProperties", _context: Context) -> None:
-    if hud.is_hud:
+    if hud.id_data.type == "ARMATURE":
         attachments.show(hud.id_data)
 
 
