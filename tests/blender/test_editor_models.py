@@ -268,7 +268,7 @@ def test_faces_to_nowhere_are_left_out_and_reported(tmp_path):
     broken = MESH[0x1006].replace(words(3, 4), words(9, 4))
     found, report = imported(written(tmp_path, small((mesh(x1006=broken),))), textures=False)
     assert len(found.meshes[0].data.polygons) == 1
-    assert any("1 face refers to missing points" in warning for warning in report.warnings)
+    assert any("1 face refers to missing vertices" in warning for warning in report.warnings)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
