@@ -4,7 +4,8 @@
 
 Needs root on Debian: Blender, a virtual screen and software rendering run in the chroot that the tests use too
 (`--chroot` names another). The pictures show the samples of `tests/samples`, and real files, such as levels, if
-MOTIONBRIDGE_CORPUS names the folder that contains them.
+MOTIONBRIDGE_CORPUS names the folder that contains them. A new picture is one entry in a table `SCENES` of
+`scripts/scenes/`.
 """
 
 import argparse
@@ -24,6 +25,7 @@ STUDIO = "/opt/pictures"  # inside the chroot
 LIMIT = 300  # seconds
 LARGEST = 150_000  # bytes of a picture
 FILM_SIZE = "720x450"
+CACHE = shutil.ignore_patterns("__pycache__")
 REAL_FILES = {
     "anm/v4_helicopter_aaa.anm": "anims/flight.anm",
     "level/olr_tss_cd70ecb": "levels/olr_tss",
@@ -94,7 +96,7 @@ def _inside(place: Path, path: Path) -> str:
 def _fill_studio(studio: Path, samples: Path) -> None:
     """Copy the extension, a small game folder, and damaged files."""
     package = studio / "extensions" / "motionbridge"
-    shutil.copytree(ROOT / "addon", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "addon", package, ignore=CACHE)
     shutil.copy(ROOT / "blender_manifest.toml", package)
     meshes = studio / "gamedata" / "meshes" / "samples"
     meshes.mkdir(parents=True)
@@ -118,13 +120,12 @@ def _fill_studio(studio: Path, samples: Path) -> None:
             shutil.copy(found, target)
     for part in ("taken", "films"):
         (studio / part).mkdir()
-    for script in (ROOT / "scripts").glob("picture_*.py"):
-        shutil.copy(script, studio)
+    shutil.copytree(ROOT / "scripts" / "scenes", studio / "scenes", ignore=CACHE)
 
 
 def _photograph(place: Path, only: str) -> int:
     surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only}
-    blender = [*screen.call(*WINDOW), "--python", f"{STUDIO}/picture_session.py"]
+    blender = [*screen.call(*WINDOW), "--python", f"{STUDIO}/scenes/session.py"]
     command = [*chroot.entering(place, surroundings), "timeout", str(LIMIT), *blender]
     done = subprocess.run(
         command, check=False, timeout=LIMIT + 30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -190,6 +190,7 @@ def _strict_types() -> Iterator[Outcome]:
     paths = ["addon/core", "addon/formats", "addon/cli"]
     paths += [f"scripts/{name}" for name in ("test.py", "rings.py", "build.py", "demo.py", "environment")]
     paths += [f"scripts/{name}" for name in ("make_samples.py", "samples", "bench.py", "fuzz.py", "fuzzing")]
+    paths += [f"scripts/benchmarks/{name}.py" for name in ("__init__", "cases", "files", "plain")]
     paths.append("scripts/fuzz_blender.py")
     # Errors are only reported in these paths: the packages above them import Blender and would need its stubs.
     yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *paths)

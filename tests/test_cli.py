@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from bench_files import made_path
+from benchmarks.files import made_path
 
 from addon import cli
 from addon.cli import processes, verification

@@ -9,15 +9,15 @@ import sys
 from pathlib import Path
 
 import bench
-import bench_files
 import pytest
+from benchmarks import SAMPLES, cases, files
 
 from addon.formats.verification import Status, verify
 
 
 @pytest.mark.parametrize("count", [0, 1, 7])
 def test_a_made_file_is_a_true_file_of_so_many_motions(count):
-    data = bench_files.made_library(count)
+    data = files.made_library(count)
     assert verify(data, "made.omf").status is Status.IDENTICAL
     assert verify(data, "made.omf").warnings == (() if count else ("there are no motions in it (0xE)",))
     assert data.count(b"motion_0") == 2 * count
@@ -26,9 +26,9 @@ def test_a_made_file_is_a_true_file_of_so_many_motions(count):
 @pytest.mark.parametrize(
     ("suffix", "make"),
     [
-        ("cform", bench_files.made_collision),
-        ("hom", bench_files.made_occluders),
-        ("som", lambda faces: bench_files.made_occluders(faces, of_sound=True)),
+        ("cform", files.made_collision),
+        ("hom", files.made_occluders),
+        ("som", lambda faces: files.made_occluders(faces, of_sound=True)),
     ],
 )
 def test_made_files_of_a_level_are_true_and_have_so_many_faces(suffix, make):
@@ -43,15 +43,15 @@ def test_made_files_of_a_level_are_true_and_have_so_many_faces(suffix, make):
 
 def test_made_hands_are_a_true_model(monkeypatch):
     monkeypatch.delenv("MOTIONBRIDGE_CORPUS", raising=False)
-    data = bench_files.made_editor_model()
+    data = files.made_editor_model()
     verdict = verify(data, "hands.object")
     assert (verdict.status, verdict.warnings) == (Status.IDENTICAL, ())
-    assert bench_files.made_editor_model() == data
+    assert files.made_editor_model() == data
 
 
 @pytest.mark.parametrize("corners", [3, 4])
 def test_a_made_model_is_a_true_one(corners):
-    data = bench_files.made_model(3, corners)
+    data = files.made_model(3, corners)
     verdict = verify(data, "model.oof")
     assert (verdict.status, verdict.warnings) == (Status.IDENTICAL, ())
     assert data.count(b"SOBJ") == 3
@@ -74,7 +74,7 @@ def test_a_figure_and_its_floor_as_json():
         assert line["ratio"] == pytest.approx(line["ours"] / line["floor"])
         assert line["ours"] > 0
     assert figures["read humanoid.ogf: memory"]["floor"] == pytest.approx(
-        (bench.SAMPLES / "humanoid.ogf").stat().st_size / 1e6
+        (SAMPLES / "humanoid.ogf").stat().st_size / 1e6
     )
     assert figures["read humanoid.ogf: memory"]["ratio"] > 1
 
@@ -88,7 +88,7 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch, tmp_path):
         return next(numbers)
 
     monkeypatch.setattr(bench, "measured_once", measured_once)
-    row = bench.Row("x", "read", "check_bytes", (), floor_times=2.0, script="bench.py")
+    row = bench.Row("x", "plain.read", "plain.check_bytes", (), floor_times=2.0)
     assert bench.measure(row, 3, [], tmp_path) == (3.0, 16.0)
     assert asked == ["check_bytes", "read"] * 3
 
@@ -96,23 +96,25 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch, tmp_path):
 @pytest.mark.deep
 def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
     rows = bench.rows()
-    assert {row.ours for row in rows} | {row.floor for row in rows} == set(bench.MEASUREMENTS)
-    configs = next(row for row in rows if row.ours == "index_configs").files[0].put_into(tmp_path)
+    assert {row.ours for row in rows} | {row.floor for row in rows} == {f"plain.{name}" for name in bench.MEASUREMENTS}
+    configs = next(row for row in rows if row.ours == "plain.index_configs").files[0].put_into(tmp_path)
     for name in bench.MEASUREMENTS:
         folders = {"verify": samples, "check_folders": samples}
         folders |= dict.fromkeys(("index_configs", "index_configs_again", "read_configs"), configs)
-        files = [folders.get(name, samples / "weapon.omf")]
-        assert bench.measured_once(bench.command("bench.py", name, files)) > 0
+        paths = [folders.get(name, samples / "weapon.omf")]
+        assert bench.measured_once(bench.command(f"plain.{name}", paths)) > 0
 
 
 def test_rows_inside_a_blender_name_measurements_that_are_there():
-    scripts = "".join(path.read_text(encoding="utf-8") for path in bench.ROOT.glob("scripts/bench_*.py"))
-    known = set(re.findall(r"^def ([a-z]\w+)\(\w+: str\) -> float:", scripts, re.MULTILINE))
+    scripts = {path.stem: path.read_text(encoding="utf-8") for path in bench.ROOT.glob("scripts/benchmarks/*.py")}
+    tables = {module: source.partition("\nMEASUREMENTS")[2] for module, source in scripts.items()}
+    entry = re.compile(r'^    "(\w+)": ', re.MULTILINE)
+    known = {f"{module}.{name}" for module, table in tables.items() for name in entry.findall(table)}
     rows = bench.rows_in_blender()
     assert {row.ours for row in rows} | {row.floor for row in rows} | {row.prepare for row in rows} <= {*known, ""}
     assert {"level.cform: import", "level.hom: export, edited", "level.som: memory"} <= {row.title for row in rows}
-    kinds = set(re.findall(r'^    "((?:\.\w+)?)": Kind\(', scripts, re.MULTILINE))
-    assert {Path(file.name).suffix for file in bench.MEASURED_OF} == kinds
+    kinds = set(re.findall(r'^    "((?:\.\w+)?)": (?:Kind\(|OCCLUDERS)', scripts["kinds"], re.MULTILINE))
+    assert {Path(file.name).suffix for file in cases.MEASURED_OF} == kinds
 
 
 def test_a_word_that_no_row_holds_is_refused(capsys):

@@ -1,149 +1,58 @@
-"""Scenes for the pictures of X-Ray motions: menus, pop-ups, panels, readable bones, controls, first-person scene,
-paths.
-"""
+"""Scenes for the pictures of X-Ray motions: menus, pop-ups, panels, bones, controls, first-person scene, paths."""
 
 from importlib import import_module
 from typing import Any
 
 import bpy
 import numpy as np
-from picture_studio import (
-    EXTENSION,
-    GAME,
-    SAMPLES,
-    Steps,
-    active,
-    area,
-    clear_view,
-    click,
-    drop,
-    in_area,
-    key,
-    load,
-    load_samples,
-    look,
-    move,
-    open_sidebar,
-    picture,
-    press,
-    scene,
-    shot,
-    show_panels,
-    space,
-    window,
-)
 
+from . import studio
+from .studio import GAME, SAMPLES, Scene, Steps, drop, key, load, move, open_sidebar, picture, press, shot
+
+FIGURE = ("humanoid.ogf", "humanoid.omf")
 MARKS_HEADER = (872, 582)
 
 
 # ---- menus, pop-ups and panels
 
 
-@picture("menu")
-def menu() -> Steps:
-    """Open File > Import."""
-    yield from click(47, 14)
-    yield from move(75, 311)
-
-
-@picture("browser")
-def browser() -> Steps:
-    """Show the file browser with the options of a model."""
+def _open_browser() -> Steps:
     bpy.ops.import_scene.xray_ogf("INVOKE_DEFAULT")
     yield 1.5
-    space("FILE_BROWSER").params.directory = bytes(SAMPLES)
+    studio.space("FILE_BROWSER").params.directory = bytes(SAMPLES)
 
 
-@picture("drop")
-def model_drop() -> Steps:
-    """Show the pop-up of a dropped model."""
-    yield from drop("humanoid.ogf")
-
-
-@picture("list")
-def motion_list() -> Steps:
-    """Show the list of motions before they are imported."""
-    load_samples("humanoid.ogf")
-    yield 0.5
-    yield from drop("humanoid.omf")
-
-
-@picture("panel", sidebar=True)
-def panel() -> None:
-    """Show the motions of an armature in the sidebar."""
-    load_samples("humanoid.ogf", "humanoid.omf")
-
-
-@picture("no_armature")
-def no_armature() -> Steps:
-    """Drop motions without an armature: the model beside them is found."""
-    yield from open_sidebar()
-    yield from drop("humanoid.omf")
-
-
-@picture("no_model")
-def no_model() -> Steps:
-    """Drop motions without an armature and without a model."""
-    yield from drop("weapon_alone.omf")
-    yield from key("RET")
-
-
-@picture("wrong_file")
-def wrong_file() -> Steps:
-    """Drop a truncated file."""
-    yield from drop("broken.omf")
-
-
-@picture("save_back")
-def save_back() -> Steps:
-    """Show the dialog of Save Back after the head was rotated on one frame."""
-    rig = load_samples("humanoid.ogf", "humanoid.omf")
+def _turn_head() -> None:
+    rig = studio.load_samples(*FIGURE)
     bpy.context.scene.frame_set(5)
     bone = next(bone for bone in rig.pose.bones if "head" in bone.name)
     bone.rotation_quaternion = (0.9, 0.0, 0.0, 0.43)
     bone.keyframe_insert("rotation_quaternion", frame=5)
-    yield from open_sidebar()
-    bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
 
 
-@picture("marks")
-def action_editor() -> Steps:
-    """Show marks beside the keys."""
-    load_samples("humanoid.ogf", "humanoid.omf")
-    found = area()
+def _open_action_editor() -> Steps:
+    studio.load_samples(*FIGURE)
+    found = studio.area()
     found.type = "DOPESHEET_EDITOR"
     found.spaces.active.mode = "ACTION"
     found.spaces.active.show_pose_markers = True
     bpy.context.preferences.view.ui_scale = 0.8
     bpy.context.scene.frame_end = 30
     yield 0.5
-    with in_area(found):
+    with studio.in_area(found):
         bpy.ops.action.view_all()
     yield from open_sidebar("DOPESHEET_EDITOR")
-    yield from click(*MARKS_HEADER)
+    yield from studio.click(*MARKS_HEADER)
 
 
-@picture("bone")
-def bone() -> Steps:
-    """Show the panel of a bone."""
-    bones = load_samples("humanoid.ogf").data.bones
-    bones.active = bones[3]
-    yield from show_panels("BONE")
-
-
-@picture("object")
-def model() -> Steps:
-    """Show the panel of a model."""
-    load_samples("humanoid.ogf")
-    yield from show_panels("OBJECT")
-
-
-@picture("report")
-def report() -> Steps:
-    """Show the full report."""
+def _import_two_models() -> None:
     bpy.ops.import_scene.xray_ogf(files=[{"name": "weapon.ogf"}, {"name": "cut.ogf"}], directory=str(SAMPLES))
-    yield 0.5
-    bpy.ops.motionbridge.report("INVOKE_DEFAULT")
+
+
+def _show_bone() -> Steps:
+    bones = studio.load_samples("humanoid.ogf").data.bones
+    bones.active = bones[3]
+    yield from studio.show_panels("BONE")
 
 
 # ---- readable bones and controls
@@ -151,33 +60,30 @@ def report() -> Steps:
 STALKER = GAME / "meshes" / "stalker" / "stalker.ogf"
 
 
-def look_from_the_front() -> None:
+def _look_from_the_front() -> None:
     """View the figure from the front and slightly above, filling the view."""
     bpy.ops.view3d.view_axis(type="BACK")
     bpy.ops.view3d.view_orbit(angle=0.5, type="ORBITRIGHT")
     bpy.ops.view3d.view_orbit(angle=0.2, type="ORBITUP")
     bpy.ops.view3d.view_all()
     bpy.ops.view3d.zoom(delta=2)
-    space().overlay.show_relationship_lines = False
+    studio.space().overlay.show_relationship_lines = False
 
 
-@picture("readable_bones", STALKER, sidebar=True)
-def readable_bones() -> None:
-    """Show a character's bones, colored by body part."""
+def _show_readable_bones() -> None:
     load(STALKER).show_in_front = True
     bpy.ops.object.mode_set(mode="POSE")
-    look_from_the_front()
+    _look_from_the_front()
 
 
-@picture("control_rig", STALKER, sidebar=True)
-def control_rig(frame: int = 12) -> None:
+def show_control_rig(frame: int = 12) -> None:
     """Show the controls of a character in the pose of the playing motion at a frame."""
     load(STALKER)
     load(STALKER.with_suffix(".omf"), match_scene=True)
     bpy.context.scene.frame_set(frame)
     bpy.ops.motionbridge.add_control_rig()
     bpy.ops.object.mode_set(mode="POSE")
-    look_from_the_front()
+    _look_from_the_front()
 
 
 # ---- the first-person tutorial
@@ -187,32 +93,31 @@ SECTION = {"folders": str(MOD), "configs": "configs/defines.ltx;configs/weapons/
 FRAME = 45
 
 
-def confirm() -> Steps:
+def _confirm() -> Steps:
     """Press Return with the mouse in the corner of the window: over a text field it would start editing."""
     for aside in (4, 1):
-        yield from move(aside, window().height - aside)
-    yield from press("RET", 1, window().height - 1)
+        yield from move(aside, studio.window().height - aside)
+    yield from press("RET", 1, studio.window().height - 1)
     yield 4.0
 
 
-def dialog(name: str, **options: Any) -> Steps:
+def _dialog(name: str, **options: Any) -> Steps:
     """Open the dialog of an operator in the middle of the viewport."""
-    found = area()
+    found = studio.area()
     for aside in (4, 0):
-        yield from move(found.x + found.width // 3 + aside, window().height - found.y - 2 * found.height // 3)
-    getattr(bpy.ops.motionbridge, name)("INVOKE_DEFAULT", **options)
+        yield from move(found.x + found.width // 3 + aside, studio.window().height - found.y - 2 * found.height // 3)
+    studio.invoke(name, **options)()
     yield 1.0
 
 
-@scene("hud", MOD)
-def hud() -> Steps:
+def _play_tutorial() -> Steps:
     """Play the first-person tutorial: from an empty Blender to a changed reload in the game's folder."""
     yield from open_sidebar()
     yield from shot("hud_empty")
-    yield from dialog("new_hud_scene", **SECTION)
+    yield from _dialog("new_hud_scene", **SECTION)
     yield from shot("hud_dialog")
-    yield from confirm()
-    clear_view(gizmos=True)
+    yield from _confirm()
+    studio.clear_view(gizmos=True)
     hands = next(one for one in bpy.data.objects if one.motionbridge_hud.is_hud)
     properties = hands.motionbridge_hud
     for rig in (hands, properties.item):
@@ -238,18 +143,18 @@ def hud() -> Steps:
     bpy.context.view_layer.objects.active = properties.item
     free = "mag"
     properties.item.data.bones.active = properties.item.data.bones[free]
-    yield from dialog("hud_attach")
+    yield from _dialog("hud_attach")
     yield from shot("hud_attach")
-    yield from press("ESC", 400, window().height - 400)
+    yield from press("ESC", 400, studio.window().height - 400)
     bpy.ops.motionbridge.hud_attach(bone=free, holder=bone.name, first=FRAME - 5, last=FRAME + 5)
     properties.stance, properties.active_action = "AIM", properties.actions.find("anm_idle_aim")
     yield from shot("hud_aiming")
     properties.stance = "HIP"
-    yield from dialog("hud_save_back")
+    yield from _dialog("hud_save_back")
     yield 4.0
     yield from shot("hud_save")
-    yield from confirm()
-    yield from dialog("report")
+    yield from _confirm()
+    yield from _dialog("report")
     yield from shot("hud_saved")
 
 
@@ -265,8 +170,7 @@ DOTS = 6
 """Distance of the dots of the formula in frames."""
 
 
-def build_boxes(name: str, colour: tuple[float, ...], boxes: tuple[tuple[float, ...], ...]) -> None:
-    """Create a mesh of boxes as scenery."""
+def _build_boxes(name: str, colour: tuple[float, ...], boxes: tuple[tuple[float, ...], ...]) -> None:
     corners, faces = [], []
     for x, y, length, width, height in boxes:
         faces += [[len(corners) + corner for corner in side] for side in SIDES]
@@ -278,59 +182,47 @@ def build_boxes(name: str, colour: tuple[float, ...], boxes: tuple[tuple[float, 
     bpy.context.scene.collection.objects.link(made)
 
 
-def fly_over_village(frame: int) -> None:
+def _fly_over_village(frame: int) -> None:
     """Show a flight at a frame from above, with its path and key times in bright lines."""
     load(FLIGHT, match_scene=True, target="CAMERA", draw_curve=True)
-    build_boxes("ground", (0.25, 0.29, 0.22, 1), ((-9, -10, 110, 74, -0.2),))
-    build_boxes("houses", (0.55, 0.5, 0.44, 1), HOUSES)
+    _build_boxes("ground", (0.25, 0.29, 0.22, 1), ((-9, -10, 110, 74, -0.2),))
+    _build_boxes("houses", (0.55, 0.5, 0.44, 1), HOUSES)
     bpy.context.scene.frame_set(frame)
     eye = next(one for one in bpy.context.scene.objects if one.type == "CAMERA")
     eye.data.display_size = 6
     bpy.context.scene.camera = eye
-    space().shading.color_type = "OBJECT"
-    clear_view()
-    look(56, 24, at=(-9, -9, -4), distance=80)
+    studio.space().shading.color_type = "OBJECT"
+    studio.clear_view()
+    studio.look(56, 24, at=(-9, -9, -4), distance=80)
     theme = bpy.context.preferences.themes[0].view_3d
     theme.wire = theme.camera = (1.0, 0.62, 0.15)
 
 
-@picture("path_scene", FLIGHT)
-def path_scene() -> None:
-    """Show a flight over a village: camera, path and key times."""
-    fly_over_village(215)
+def _name_path() -> None:
+    studio.active().animation_data.action.motionbridge_path.path_name = "helicopter"
 
 
-@picture("path_panel", FLIGHT, sidebar=True)
-def path_panel() -> None:
-    """Show the panel of a path."""
-    fly_over_village(330)
-    active().animation_data.action.motionbridge_path.path_name = "helicopter"
-
-
-def draw_formula(channel: Any) -> Any:
-    """Create an empty whose y location has keys with values of the game's own formula, except on frames near the file's
-    keys.
-    """
+def _draw_formula(channel: Any) -> Any:
+    """Create an empty with y locations of the game's own formula, except on frames near the file's keys."""
     frames = np.arange(0, 571, DOTS)
     beside = np.abs(frames[:, None] - channel.times * 30).min(axis=1) > DOTS / 2  # do not cover the keys
     beside[[0, -1]] = True
     made = bpy.data.objects.new("the game's formula", None)
     bpy.context.scene.collection.objects.link(made)
-    values = import_module(f"{EXTENSION}.core.envelope").evaluate(channel, frames[beside] / 30)
+    values = import_module(f"{studio.EXTENSION}.core.envelope").evaluate(channel, frames[beside] / 30)
     for frame, value in zip(frames[beside], values, strict=True):
         made.location.y = value
         made.keyframe_insert("location", index=1, frame=frame)
     return made
 
 
-@picture("path_curve", FLIGHT)
-def path_curve() -> Steps:
+def _show_channel() -> Steps:
     """Show a TCB channel in the graph editor, over dots of the game's own formula."""
     flying = load(FLIGHT, match_scene=True)
-    anm = import_module(f"{EXTENSION}.formats.xray.anm")
-    report = import_module(f"{EXTENSION}.core.report").Report()
+    anm = import_module(f"{studio.EXTENSION}.formats.xray.anm")
+    report = import_module(f"{studio.EXTENSION}.core.report").Report()
     animation = anm.read(FLIGHT.read_bytes(), FLIGHT.name, report).animation
-    formula = draw_formula(animation.envelopes[2].decoded())
+    formula = _draw_formula(animation.envelopes[2].decoded())
     for made in (formula, flying):
         made.select_set(True)
         made.animation_data.action.groups[0].show_expanded_graph = True
@@ -345,9 +237,32 @@ def path_curve() -> Steps:
                 if made is formula:
                     point.interpolation, point.handle_left_type, point.handle_right_type = "LINEAR", "VECTOR", "VECTOR"
     bpy.context.scene.frame_set(0)
-    found = area()
+    found = studio.area()
     found.type = "GRAPH_EDITOR"
     found.spaces.active.use_only_selected_keyframe_handles = found.spaces.active.show_region_ui = False
     yield 0.5
-    with in_area(found):
+    with studio.in_area(found):
         bpy.ops.graph.view_all()
+
+
+SCENES = (
+    picture("menu", lambda: studio.click(47, 14), lambda: move(75, 311)),  # File > Import
+    picture("browser", _open_browser),
+    picture("drop", lambda: drop("humanoid.ogf")),
+    picture("list", lambda: studio.load_samples("humanoid.ogf"), 0.5, lambda: drop("humanoid.omf")),
+    picture("panel", lambda: studio.load_samples(*FIGURE), sidebar=True),
+    picture("no_armature", open_sidebar, lambda: drop("humanoid.omf")),  # the model beside the motions is found
+    picture("no_model", lambda: drop("weapon_alone.omf"), lambda: key("RET")),  # neither an armature nor a model
+    picture("wrong_file", lambda: drop("broken.omf")),
+    picture("save_back", _turn_head, open_sidebar, studio.invoke("save_back")),
+    picture("marks", _open_action_editor),
+    picture("bone", _show_bone),
+    picture("object", lambda: studio.load_samples("humanoid.ogf"), lambda: studio.show_panels("OBJECT")),
+    picture("report", _import_two_models, 0.5, studio.invoke("report")),
+    picture("readable_bones", _show_readable_bones, needs=STALKER, sidebar=True),
+    picture("control_rig", show_control_rig, needs=STALKER, sidebar=True),
+    Scene("hud", [_play_tutorial], MOD),
+    picture("path_scene", lambda: _fly_over_village(215), needs=FLIGHT),
+    picture("path_panel", lambda: _fly_over_village(330), _name_path, needs=FLIGHT, sidebar=True),
+    picture("path_curve", _show_channel, needs=FLIGHT),
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -37,9 +37,6 @@ ATTRIBUTES = {
 BUILT_IN = {"position", "custom_normal"}
 
 
-# ---- measuring
-
-
 def peak_growth(work: Callable[[], object]) -> float:
     """Return by how many bytes ``work`` raises the peak memory of the process, after freed memory was given back."""
     ctypes.CDLL(None).malloc_trim(0)
@@ -56,94 +53,78 @@ def _highest() -> float:
     return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
+def _read(collection: Any, name: str, width: int, dtype: Any) -> Any:
+    values = np.empty(width * len(collection), dtype)
+    collection.foreach_get(name, values)
+    return values
+
+
 # ---- F-curves
 
 
 @dataclass
-class CurveArrays:
-    """An F-curve. ``keys`` are its fields as `foreach_set` takes them; handles only if at least one key is Bezier."""
-
-    path: str
-    index: int
-    group: str
-    count: int
-    keys: dict[str, Any]
-
-    @property
-    def channel(self) -> tuple[str, int, str]:
-        """Data path, index and group. Actions with the same channels can be copies of one template."""
-        return self.path, self.index, self.group
-
-
-@dataclass
 class ActionArrays:
-    """An action, and whether an empty plays it."""
+    """An action, and whether an empty plays it.
+
+    ``channels``: data path, index and group of each F-curve; actions with the same ones can be copies of one template.
+    ``keys``: its fields as `foreach_set` takes them; handles only if at least one key is Bezier.
+    """
 
     name: str
     on_empty: bool
-    curves: list[CurveArrays]
+    channels: list[tuple[str, int, str]] = field(default_factory=list)
+    keys: list[dict[str, Any]] = field(default_factory=list)
+
+
+def _interpolation(curve: Any) -> Any:
+    return _read(curve.keyframe_points, "interpolation", 1, np.uint8)
 
 
 def key_fields(curve: Any) -> tuple[str, ...]:
     """Return the names of the fields that define what a curve plays."""
-    interpolation = np.empty(len(curve.keyframe_points), np.uint8)
-    curve.keyframe_points.foreach_get("interpolation", interpolation)
-    return ("co", *HANDLES) if (interpolation == BEZIER).any() else ("co",)
+    return ("co", *HANDLES) if (_interpolation(curve) == BEZIER).any() else ("co",)
 
 
 def read_keys(curve: Any, fields: Sequence[str]) -> dict[str, Any]:
     """Return these fields of all keys of a curve, as `foreach_set` takes them."""
-    points = curve.keyframe_points
-    keys: dict[str, Any] = {name: np.empty(2 * len(points), np.float32) for name in fields}
-    for name, array in keys.items():
-        points.foreach_get(name, array)
-    return keys
+    return {name: _read(curve.keyframe_points, name, 2, np.float32) for name in fields}
 
 
-def _action_arrays() -> list[ActionArrays]:
-    animated = [one for one in bpy.data.objects if one.type == "EMPTY" and one.animation_data]
-    on_empties = {one.animation_data.action for one in animated}
-    found = []
-    for action in bpy.data.actions:
-        curves = []
-        for curve in compat.curve_bag(action).fcurves:
-            group = curve.group.name if curve.group else ""
-            interpolation = np.empty(len(curve.keyframe_points), np.uint8)
-            curve.keyframe_points.foreach_get("interpolation", interpolation)
-            keys = read_keys(curve, key_fields(curve)) | {"interpolation": interpolation.tobytes()}
-            curves.append(CurveArrays(curve.data_path, curve.array_index, group, len(interpolation), keys))
-        found.append(ActionArrays(action.name, action in on_empties, curves))
-    return found
+def _action_arrays(action: Any) -> ActionArrays:
+    animated = [obj.animation_data for obj in bpy.data.objects if obj.type == "EMPTY" and obj.animation_data]
+    arrays = ActionArrays(action.name, any(data.action == action for data in animated))
+    for curve in compat.curve_bag(action).fcurves:
+        arrays.channels.append((curve.data_path, curve.array_index, curve.group.name if curve.group else ""))
+        arrays.keys.append(read_keys(curve, key_fields(curve)) | {"interpolation": _interpolation(curve).tobytes()})
+    return arrays
 
 
 def _make_actions(arrays: list[ActionArrays]) -> None:
-    for _, alike in groupby(arrays, lambda one: [curve.channel for curve in one.curves]):
-        template = None
-        for one in alike:
-            template = template or _without_keys(one)
+    for channels, alike in groupby(arrays, lambda ready: ready.channels):
+        template, _, bag = compat.new_action("template", "OBJECT", "floor")
+        make = compat.curve_maker(template, bag)
+        for channel in channels:
+            make(*channel)
+        for ready in alike:
             # Copying an action without keys is cheaper than adding its F-curves one by one.
             action = template.copy()
-            action.name = one.name
-            for curve, ready in zip(compat.curve_bag(action).fcurves, one.curves, strict=True):
-                points = curve.keyframe_points
-                points.add(ready.count)
-                if HANDLES[0] in ready.keys:
-                    points.foreach_set("handle_left_type", FREE * ready.count)
-                    points.foreach_set("handle_right_type", FREE * ready.count)
-                for name, values in ready.keys.items():
+            action.name = ready.name
+            for curve, keys in zip(compat.curve_bag(action).fcurves, ready.keys, strict=True):
+                points, count = curve.keyframe_points, len(keys["interpolation"])
+                points.add(count)
+                if HANDLES[0] in keys:
+                    points.foreach_set("handle_left_type", FREE * count)
+                    points.foreach_set("handle_right_type", FREE * count)
+                for name, values in keys.items():
                     points.foreach_set(name, values)
-            if one.on_empty:
-                owner = bpy.data.objects.new("floor", None)
-                bpy.context.scene.collection.objects.link(owner)
-                compat.assign(owner, action)
+            if ready.on_empty:
+                compat.assign(_linked(None), action)
 
 
-def _without_keys(arrays: ActionArrays) -> Any:
-    action, _, bag = compat.new_action("template", "OBJECT", "floor")
-    make = compat.curve_maker(action, bag)
-    for curve in arrays.curves:
-        make(*curve.channel)
-    return action
+def _linked(data: Any) -> Any:
+    obj: Any = bpy.data.objects.new("floor", data)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
 
 
 # ---- meshes
@@ -154,8 +135,8 @@ class MeshArrays:
     """A mesh as Blender takes it.
 
     ``edges``: None if Blender computes them. ``normals``: per corner, or per vertex if Blender takes these faster, or
-    None. ``weights_by_group``: index of a vertex group, a weight, and the vertices with this weight. ``materials``:
-    names, "" for none. ``rig``: index of the armature that deforms the mesh, -1 for none.
+    None. ``weights``: index of a vertex group, a weight, and the vertices with this weight. ``materials``: names, ""
+    for none. ``rig``: index of the armature that deforms the mesh, -1 for none.
     """
 
     positions: Any
@@ -166,26 +147,21 @@ class MeshArrays:
     uvs: list[tuple[str, Any]]
     attributes: list[tuple[str, str, str, Any]]
     groups: list[str]
-    weights_by_group: list[tuple[int, float, list[int]]]
     materials: list[str]
     rig: int
+    weights: list[tuple[int, float, list[int]]] = field(default_factory=list)
 
 
-def _read(collection: Any, field: str, width: int, dtype: Any) -> Any:
-    values = np.empty(width * len(collection), dtype)
-    collection.foreach_get(field, values)
-    return values
-
-
-def read_mesh(shown: Any, rigs: Sequence[Any] = ()) -> MeshArrays:
+def read_mesh(obj: Any, rigs: Sequence[Any] = ()) -> MeshArrays:
     """All arrays of the mesh of an object that an import may have made, but for weights; ``rigs`` may deform it."""
-    mesh = shown.data
+    mesh = obj.data
     layers = [layer.name for layer in mesh.uv_layers]
     attributes = []
-    for one in mesh.attributes:
-        if one.data_type in ATTRIBUTES and not one.name.startswith(".") and one.name not in {*BUILT_IN, *layers}:
-            width, dtype, field = ATTRIBUTES[one.data_type]
-            attributes.append((one.name, one.data_type, one.domain, _read(one.data, field, width, dtype)))
+    for stored in mesh.attributes:
+        name, kind = stored.name, stored.data_type
+        if kind in ATTRIBUTES and not name.startswith(".") and name not in {*BUILT_IN, *layers}:
+            width, dtype, values = ATTRIBUTES[kind]
+            attributes.append((name, kind, stored.domain, _read(stored.data, values, width, dtype)))
     normals = _read(mesh.corner_normals, "vector", 3, np.float32) if mesh.has_custom_normals else None
     # If no faces share an edge, an importer knows all edges, and Blender need not find them.
     apart = len(mesh.edges) == len(mesh.loops)
@@ -197,17 +173,14 @@ def read_mesh(shown: Any, rigs: Sequence[Any] = ()) -> MeshArrays:
         normals if normals is None else _by_vertex(mesh, normals.reshape(-1, 3)),
         [(layer.name, _read(layer.uv, "vector", 2, np.float32)) for layer in mesh.uv_layers],
         attributes,
-        [group.name for group in shown.vertex_groups],
-        [],
+        [group.name for group in obj.vertex_groups],
         [used.name if used is not None else "" for used in mesh.materials],
-        next((rigs.index(one.object) for one in shown.modifiers if one.type == "ARMATURE" and one.object in rigs), -1),
+        next((rigs.index(one.object) for one in obj.modifiers if one.type == "ARMATURE" and one.object in rigs), -1),
     )
 
 
 def _by_vertex(mesh: Any, normals: Any) -> Any:
-    """Return (vertices, 3) of (corners, 3) normals if no edge is sharp and Blender takes these faster, else
-    ``normals``.
-    """
+    """Return (vertices, 3) of (corners, 3) normals if no edge is sharp and Blender takes these faster."""
     sharp = mesh.attributes.get("sharp_edge")
     if compat.NORMALS_BY_ATTRIBUTE or (sharp is not None and _read(sharp.data, "value", 1, np.bool_).any()):
         return normals
@@ -216,13 +189,15 @@ def _by_vertex(mesh: Any, normals: Any) -> Any:
     return result
 
 
-def read_weights(shown: Any) -> list[tuple[int, float, list[int]]]:
-    """Return the weights of a mesh as Blender takes them: one weight for many vertices."""
-    weights_by_group: dict[tuple[int, float], list[int]] = {}
-    for vertex in shown.data.vertices if len(shown.vertex_groups) else ():
+def _with_weights(obj: Any, rigs: Sequence[Any]) -> MeshArrays:
+    """Return all arrays of a mesh, its weights as Blender takes them: one weight for many vertices."""
+    arrays = read_mesh(obj, rigs)
+    vertices_by_weight: dict[tuple[int, float], list[int]] = {}
+    for vertex in obj.data.vertices if arrays.groups else ():
         for member in vertex.groups:
-            weights_by_group.setdefault((member.group, member.weight), []).append(vertex.index)
-    return [(group, weight, vertices) for (group, weight), vertices in weights_by_group.items()]
+            vertices_by_weight.setdefault((member.group, member.weight), []).append(vertex.index)
+    arrays.weights = [(*key, vertices) for key, vertices in vertices_by_weight.items()]
+    return arrays
 
 
 def _make_mesh(arrays: MeshArrays, materials: dict[str, Any], rigs: Sequence[Any]) -> None:
@@ -239,34 +214,33 @@ def _make_mesh(arrays: MeshArrays, materials: dict[str, Any], rigs: Sequence[Any
         mesh.attributes[".corner_edge"].data.foreach_set("value", np.arange(len(arrays.corners), dtype=np.int32))
     for name in arrays.materials:
         mesh.materials.append(_material(name, materials) if name else None)
-    _give_attributes(mesh, [one for one in arrays.attributes if one[2] != "EDGE"])
+    _give_attributes(mesh, [given for given in arrays.attributes if given[2] != "EDGE"])
     for name, values in arrays.uvs:
         mesh.uv_layers.new(name=name, do_init=False).uv.foreach_set("vector", values)
     mesh.update(calc_edges=arrays.edges is None)
-    _give_attributes(mesh, [one for one in arrays.attributes if one[2] == "EDGE"])
+    _give_attributes(mesh, [given for given in arrays.attributes if given[2] == "EDGE"])
     if arrays.normals is not None:
         mesh.shade_smooth()
         if len(arrays.normals) == len(arrays.corners):
             compat.set_corner_normals(mesh, arrays.normals)
         else:
             mesh.normals_split_custom_set_from_vertices(arrays.normals)
-    made: Any = bpy.data.objects.new("floor", mesh)
-    groups = [made.vertex_groups.new(name=name) for name in arrays.groups]
-    for number, weight, vertices in arrays.weights_by_group:
+    obj = _linked(mesh)
+    groups = [obj.vertex_groups.new(name=name) for name in arrays.groups]
+    for number, weight, vertices in arrays.weights:
         groups[number].add(vertices, weight, "REPLACE")
-    bpy.context.scene.collection.objects.link(made)
     if arrays.rig >= 0:
-        made.parent = rigs[arrays.rig]
-        made.modifiers.new("floor", "ARMATURE").object = rigs[arrays.rig]
+        obj.parent = rigs[arrays.rig]
+        obj.modifiers.new("floor", "ARMATURE").object = rigs[arrays.rig]
 
 
-def _material(name: str, made: dict[str, Any]) -> Any:
+def _material(name: str, ready: dict[str, Any]) -> Any:
     """Return a plain material with nodes, which all materials have since 5.0; each name is created once."""
-    if name not in made:
-        made[name] = bpy.data.materials.new(name)
-        if made[name].node_tree is None:
-            made[name].use_nodes = True
-    return made[name]
+    if name not in ready:
+        ready[name] = bpy.data.materials.new(name)
+        if ready[name].node_tree is None:
+            ready[name].use_nodes = True
+    return ready[name]
 
 
 def _give_attributes(mesh: Any, attributes: list[tuple[str, str, str, Any]]) -> None:
@@ -277,40 +251,27 @@ def _give_attributes(mesh: Any, attributes: list[tuple[str, str, str, Any]]) -> 
 
 # ---- bones
 
-
-@dataclass
-class BoneArrays:
-    """Bones of an armature: names, indices of parents (-1 for none), lengths, rest matrices as lists of rows."""
-
-    names: list[str]
-    parents: list[int]
-    lengths: list[float]
-    matrices: list[list[list[float]]]
+BoneArrays = list[tuple[str, int, float, list[list[float]]]]
+"""Of each bone: name, index of the parent (-1 for none), length, rest matrix as a list of rows."""
 
 
 def _bone_arrays(rig: Any) -> BoneArrays:
-    bones = rig.data.bones
-    numbers = {bone.name: number for number, bone in enumerate(bones)}
-    return BoneArrays(
-        list(numbers),
-        [numbers[bone.parent.name] if bone.parent is not None else -1 for bone in bones],
-        [bone.length for bone in bones],
-        [[list(row) for row in bone.matrix_local] for bone in bones],
-    )
+    numbers = {bone.name: number for number, bone in enumerate(rig.data.bones)} | {"": -1}
+    parents = [numbers[bone.parent.name if bone.parent else ""] for bone in rig.data.bones]
+    return [
+        (bone.name, parent, bone.length, [list(row) for row in bone.matrix_local])
+        for bone, parent in zip(rig.data.bones, parents, strict=True)
+    ]
 
 
 def _make_bones(arrays: BoneArrays) -> Any:
-    rig = bpy.data.objects.new("floor", bpy.data.armatures.new("floor"))
-    bpy.context.scene.collection.objects.link(rig)
+    rig = _linked(bpy.data.armatures.new("floor"))
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    made = []
-    for name, length, matrix in zip(arrays.names, arrays.lengths, arrays.matrices, strict=True):
-        bone = rig.data.edit_bones.new(name)
+    bones = [rig.data.edit_bones.new(name) for name, *_ in arrays]
+    for bone, (_, parent, length, matrix) in zip(bones, arrays, strict=True):
         bone.length, bone.matrix = length, Matrix(matrix)
-        made.append(bone)
-    for bone, parent in zip(made, arrays.parents, strict=True):
-        bone.parent = made[parent] if parent >= 0 else None
+        bone.parent = bones[parent] if parent >= 0 else None
     bpy.ops.object.mode_set(mode="OBJECT")
     return rig
 
@@ -329,9 +290,9 @@ class Arrays:
     @classmethod
     def of_all(cls, known: Collection[Any] = ()) -> Arrays:
         """Return the arrays of everything that exists now, without the armature objects in ``known``."""
-        rigs = [one for one in bpy.data.objects if one.type == "ARMATURE" and one not in known]
-        shapes = [replace(read_mesh(shown, rigs), weights_by_group=read_weights(shown)) for shown in meshes()]
-        return cls(_action_arrays(), shapes, [_bone_arrays(rig) for rig in rigs])
+        rigs = [obj for obj in bpy.data.objects if obj.type == "ARMATURE" and obj not in known]
+        shapes = [_with_weights(obj, rigs) for obj in meshes()]
+        return cls([_action_arrays(action) for action in bpy.data.actions], shapes, [_bone_arrays(rig) for rig in rigs])
 
     def pass_to_blender(self) -> None:
         """Pass all arrays to Blender: the floor of importing."""
@@ -345,15 +306,11 @@ class Arrays:
 
 def meshes() -> Iterator[Any]:
     """Yield one object per mesh, without bone shapes."""
-    shown = [one for one in bpy.data.objects if one.type == "MESH" and len(one.data.polygons) and not is_shape(one)]
-    yield from {one.data.name: one for one in shown}.values()
+    drawn = [obj for obj in bpy.data.objects if obj.type == "MESH" and len(obj.data.polygons) and not is_shape(obj)]
+    yield from {obj.data.name: obj for obj in drawn}.values()
 
 
 def reading_all() -> Callable[[], object]:
     """Return a function that reads every array once: the floor of exporting, except for writing the bytes."""
-    curves = [(one, key_fields(one)) for action in bpy.data.actions for one in compat.curve_bag(action).fcurves]
-
-    def work() -> object:
-        return [read_keys(*one) for one in curves], [read_mesh(shown) for shown in meshes()]
-
-    return work
+    curves = [(curve, key_fields(curve)) for action in bpy.data.actions for curve in compat.curve_bag(action).fcurves]
+    return lambda: ([read_keys(*curve) for curve in curves], [read_mesh(obj) for obj in meshes()])

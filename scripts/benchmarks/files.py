@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import os
 import struct
-import sys
 from pathlib import Path
 
-import numpy as np
-
-ROOT = Path(__file__).resolve().parents[1]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
-
 import make_geometry
+import numpy as np
 
 from addon.core import deltas, rotation, space
 from addon.core.envelope import Behaviour, Envelope, Shape
@@ -23,21 +17,15 @@ from addon.formats.arma import rtm
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
 from addon.formats.xray import level as levels
 from addon.formats.xray import object as editor_model
-from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.bones import Bone, decode_bone
-from addon.formats.xray.cform import FACE, Cform, material_bits
 from addon.formats.xray.chunks import Chunk, Section
 from addon.formats.xray.envelopes import PACKED, StoredEnvelope, packed, stored
 from addon.formats.xray.level import geometry as geometry_file
-from addon.formats.xray.object import encoding
-from addon.formats.xray.object.chunk_types import DYNAMIC, ObjectFlags, Surface, Surfaces
-from addon.formats.xray.object.document import BONES as BONES_CHUNK
-from addon.formats.xray.object.document import MESHES, OBJECT, Meshes, Model
-from addon.formats.xray.object.mapping import bones_chunk, new_object_bone
-from addon.formats.xray.object.mesh_chunks import Version
+from addon.formats.xray.object import chunk_types, document, encoding, mapping, mesh_chunks
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.mapping import encode
-from addon.formats.xray.skl import BoneTrack, SkeletalMotion
+
+from . import SAMPLES
 
 BONES, FRAMES = 47, 60
 ANIMATION_BONES, ANIMATION_FRAMES = 90, 600
@@ -68,9 +56,7 @@ def made_skeleton(bones: int = BONES) -> Skeleton:
 
 
 def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> bytes:
-    """Return an omf of ``motions`` motions: each rotation has a key per frame, and `MOVING` bones have translation
-    keys.
-    """
+    """Return an omf of ``motions`` motions: a rotation key per frame and bone, translation keys of `MOVING` bones."""
     random = np.random.default_rng(2)
     skeleton = made_skeleton(bones)
     turns, moves = np.ones(bones, np.bool_), np.arange(bones) < MOVING
@@ -106,27 +92,24 @@ def made_editor_motions(*, per_frame: bool) -> bytes:
             wander = np.cumsum(random.normal(size=(EDITOR_KEYS, 4)) * 0.01, axis=0)[frames]
             rotations = rotation.normalised(skeleton.rest_rotation[bone] + wander)
             angles = rotation.euler_zxy(rotation.matrices(rotations)) * [-1.0, -1.0, 1.0]  # P, H, B
-            places = (
-                skeleton.rest_translation[bone]
-                + np.cumsum(random.normal(size=(EDITOR_KEYS, 3)) * 0.002, axis=0)[frames]
-            )
-            columns = [*(places * [1.0, 1.0, -1.0]).T, angles[:, 1], angles[:, 0], angles[:, 2]]
+            drift = np.cumsum(random.normal(size=(EDITOR_KEYS, 3)) * 0.002, axis=0)[frames]
+            positions = (skeleton.rest_translation[bone] + drift) * [1.0, 1.0, -1.0]
+            columns = [*positions.T, *angles.T[[1, 0, 2]]]
             keys = np.zeros((6, len(frames)), PACKED)
             keys["time"], keys["value"], keys["shape"] = frames / np.float32(30), np.stack(columns), shape
             if shape != Shape.STEPPED:
                 tensions = np.zeros(3) if per_frame else random.uniform(-0.5, 0.5, (6, len(frames), 3))
                 keys["tcb"], keys["parameters"] = packed(tensions), packed(np.zeros(4))
             envelopes = [StoredEnvelope(Behaviour.CONSTANT, Behaviour.CONSTANT, row) for row in keys]
-            tracks.append(BoneTrack(name.encode(), 0, envelopes))
+            tracks.append(skl.BoneTrack(name.encode(), 0, envelopes))
         timing = np.array([1.0, 2.0, 2.0, 1.0], "<f4")
         label = f"motion_{number:04}".encode()
-        made.append(SkeletalMotion(label, 0, EDITOR_KEYS - 1, np.float32(30), 6, 0, 0xFFFF, timing, tracks))
+        made.append(skl.SkeletalMotion(label, 0, EDITOR_KEYS - 1, np.float32(30), 6, 0, 0xFFFF, timing, tracks))
     return skl.write(skl.new_skls(made))
 
 
 def made_path(keys: int = PATH_KEYS, *, folding: bool = False) -> bytes:
-    """Return an anm with ``keys`` unevenly spaced keys in each of six channels: TCB keys, whose time never goes
-    backwards.
+    """Return an anm with ``keys`` uneven TCB keys in each of six channels, whose time never goes backwards.
 
     ``folding``: Bezier keys instead, with handles so long that time goes backwards in about every third segment.
     """
@@ -145,7 +128,7 @@ def made_path(keys: int = PATH_KEYS, *, folding: bool = False) -> bytes:
             handles[:, 1::2] = random.normal(size=(keys, 2)) * 0.05
         channel = Envelope(times, values, np.full(keys, shape, np.uint8), tensions, handles)
         channels.append(stored(channel, to_packed=True))
-    return anm.write(new_anm(Animation(b"made", 0, 8 * keys, np.float32(30.0), 5, channels)))
+    return anm.write(anm.new_anm(anm.Animation(b"made", 0, 8 * keys, np.float32(30.0), 5, channels)))
 
 
 GAME_MATERIALS, SECTORS = 60, 40
@@ -153,20 +136,18 @@ GAME_MATERIALS, SECTORS = 60, 40
 
 
 def made_collision(faces: int = COLLISION_FACES) -> bytes:
-    """Return a cform of a hilly ground of ``faces`` triangles (an even number), in patches of game materials and
-    sectors.
-    """
+    """Return a cform of ``faces`` triangles (an even number): hilly ground, in patches of materials and sectors."""
     random = np.random.default_rng(4)
     positions, triangles = _ground(faces // 2)
     count = len(triangles)
     patch = np.arange(count) // 500
-    rows = np.zeros(count, FACE)
+    rows = np.zeros(count, cform.FACE)
     rows["vertices"] = triangles
     materials = random.integers(0, GAME_MATERIALS, count // 500 + 1).astype(np.uint16)[patch]
-    rows["material_bits"] = material_bits(materials, materials % 3 == 0, materials % 5 == 0)
+    rows["material_bits"] = cform.material_bits(materials, materials % 3 == 0, materials % 5 == 0)
     rows["sector"] = random.integers(0, SECTORS, count // 500 + 1)[patch]
     box = np.stack([positions.min(axis=0), positions.max(axis=0)])
-    return cform.write(Cform(4, box, positions, rows))
+    return cform.write(cform.Cform(4, box, positions, rows))
 
 
 def made_occluders(faces: int = OCCLUDERS, *, of_sound: bool = False) -> bytes:
@@ -179,7 +160,8 @@ def made_occluders(faces: int = OCCLUDERS, *, of_sound: bool = False) -> bytes:
     rows["two_sided"] = random.integers(0, 2, len(rows))
     if of_sound:
         rows["occlusion"] = random.choice(np.array([0, 0.05, 0.6], "<f4"), len(rows))
-    return module.write(occluders.new(rows))
+    data: bytes = module.write(occluders.new(rows))
+    return data
 
 
 def made_details(side: int = SLOTS_ALONG, models: int = DETAIL_MODELS) -> bytes:
@@ -210,9 +192,7 @@ def _plant(random: np.random.Generator) -> dm.Dm:
 
 
 def made_model(parts: int = MODEL_PARTS, corners: int = 3) -> bytes:
-    """Return a model of Descent 3 of ``parts`` sub-objects, each a wavy sheet of triangles or (4 ``corners``) a flat
-    one of squares.
-    """
+    """Return a Descent 3 model of ``parts`` wavy sheets of triangles or (4 ``corners``) flat ones of squares."""
     across, up = np.meshgrid(np.arange(MODEL_COLUMNS), np.arange(MODEL_ROWS))
     heights = np.zeros(across.size) if corners == 4 else np.sin(across.ravel() / 5)
     positions = np.stack([across.ravel(), up.ravel(), heights], axis=1).astype("<f4")
@@ -229,13 +209,12 @@ def made_model(parts: int = MODEL_PARTS, corners: int = 3) -> bytes:
     shape = b"".join([positions.tobytes(), normals.tobytes(), np.ones(len(positions), "<f4").tobytes()])
     chunks = [(b"TXTR", struct.pack("<2i", 1, 5) + b"skin\0"), (b"OHDR", struct.pack("<i7fi", parts, 100, *[0] * 6, 0))]
     for number in range(parts):
-        head = struct.pack(
-            "<2i10f f2i3f", number, -1 if not number else (number - 1) // 2, *[0] * 10, 100, -1, -1, *[0] * 3
-        )
+        parent = (number - 1) // 2 if number else -1
+        start = struct.pack("<2i10f f2i3f", number, parent, *[0] * 10, 100, -1, -1, *[0] * 3)
         name = f"part{number}".encode() + b"\0"
         texts = struct.pack("<i", len(name)) + name + struct.pack("<i", 1) + b"\0"
         counts = struct.pack("<4i", -1, -1, 0, len(positions))
-        chunks.append((b"SOBJ", head + texts + counts + shape + struct.pack("<i", len(rows)) + rows.tobytes()))
+        chunks.append((b"SOBJ", start + texts + counts + shape + struct.pack("<i", len(rows)) + rows.tobytes()))
     chunks += [(b"SPCL", bytes(4)), (b"WBAT", bytes(4))]
     written = [name + struct.pack("<i", len(body)) + body for name, body in chunks]
     return b"PSPO" + struct.pack("<i", 2300) + b"".join(written)
@@ -246,9 +225,9 @@ def made_editor_model() -> bytes:
 
     The sheet has four different weights at each point, uv with a seam, and smoothing groups.
     """
-    corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
-    if corpus:
-        return (Path(corpus) / "object" / "wpn_hand_01.object").read_bytes()
+    real = _real("object/wpn_hand_01.object")
+    if real:
+        return real.read_bytes()
     positions, triangles = _ground(HAND_FACES // 2)
     count, skeleton = len(positions), made_skeleton(HAND_BONES)
     pulls = np.stack([np.roll(np.arange(count) * HAND_BONES // count, 3 * number) for number in range(4)], axis=1)
@@ -271,26 +250,26 @@ def made_editor_model() -> bytes:
     )
     entry = decode_bone(Bone([])).entry
     bones = [
-        new_object_bone(name, skeleton.bones[parent] if parent >= 0 else "", np.full(3, 0.1), np.zeros(3), entry)
+        mapping.new_object_bone(
+            name, skeleton.bones[parent] if parent >= 0 else "", np.full(3, 0.1), np.zeros(3), entry
+        )
         for name, parent in zip(skeleton.bones, skeleton.parents.tolist(), strict=True)
     ]
-    surface = Surface(b"skin", b"models\\model", b"act\\skin", b"Texture", 0, b"default", b"default_object")
+    surface = chunk_types.Surface(b"skin", b"models\\model", b"act\\skin", b"Texture", 0, b"default", b"default_object")
     numbered = {
-        0x900: Version(0x10),
-        0x903: ObjectFlags(DYNAMIC),
-        MESHES: Meshes([Section(Chunk(0, b""), encoding.new_mesh(b"hands", shape))]),
-        0x907: Surfaces([surface]),
-        BONES_CHUNK: bones_chunk(bones),
+        0x900: mesh_chunks.Version(0x10),
+        0x903: chunk_types.ObjectFlags(chunk_types.DYNAMIC),
+        document.MESHES: document.Meshes([Section(Chunk(0, b""), encoding.new_mesh(b"hands", shape))]),
+        0x907: chunk_types.Surfaces([surface]),
+        document.BONES: mapping.bones_chunk(bones),
     }
-    model = Model([Section(Chunk(number, b""), value) for number, value in numbered.items()])
-    return editor_model.write(editor_model.Object([Section(Chunk(OBJECT, b""), model)]))
+    model = document.Model([Section(Chunk(number, b""), value) for number, value in numbered.items()])
+    return editor_model.write(editor_model.Object([Section(Chunk(document.OBJECT, b""), model)]))
 
 
 def made_level() -> bytes:
     """Return the `level` file of a game level if real files are present, else that of the samples."""
-    corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
-    real = Path(corpus) / "level/nlc_l10_radar/level" if corpus else ROOT / "tests/samples/level/level"
-    return real.read_bytes()
+    return (_real("level/nlc_l10_radar/level") or SAMPLES / "level/level").read_bytes()
 
 
 def made_geometry_of_level() -> bytes:
@@ -314,9 +293,7 @@ def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def made_animation() -> bytes:
-    """Return a plain rtm of a tree of bones, each slightly rotated relative to its parent, so that no bone is exactly
-    still.
-    """
+    """Return a plain rtm of a tree of bones, each slightly rotated relative to its parent: none is exactly still."""
     bone, share = np.arange(ANIMATION_BONES)[:, None], np.linspace(0.0, 2 * np.pi, ANIMATION_FRAMES)
     angle = 0.3 * np.sin(share * (1 + bone % 5) + bone)
     own = np.tile(np.eye(4), (ANIMATION_BONES, ANIMATION_FRAMES, 1, 1))
@@ -324,16 +301,15 @@ def made_animation() -> bytes:
     own[..., 1, 0], own[..., 0, 1] = np.sin(angle), -np.sin(angle)
     own[..., :3, 3] = 0.1 * np.stack((np.sin(angle), angle, np.cos(share + angle)), axis=-1)
     names = [f"bone_{number:02}" for number in range(ANIMATION_BONES)]
-    moved = deltas.absolute(own, (bone.ravel() - 1) // 2)
+    moved = deltas.absolute(own, ((bone.ravel() - 1) // 2).tolist())
     phases, step = rtm.default_phases(ANIMATION_FRAMES), np.array([0, -1.5, 0])
     return rtm.write(rtm.encode_plain(DeltaClip("made", names, moved, phases, step, []))[0])
 
 
 def made_hierarchy() -> bytes:
     """Return the model.cfg of the tree of `made_animation`."""
-    pairs = ", ".join(
-        f'"bone_{bone:02}", "{f"bone_{(bone - 1) // 2:02}" if bone else ""}"' for bone in range(ANIMATION_BONES)
-    )
+    parents = ["", *(f"bone_{(bone - 1) // 2:02}" for bone in range(1, ANIMATION_BONES))]
+    pairs = ", ".join(f'"bone_{bone:02}", "{parent}"' for bone, parent in enumerate(parents))
     return f"class CfgSkeletons {{ class Tree {{ skeletonBones[] = {{{pairs}}}; }}; }};".encode()
 
 
@@ -352,8 +328,10 @@ def made_configs(files: int) -> dict[str, bytes]:
 
 def character(kind: str) -> bytes:
     """Return the model (``ogf``) or motions (``omf``) of a stalker if real files are present, else of a sample."""
+    real = {"ogf": "ogf/human_stalker_hero_1.ogf", "omf": "omf/human_smart_cover.omf"}[kind]
+    return (_real(real) or SAMPLES / f"humanoid.{kind}").read_bytes()
+
+
+def _real(name: str) -> Path | None:
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
-    if not corpus:
-        return (ROOT / "tests" / "samples" / f"humanoid.{kind}").read_bytes()
-    name = {"ogf": "human_stalker_hero_1", "omf": "human_smart_cover"}[kind]
-    return (Path(corpus) / kind / f"{name}.{kind}").read_bytes()
+    return Path(corpus) / name if corpus else None

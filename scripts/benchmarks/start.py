@@ -1,11 +1,7 @@
 """Cost of enabling the extension; the floor is an add-on that registers the same classes and properties.
 
-The part of scripts/bench.py that runs in a Blender in which nothing of the extension is loaded yet:
-
-    blender --background --factory-startup --python scripts/bench_start.py -- prepare|enable|enable_floor FOLDER
-
-`prepare` puts both add-ons, with their bytecode, into the folder. The other two enable one of them and print its CPU
-time in seconds in the last line.
+It runs in a Blender in which nothing of the extension is loaded yet. `prepare` puts both add-ons, with their bytecode,
+into a folder. The others enable one of them and return its CPU time in seconds.
 """
 
 from __future__ import annotations
@@ -13,9 +9,7 @@ from __future__ import annotations
 import compileall
 import gc
 import inspect
-import os
 import sys
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,7 +20,7 @@ import bpy  # first: in a wheel it makes the modules that come with Blender impo
 # isort: split
 import addon_utils
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+from . import cpu_seconds_of
 
 REPOSITORY = "bench"
 OURS, FLOOR = "motionbridge", "floor"
@@ -56,7 +50,7 @@ license = ["SPDX:GPL-3.0-or-later"]
 MOST_ARGUMENTS = 4
 
 
-def prepare(folder: str) -> float:
+def _prepare(folder: str) -> float:
     """Create the extension as users install it, and the floor with the classes that the extension registers."""
     import build  # noqa: PLC0415 - `enable` must not find its modules loaded
 
@@ -78,24 +72,14 @@ def prepare(folder: str) -> float:
     return float(len(classes))
 
 
-def enable(folder: str) -> float:
-    """Enable the extension."""
-    return _enable(folder, OURS)
-
-
-def enable_floor(folder: str) -> float:
-    """Enable the floor."""
-    return _enable(folder, FLOOR)
-
-
 def _enable(folder: str, package: str) -> float:
     repositories: Any = bpy.context.preferences.extensions.repos
     repositories.new(name=REPOSITORY, module=REPOSITORY, custom_directory=folder, remote_url="")
     gc.collect()  # else a collection might happen during the measured time
-    started = time.process_time()
-    enabled = addon_utils.enable(f"bl_ext.{REPOSITORY}.{package}", default_set=True)
-    seconds = time.process_time() - started
-    if enabled is None:
+    modules: list[Any] = []
+    name = f"bl_ext.{REPOSITORY}.{package}"
+    seconds = cpu_seconds_of(lambda: modules.append(addon_utils.enable(name, default_set=True)))
+    if modules == [None]:
         raise RuntimeError(f"{package} could not be enabled")
     return seconds
 
@@ -185,9 +169,8 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
-MEASUREMENTS: dict[str, Callable[[str], float]] = {one.__name__: one for one in (prepare, enable, enable_floor)}
-
-if __name__ == "__main__":
-    name, folder = sys.argv[sys.argv.index("--") + 1 :]
-    print(f"\n{MEASUREMENTS[name](folder)}", flush=True)
-    os._exit(0)  # a Blender with classes still registered may hang while it shuts down
+MEASUREMENTS: dict[str, Callable[[str], float]] = {
+    "prepare": _prepare,
+    "enable": lambda folder: _enable(folder, OURS),
+    "enable_floor": lambda folder: _enable(folder, FLOOR),
+}

@@ -1,13 +1,15 @@
 """Scenes for the pictures of levels: surfaces, collision, portals, the AI map, occluders, detail models, checks."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Any
 
 import bpy
 import numpy as np
-from picture_studio import GAME, SAMPLES, Steps, area, clear_view, in_area, load, look, picture, space
+
+from .studio import GAME, SAMPLES, Scene, Steps, area, clear_view, in_area, load, look, picture, space
 
 LEVELS = GAME / "levels"
+Colour = tuple[float, float, float]
 
 
 def light() -> None:
@@ -36,109 +38,73 @@ def select(found: list[bpy.types.Object]) -> None:
 # ---- levels of which only some collections are shown
 
 
-@dataclass(frozen=True)
-class FolderPicture:
-    """A picture of a level folder.
+def folder(
+    name: str,
+    level: str,
+    kinds: set[str],
+    view: tuple[float, float, float],
+    finish: Callable[[], None] = lambda: None,
+    **colours: Colour,
+) -> Scene:
+    """Return a picture of a level folder.
 
-    ``kinds``: collections to show; ``view``: arguments of `look`; ``colours``: object colors by kind; ``finish``:
-    called before the view is set.
+    ``kinds``: collections to show; ``view``: arguments of `look`; ``finish``: called before the view is set;
+    ``colours``: object colors by kind.
     """
 
-    name: str
-    level: str
-    kinds: set[str]
-    view: tuple[float, float, float]
-    colours: Mapping[str, tuple[float, float, float]]
-    finish: Callable[[], None] = lambda: None
-
-    def show(self) -> None:
-        """Import the level, set the colors and the view."""
-        bpy.ops.import_scene.xray_level(directory=str(LEVELS / self.level))
+    def show() -> None:
+        bpy.ops.import_scene.xray_level(directory=str(LEVELS / level))
         top = bpy.context.view_layer.layer_collection.children[0]
-        for below in next(one for one in top.children if one.name == self.level).children:
-            below.exclude = below.name.removesuffix(f" {self.level}") not in self.kinds
+        for below in next(one for one in top.children if one.name == level).children:
+            below.exclude = below.name.removesuffix(f" {level}") not in kinds
         bpy.context.view_layer.update()  # updates the list of its objects
         select([one for one in bpy.context.view_layer.objects if one.type == "MESH"])
         light()
-        for kind, colour in self.colours.items():
+        for kind, colour in colours.items():
             space().shading.color_type = "OBJECT"
             for one in of_kind(kind):
                 one.color = (*colour, 1.0)
-        self.finish()
-        look(*self.view)
+        finish()
+        look(*view)
+
+    return picture(name, show, needs=LEVELS / level, sidebar=True)
 
 
-def raise_ai_map() -> None:
+def _raise_ai_map() -> None:
     """Raise the AI map a little above the ground to avoid flickering, and make it active."""
     (nodes,) = of_kind("AI")
     nodes.location.z = 0.4
     bpy.context.view_layer.objects.active = nodes
 
 
-def draw_collision_as_wires() -> None:
+def _draw_collision_as_wires() -> None:
     """Draw the collision as wires in front of the surfaces, and make it active."""
     (mesh,) = of_kind("CFORM")
     mesh.display_type, mesh.show_in_front = "WIRE", True
     bpy.context.view_layer.objects.active = mesh
 
 
-def choose_portal() -> None:
-    """Make a portal active."""
+def _choose_portal() -> None:
     bpy.context.view_layer.objects.active = of_kind("PORTAL")[0]
 
 
-def look_at_portals() -> None:
+def _look_at_portals() -> None:
     """Select all portals and draw them in front of the map."""
     select(of_kind("PORTAL"))
     for one in of_kind("PORTAL"):
         one.show_in_front = True
 
 
-SEEN = {"Surfaces", "Trees"}
-GREY, GREEN, ORANGE = (0.35, 0.34, 0.32), (0.22, 0.35, 0.2), (0.9, 0.3, 0.1)
-FROM_ASIDE = (62, -35, 0.65)
-FOLDERS = (
-    FolderPicture(
-        "level_visuals", "olr_tss", SEEN, FROM_ASIDE, {"SURFACE": (0.45, 0.42, 0.36), "TREE": (0.25, 0.5, 0.2)}
-    ),
-    FolderPicture(
-        "level_collision", "olr_tss", {*SEEN, "Collision"}, FROM_ASIDE,
-        {"SURFACE": GREY, "TREE": GREEN, "CFORM": ORANGE}, draw_collision_as_wires,
-    ),
-    FolderPicture("level_ai", "olr_tss", {*SEEN, "AI Map"}, (50, -35, 0.75), {}, raise_ai_map),
-    FolderPicture("level_portal", "bx_test", {"Surfaces", "Portals"}, (60, -35, 0.8), {}, choose_portal),
-    FolderPicture(  # only `level` and the AI map exist
-        "level_structure", "l06_rostok", {"Portals", "AI Map"}, (45, 20, 0.7),
-        {"AI": (0.2, 0.4, 0.45), "PORTAL": (0.95, 0.45, 0.1)}, look_at_portals,
-    ),
-)  # fmt: skip
-for one in FOLDERS:
-    picture(one.name, LEVELS / one.level, sidebar=True)(one.show)
-
-
 # ---- single files
 
 
-@picture("level_check", sidebar=True)
-def level_check() -> None:
-    """Select the faces that the game would reject."""
-    load(LEVELS / "sample" / "level.cform")
-    light()
-    look(62, 35, 0.75)
-    bpy.ops.motionbridge.level_check(number=1)
+def file(name: str, path: str, *view: Any, finish: Callable[[], Any] = lambda: None) -> Scene:
+    """Return a picture of a level's file; ``view``: arguments of `look`."""
+    steps = [lambda: load(LEVELS / path), light, lambda: look(*view), finish]
+    return picture(name, *steps, needs=LEVELS / path, sidebar=True)
 
 
-@picture("collision", LEVELS / "tss", sidebar=True)
-def collision() -> None:
-    """Show a level's collision by game material, with the legend."""
-    load(LEVELS / "tss" / "level.cform")
-    light()
-    look(62, -35, 0.3, (8, 10, 2))
-
-
-@picture("occluders", LEVELS / "l05_bar", sidebar=True)
-def occluders() -> None:
-    """Show a level's occluders and its sound occluders, each in a collection."""
+def _show_occluders() -> None:
     bpy.ops.import_scene.xray_level(directory=str(LEVELS / "l05_bar"))
     light()
     sound = next(one for one in bpy.data.objects if one.name.startswith("level.som"))
@@ -146,9 +112,7 @@ def occluders() -> None:
     look(52, 20, 0.55, (150, 75, 0))
 
 
-@picture("detail_model", SAMPLES / "detail.dm")
-def detail_model() -> Steps:
-    """Show a detail model beside its texture coordinates."""
+def _show_detail_model() -> Steps:
     load("detail.dm")
     light()
     space().shading.color_type = "TEXTURE"
@@ -166,25 +130,36 @@ def detail_model() -> Steps:
         look(78, 25, 0.9)
 
 
-DETAILS = LEVELS / "l08_yantar" / "level.details"
-
-
-@picture("details", DETAILS, sidebar=True)
-def details() -> None:
-    """Show the detail slots of a level, colored by detail model."""
-    load(DETAILS)
-    light()
-    look(40, 20, 1.25)
-
-
-@picture("plants", DETAILS, sidebar=True)
-def plants() -> None:
-    """Scatter the detail objects of some slots as a preview, with the models in the panel."""
-    ground = load(DETAILS)
-    light()
+def _scatter_plants() -> None:
+    ground = bpy.context.view_layer.objects.active
     middles = np.empty(3 * len(ground.data.polygons), np.float32)
     ground.data.polygons.foreach_get("center", middles)
     near = np.linalg.norm(middles.reshape(-1, 3)[:, :2] - (-20, -60), axis=1) < 25
     ground.data.polygons.foreach_set("select", near)
     bpy.ops.motionbridge.details_scatter(spacing=0.35)
     look(72, 25, 0.06, (-20, -60, float(np.median(middles.reshape(-1, 3)[near, 2]))))
+
+
+SEEN = {"Surfaces", "Trees"}
+GREY, GREEN, ORANGE = (0.35, 0.34, 0.32), (0.22, 0.35, 0.2), (0.9, 0.3, 0.1)
+PALE, LEAVES, WATER, BRIGHT = (0.45, 0.42, 0.36), (0.25, 0.5, 0.2), (0.2, 0.4, 0.45), (0.95, 0.45, 0.1)
+FROM_ASIDE = (62, -35, 0.65)
+DETAILS = "l08_yantar/level.details"
+SCENES = (
+    folder("level_visuals", "olr_tss", SEEN, FROM_ASIDE, SURFACE=PALE, TREE=LEAVES),
+    folder(
+        "level_collision", "olr_tss", {*SEEN, "Collision"}, FROM_ASIDE, _draw_collision_as_wires,
+        SURFACE=GREY, TREE=GREEN, CFORM=ORANGE,
+    ),
+    folder("level_ai", "olr_tss", {*SEEN, "AI Map"}, (50, -35, 0.75), _raise_ai_map),
+    folder("level_portal", "bx_test", {"Surfaces", "Portals"}, (60, -35, 0.8), _choose_portal),
+    folder(  # only `level` and the AI map exist
+        "level_structure", "l06_rostok", {"Portals", "AI Map"}, (45, 20, 0.7), _look_at_portals, AI=WATER, PORTAL=BRIGHT
+    ),
+    file("level_check", "sample/level.cform", 62, 35, 0.75, finish=lambda: bpy.ops.motionbridge.level_check(number=1)),
+    file("collision", "tss/level.cform", 62, -35, 0.3, (8, 10, 2)),
+    picture("occluders", _show_occluders, needs=LEVELS / "l05_bar", sidebar=True),
+    picture("detail_model", _show_detail_model, needs=SAMPLES / "detail.dm"),
+    file("details", DETAILS, 40, 20, 1.25),
+    file("plants", DETAILS, 40, 20, 1.25, finish=_scatter_plants),
+)  # fmt: skip

@@ -1,7 +1,13 @@
-"""Clocks for scripts/bench.py, for use with and without Blender."""
+"""Parts of `scripts/bench.py`: the table of its rows, generated files, and what is measured."""
 
 import time
 from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "tests" / "samples"
+LIMIT = 600
+"""Time limit for one process in seconds."""
 
 
 def seconds_of(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:

@@ -10,7 +10,8 @@ from typing import Any
 
 import bpy
 import numpy as np
-from picture_studio import EXTENSION, GAME, HERE, Steps, activate, clear_view, drop, load, look, picture, space
+
+from .studio import EXTENSION, GAME, HERE, activate, clear_view, drop, load, look, picture, space
 
 SHIP = GAME / "descent3" / "purplepyro.oof"
 ARCHIVE = SHIP.with_name("pictures.hog")
@@ -21,15 +22,15 @@ SIZE = 256
 # ---- Descent 3
 
 
-def make_textures() -> None:
+def _make_textures() -> None:
     """Write a texture in the game's format for every name in the ship's table; the name is drawn on it."""
     report = import_module(f"{EXTENSION}.core.report").Report()
     document = import_module(f"{FORMATS}.oof").read(SHIP.read_bytes(), SHIP.name, report)
     for number, name in enumerate(dict.fromkeys(name.lower() for name in document.textures)):
-        (SHIP.parent / f"{name}.ogf").write_bytes(encoded(name, drawn_texture(name, number)))
+        (SHIP.parent / f"{name}.ogf").write_bytes(_encoded(name, _drawn_texture(name, number)))
 
 
-def drawn_texture(name: str, number: int) -> Any:
+def _drawn_texture(name: str, number: int) -> Any:
     """Draw panels of one hue and the texture's name: (SIZE, SIZE, 4), linear, 0 to 1, top row first."""
     red, green, blue = (round(255 * part) for part in colorsys.hsv_to_rgb(number * 0.618 % 1, 0.35, 0.75))
     colour, line = f"rgb({red},{green},{blue})", f"rgb({red // 2},{green // 2},{blue // 2})"
@@ -39,18 +40,13 @@ def drawn_texture(name: str, number: int) -> Any:
     command = ["convert", "-size", f"{SIZE}x{SIZE}", f"xc:{colour}", "-fill", "none", "-stroke", line]
     command += ["-draw", " ".join(grid), "-stroke", "none", *letters]
     command += ["-annotate", "+0-64", label, "-annotate", "+0+64", label]
-    command += [
-        "-colorspace",
-        "RGB",
-        "-depth",
-        "16",
-        "rgba:-",
-    ]  # linear, so the colours are darker than the named sRGB ones
+    # Linear, so the colours are darker than the named sRGB ones.
+    command += ["-colorspace", "RGB", "-depth", "16", "rgba:-"]
     drawn = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     return np.frombuffer(drawn, np.uint16).reshape(SIZE, SIZE, 4) / 65535
 
 
-def encoded(name: str, pixels: Any) -> bytes:
+def _encoded(name: str, pixels: Any) -> bytes:
     """Encode pixels as an image of the game with 4 bits per channel."""
     ogf_image = import_module(f"{FORMATS}.ogf_image")
     parts = np.rint(15 * pixels).astype(np.uint16).reshape(-1, 4)
@@ -61,49 +57,31 @@ def encoded(name: str, pixels: Any) -> bytes:
     return ogf_image.write(ogf_image.OgfImage([image]))
 
 
-def look_at_ship(tilt: float, turn: float, nearer: float) -> None:
-    """Set up the view: textures with studio lighting, without overlays."""
+def _look_at_ship(tilt: float, turn: float, nearer: float) -> None:
     space().shading.light, space().shading.color_type = "STUDIO", "TEXTURE"
     clear_view(gizmos=True)
     space().overlay.show_relationship_lines = False
     look(tilt, turn, nearer)
 
 
-def show_ship(tilt: float, turn: float, nearer: float) -> None:
+def _show_ship(tilt: float, turn: float, nearer: float) -> None:
     """Load the real ship and make one of its glows active."""
-    make_textures()
+    _make_textures()
     holder = load(SHIP)
-    look_at_ship(tilt, turn, nearer)
+    _look_at_ship(tilt, turn, nearer)
     activate(next(part for part in holder.children_recursive if part.motionbridge_descent_part.kind == "GLOW"))
 
 
-@picture("descent_ship", SHIP)
-def descent_ship() -> None:
-    """Show the ship with its textures, and its points as arrows."""
-    show_ship(55, 145, 0.8)
-
-
-@picture("descent_panel", SHIP, sidebar=True)
-def descent_panel() -> None:
-    """Show the panel of one of its glows, with the weapon battery."""
-    show_ship(60, 150, 1.25)
-
-
-@picture("descent_archive", SHIP)
-def descent_archive() -> Steps:
-    """Drop an archive: the dialog asks which model to import."""
+def _write_archive() -> None:
     names = ["purplepyro", "PurplePyroMedium", "PurplePyroLow", "PurplePyroDeathModel", "GreenFlare", "Shield"]
     hog2 = import_module(f"{FORMATS}.hog2")
     ARCHIVE.write_bytes(hog2.write(hog2.new_hog2({f"{name}.oof": SHIP.read_bytes() for name in names})))
-    yield from drop(ARCHIVE)
 
 
-@picture("descent_animation", sidebar=True)
-def descent_animation() -> None:
-    """Show the motions of a small ship: ticks and keys, keys between ticks, and whether they are edited."""
+def _show_animation() -> None:
     holder = load(HERE / "descent3" / "ship.oof")
     bpy.ops.motionbridge.descent_compare()
-    look_at_ship(60, 150, 1.25)
+    _look_at_ship(60, 150, 1.25)
     activate(next(part for part in holder.children_recursive if part.animation_data and part.animation_data.action))
     bpy.context.scene.frame_set(10)
 
@@ -116,8 +94,7 @@ DOG_SCALE, DOG_PLACE = 0.54, (0, 0.058, 0.011)
 """The only available mesh is of another dog: with this scale and location it fits the joints best."""
 
 
-@picture("arma_dog", DOG)
-def arma_dog() -> None:
+def _show_dog() -> None:
     """Show an armature whose joints are derived from its animation, at rest, inside a mesh."""
     rig = load(DOG.with_name("swim.rtm"), pivots="ANIMATION")
     body = load(DOG, rig="ACTIVE")
@@ -130,9 +107,7 @@ def arma_dog() -> None:
     look(84, 72, at=(0, 0.05, 0.38), distance=1.5)
 
 
-@picture("arma_panel", sidebar=True)
-def arma_panel() -> None:
-    """Show a walking man, with his animation and model in the sidebar."""
+def _show_man() -> None:
     body = load(MAN, rig="NEW", levels={"FIRST", "MEMORY"})
     bpy.context.view_layer.objects.active = body.parent
     load(MAN.with_name("walk.rtm"))
@@ -140,3 +115,13 @@ def arma_panel() -> None:
     bpy.context.view_layer.objects.active = body
     clear_view()
     look(78, 28, at=(0, 0, 0.9), distance=4.2)
+
+
+SCENES = (
+    picture("descent_ship", lambda: _show_ship(55, 145, 0.8), needs=SHIP),
+    picture("descent_panel", lambda: _show_ship(60, 150, 1.25), needs=SHIP, sidebar=True),
+    picture("descent_archive", _write_archive, lambda: drop(ARCHIVE), needs=SHIP),
+    picture("descent_animation", _show_animation, sidebar=True),
+    picture("arma_dog", _show_dog, needs=DOG),
+    picture("arma_panel", _show_man, sidebar=True),
+)

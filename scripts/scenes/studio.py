@@ -6,6 +6,7 @@ A scene begins in an empty file, and each of its steps runs in the viewport.
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from math import radians
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import bpy
 from mathutils import Euler
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 GAME = HERE / "gamedata"
 SAMPLES = GAME / "meshes" / "samples"
 TEXTURES = GAME / "textures"
@@ -31,39 +32,38 @@ IMPORTERS = {
 LEVEL_IMPORTER = "xray_level_geometry"
 Steps = Iterator[float | Callable[[], None]]
 """Yields the seconds in which Blender may draw, or a function to call outside the viewport."""
-SCENES: dict[str, Callable[[], Steps]] = {}
-Scene = Callable[[], Any]
-"""Returns `Steps`, or None."""
 
 
-# ---- the table of pictures
+# ---- what the tables of scenes consist of
 
 
-def scene(name: str, needs: Path = HERE) -> Callable[[Scene], Scene]:
-    """Register a scene that takes its own screenshots, if the file or folder that it needs exists."""
+@dataclass(frozen=True)
+class Scene:
+    """A scene that takes its own screenshots. It is left out if the file or folder that it ``needs`` is missing.
 
-    def enter(play: Scene) -> Scene:
-        if needs.exists():
-            SCENES[name] = play
-        return play
+    A step is a number of seconds in which Blender may draw, or a function; if it returns `Steps`, these are played.
+    """
 
-    return enter
+    name: str
+    steps: Sequence[float | Callable[[], Any]]
+    needs: Path = HERE
+
+    def play(self) -> Steps:
+        """Play all steps."""
+        for step in self.steps:
+            result = step() if callable(step) else iter((step,))
+            if isinstance(result, Iterator):
+                yield from result
 
 
-def picture(name: str, needs: Path = HERE, *, sidebar: bool = False) -> Callable[[Scene], Scene]:
-    """Register a scene that ends with a screenshot, optionally with the sidebar open."""
+def picture(name: str, *steps: float | Callable[[], Any], needs: Path = HERE, sidebar: bool = False) -> Scene:
+    """Return a scene that ends with a screenshot, optionally with the sidebar open."""
+    return Scene(name, [*steps, *([open_sidebar] if sidebar else []), lambda: shot(name)], needs)
 
-    def enter(play: Scene) -> Scene:
-        def played() -> Steps:
-            yield from play() or ()
-            if sidebar:
-                yield from open_sidebar()
-            yield from shot(name)
 
-        scene(name, needs)(played)
-        return play
-
-    return enter
+def invoke(name: str, **options: Any) -> Callable[[], object]:
+    """Return a step that opens the dialog of an operator of ours."""
+    return lambda: getattr(bpy.ops.motionbridge, name)("INVOKE_DEFAULT", **options)
 
 
 def shot(name: str) -> Steps:

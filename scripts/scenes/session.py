@@ -10,12 +10,12 @@ from pathlib import Path
 import addon_utils
 import bpy
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from picture_studio import EXTENSION, HERE, SCENES, TEXTURES, Steps, area, in_area, key, reset_blender, window
+from scenes.studio import EXTENSION, HERE, TEXTURES, Steps, area, in_area, key, reset_blender, window
 
 MODULES = ("motions", "models", "levels", "games", "film")
-"""Modules with scenes, in the order in which they are played."""
+"""Modules with a table of scenes, in the order in which they are played."""
 ONLY = os.environ.get("ONLY", "")
 
 
@@ -42,14 +42,14 @@ def prepare() -> None:
 
 def play() -> Steps:
     """Play the scenes whose names begin with `ONLY`."""
-    chosen = {name: steps for name, steps in SCENES.items() if name.startswith(ONLY)}
-    if not chosen:
-        print(f"No scene begins with {ONLY!r}; there are: {', '.join(SCENES)}", flush=True)
+    listed = [scene for module in MODULES for scene in import_module(f"scenes.{module}").SCENES if scene.needs.exists()]
+    if not any(scene.name.startswith(ONLY) for scene in listed):
+        print(f"No scene begins with {ONLY!r}; there are: {', '.join(scene.name for scene in listed)}", flush=True)
         os._exit(1)
-    for name, steps in chosen.items():
+    for scene in (scene for scene in listed if scene.name.startswith(ONLY)):
         yield reset_blender
-        yield from steps()
-        print("took", name, flush=True)
+        yield from scene.play()
+        print("took", scene.name, flush=True)
         yield from key("ESC")
         yield 0.3
 
@@ -76,6 +76,4 @@ def tick() -> float:
 
 
 prepare()
-for module in MODULES:
-    import_module(f"picture_{module}")
 bpy.app.timers.register(tick, first_interval=2.0, persistent=True)
