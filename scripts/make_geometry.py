@@ -50,7 +50,7 @@ def made_geometry(level: Level) -> Geometry:
         buffer = made_buffer(TREE if trees[first] else VERTEX_LIT if lit else STATIC, size)
         for name in ("normal", "tangent", "binormal"):
             buffer.rows[name] = random.integers(0, 256, (size, 4), np.uint8)
-        for name in {"uv0", "uv1"} & set(buffer.rows.dtype.names or ()):
+        for name in sorted({"uv0", "uv1"} & set(buffer.rows.dtype.names or ())):
             buffer.rows[name] = random.integers(0, 4096, buffer.rows[name].shape, np.int16)
         buffers.append(buffer)
     counts = _sizes(ranges["index_buffer"], ranges["index_base"] + ranges["index_count"])

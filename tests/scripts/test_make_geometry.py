@@ -1,5 +1,9 @@
 """The geometry that is made for a real level: every visual finds its vertices, indices and windows."""
 
+import os
+import subprocess
+import sys
+
 import make_geometry
 import numpy as np
 import pytest
@@ -23,3 +27,11 @@ def test_every_visual_is_drawn(source, tmp_path):
     assert not report.warnings
     for row in rows[:: max(len(rows) // 100, 1)]:
         assert len(mesh.triangles(row, made)) == row["triangles"]
+
+
+def test_the_same_geometry_in_every_process(tmp_path):
+    source = SAMPLES / "level" / "level"
+    for seed in "35":  # in which a set of the attributes' names has different orders
+        command = [sys.executable, make_geometry.__file__, source, tmp_path / seed]
+        subprocess.run(command, check=True, timeout=60, env=os.environ | {"PYTHONHASHSEED": seed})
+    assert len({(tmp_path / seed / "level.geom").read_bytes() for seed in "35"}) == 1
