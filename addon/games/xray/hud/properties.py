@@ -60,8 +60,9 @@ def _show(hud: "HudProperties", _context: Context) -> None:
 
 
 def _attach(hud: "HudProperties", _context: Context) -> None:
-    if hud.id_data.type == "ARMATURE":
-        attachments.show(hud.id_data)
+    hands: Any = hud.id_data
+    if hands.type == "ARMATURE":
+        attachments.show(hands)
 
 
 ATTACHMENTS = (
