@@ -128,13 +128,6 @@ def restore_drawing(rig: Any) -> None:
     rig.property_unset("motionbridge_drawn_before")
 
 
-def plays_controls_action(rig: Object) -> bool:
-    """Whether the control rig of an armature plays the action that belongs to the action of the armature."""
-    own, theirs = rig.animation_data, controls_of(rig).animation_data
-    mine = control_action(rig, own.action) if own is not None else None
-    return mine is not None and theirs is not None and theirs.action == mine
-
-
 def users_of(controls: Action) -> list[Action]:
     """Return the actions of armatures that point at an action of controls."""
     every: Any = bpy.data.actions

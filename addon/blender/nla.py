@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import action_lists, compat, scope
-from .control_links import RESTING, SWITCHES, controls_of, following, is_control_rig, links_of, users_of
+from .control_links import RESTING, SWITCHES, control_action, controls_of, following, is_control_rig, links_of, users_of
 
 if TYPE_CHECKING:
     import bpy
@@ -143,6 +143,16 @@ def playing(rig: Object, is_base: Callable[[Any], bool] | None = None) -> Playin
     if solo is not None and not found:
         return Playing(assigned(rig), hidden_by=solo.name, **stack)
     return _of_bases(rig, found, stack)
+
+
+def plays_controls_action(rig: Object) -> bool:
+    """Whether the control rig of an armature plays the action that belongs to the motion in play, alone or as the base
+    of its strips.
+    """
+    controls = controls_of(rig)
+    mine = control_action(rig, playing(rig).action)
+    played = {assigned(controls), *(strip.action for _, strip in _evaluated(controls))}
+    return mine is not None and mine in played
 
 
 def _of_bases(owner: Object, found: list[tuple[Any, Any]], stack: dict[str, Any]) -> Playing:

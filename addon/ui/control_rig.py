@@ -14,6 +14,7 @@ from ..blender import (
     control_match,
     control_rig,
     control_transfer,
+    nla,
     scope,
 )
 from ..blender.typed import Action, Context, Object
@@ -298,7 +299,7 @@ def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
     row = layout.row(align=True)
     row.operator("motionbridge.move_motions_to_controls", icon="CON_ARMATURE")
     row.operator("motionbridge.remove_control_rig", icon="X", text="")
-    if active_action(context) is not None and not control_links.plays_controls_action(rig):
+    if active_action(context) is not None and not nla.plays_controls_action(rig):
         column = layout.column(align=True)
         column.alert = True
         column.label(text="The controls show another motion", icon="ERROR")

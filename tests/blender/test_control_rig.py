@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix
 
 from addon.blender import action as actions
-from addon.blender import control_links, control_rig, control_transfer, scope
+from addon.blender import control_links, control_rig, control_transfer, nla, scope
 from addon.blender.armature import matrices_of
 from addon.blender.control_edits import ControlEdits
 from addon.core import rotation
@@ -529,14 +529,14 @@ def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_k
     actions.play(bpy.context, rig, first)
     key(controls, goal_of(controls), [int(first.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
     edited = saved(rig, tmp_path / "edited.omf")
-    assert control_links.plays_controls_action(rig)
+    assert nla.plays_controls_action(rig)
     rig.animation_data.action = other
-    assert not control_links.plays_controls_action(rig)
+    assert not nla.plays_controls_action(rig)
     # Neither motion is written with the pose of the other.
     assert saved(rig, tmp_path / "chosen.omf") == edited
     assert edited != motions[-1].read_bytes()
     assert bpy.ops.motionbridge.show_controls() == {"FINISHED"}
-    assert control_links.plays_controls_action(rig)
+    assert nla.plays_controls_action(rig)
     assert controls.animation_data.action == other.motionbridge_controls
 
 

@@ -12,7 +12,7 @@ from bpy_extras.object_utils import world_to_camera_view
 from mathutils import Vector
 
 from addon.blender import action as blender_action
-from addon.blender import control_links, control_rig
+from addon.blender import control_links, control_rig, nla
 from addon.blender.armature import matrices_of
 from addon.blender.sampling import Movers
 from addon.core.envelope import evaluate_curve
@@ -751,7 +751,7 @@ def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_o
     properties = found.hands.motionbridge_hud
     properties.active_action = list(properties.actions).index(other)
     assert found.hands.animation_data.action == other.hands
-    assert control_links.plays_controls_action(found.hands)
+    assert nla.plays_controls_action(found.hands)
     assert save_back(found) == {"CANCELLED"}
     assert bytes_of(folder) == before
     controls = control_links.controls_of(found.hands)

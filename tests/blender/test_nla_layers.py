@@ -330,6 +330,28 @@ def test_a_layer_on_an_ik_control_changes_the_limb_alone(samples):
     assert {"upperarm_l", "hand_l"} <= changed_tracks(plan) <= {"upperarm_l", "forearm_l", "hand_l"}
 
 
+def test_controls_under_a_layer_still_show_the_motion_in_play(samples):
+    rig, base, controls, goal = with_controls(samples)
+    other = next(action for action in library.motions_of(rig.motionbridge_motion_files[0]) if action != base)
+    strip = pushed_down(controls, base.motionbridge_controls)
+    assert nla.plays_controls_action(rig)
+    layer = SimpleNamespace(**vars(TURN) | {"keys": [(controls.pose.bones.find(goal.name), "location", {2})]})
+    on_top(controls, layer, "ADD")
+    assert nla.plays_controls_action(rig)
+    strip.mute = True
+    assert not nla.plays_controls_action(rig)
+    strip.mute = False
+    library.play(bpy.context, rig, other)
+    assert nla.plays_controls_action(rig)
+
+
+def test_layers_of_the_armature_leave_the_controls_at_the_motion_in_play(samples):
+    rig, base, _, _ = with_controls(samples)
+    pushed_down(rig, base)
+    on_top(rig, turn_of(rig))
+    assert nla.plays_controls_action(rig)
+
+
 def test_several_motions_in_strips_are_refused_with_the_remedy(humanoid):
     rig, imported = humanoid
     strips = [pushed_down(rig, action, 40 * number) for number, action in enumerate(imported.actions[:2])]
