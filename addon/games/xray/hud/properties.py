@@ -1,5 +1,7 @@
 """Properties of the hands of a first-person scene: config values, the item, and the motions of each action."""
 
+from typing import Any
+
 import bpy
 from bpy.props import (
     BoolProperty,
