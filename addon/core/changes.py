@@ -99,8 +99,8 @@ class Changes:
     ``lines``: changes of the file itself, in words (``12 positions``). ``left_out``: what this kind of file cannot
     store. ``deleted``: number of deleted parts by noun. ``renamed`` parts: old name, new name. ``unchanged``: number of
     unchanged parts; None if they are not counted. ``new``: kind of file (``path``), if there was no base. ``extent``:
-    how much of the parts is changed (``31 frames``); without it their items are counted, whose noun is ``items``
-    (``track``). ``noun``: the noun of the parts.
+    how much of the parts is changed, or is new (``31 frames``); without it their items are counted, whose noun is
+    ``items`` (``track``). ``noun``: the noun of the parts.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -201,7 +201,8 @@ class Changes:
         """
         chosen = words or ENGLISH
         if self.new:
-            return chosen.translated("a new {}").format(chosen.line(self.new))
+            clauses = [chosen.translated("a new {}").format(chosen.line(self.new)), chosen.line(self.extent)]
+            return chosen.between.join(filter(None, clauses))
         edited = [part for part in self.parts if not part.new]
         clauses = []
         if edited:

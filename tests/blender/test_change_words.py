@@ -56,6 +56,9 @@ def test_sentences_are_those_of_english_in_russian_words():
     assert changes.sentence(WORDS) == "изменено: hull: 12 положений, граней 3 -> 4; точки стрельбы"
     assert Changes(unchanged=21, noun="bone").sentence(WORDS) == "без изменений: 21 кость"
     assert Changes(new="path").sentence(WORDS) == "новый файл: путь движения"
+    occluders = Changes(new="occluder file", extent="36 triangles")
+    assert occluders.sentence() == "a new occluder file, 36 triangles"
+    assert occluders.sentence(WORDS) == "новый файл: окклюдеры; 36 треугольников"
     assert Changes().sentence(WORDS) == "изменений нет"
 
 

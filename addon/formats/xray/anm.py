@@ -287,7 +287,7 @@ def _changes(channels: Sequence[Item], fields: Sequence[str], new: str = "") -> 
         unchanged=6 - len(channels),
         new=new,
         noun="channel",
-        extent=f"{keys} ({', '.join(one.name for one in channels)})",
+        extent="" if new else f"{keys} ({', '.join(one.name for one in channels)})",
     )
 
 

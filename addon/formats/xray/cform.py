@@ -317,7 +317,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     positions = space.xray_points(mesh.positions).astype("<f4")
     changes = Changes()
     if base is None:
-        changes.lines.append(f"{counted(len(mesh.triangles), 'face')}, new")
+        changes = Changes(new="collision file", extent=counted(len(mesh.triangles), "face"))
         _check_positions(positions, mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
         values = {name: empty if found is None else found for name, found in given.items()}

@@ -190,10 +190,9 @@ def encode_rows(
 
 def with_rows(rows: NDArray[np.void], base: Occluders | None, words: dict[str, str]) -> tuple[Occluders, Changes]:
     """Return the base, or a new file, with these rows, and the changes. ``words`` name the fields in the changes."""
-    changes = Changes()
     if base is None:
-        changes.lines.append(f"{counted(len(rows), 'triangle')}, new")
-        return new(rows), changes
+        return new(rows), Changes(new="occluder file", extent=counted(len(rows), "triangle"))
+    changes = Changes()
     if not changes.resized("triangles", len(base.rows), len(rows)):
         changes.fields(rows, base.rows, words)
     if not changes:
