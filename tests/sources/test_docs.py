@@ -265,3 +265,10 @@ def test_the_toy_format_of_the_page_keeps_its_own_laws(monkeypatch):
     assert len(whole) == 3
     for test in whole:
         test()
+
+
+def test_russian_texts_of_narrow_buttons_are_not_cut_off():
+    """Two buttons in a line of the sidebar, or a check box in a file browser of the default size."""
+    texts = ("Match to IK", "Match to FK", "Match Head to IK", "Match Head to FK", "Merge within 1 mm")
+    russian = translations()
+    assert [text for text in texts if len(russian[text]) > 16] == []
