@@ -19,7 +19,6 @@ _PLURALS = {
     "mesh": "meshes",
     "proxy": "proxies",
     "named property": "named properties",
-    "level of detail": "levels of detail",
 }
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..blender import action_lists, properties
+from ..blender import action_lists, nla, properties
 from ..blender.action_lists import Kind
 from .layouts import Listing
 
@@ -136,9 +136,9 @@ def action_at(listing: Listing, rig: bpy.types.Object, index: int) -> Any:
 
 
 def number_playing(rig: Object) -> int:
-    """Return the index in `bpy.data.actions` of the action that an armature plays, or -1."""
-    data = rig.animation_data
-    return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
+    """Return the index in `bpy.data.actions` of the motion that an armature plays, under any NLA layers, or -1."""
+    action = nla.playing(rig).action
+    return bpy.data.actions.find(action.name) if action is not None else -1
 
 
 def row_playing(listing: Listing, rig: Object) -> int:

@@ -293,6 +293,16 @@ def test_a_layer_that_is_the_assigned_action_changes_one_bone_of_one_motion(huma
     assert changed_tracks(plan) == {"head"}
 
 
+def test_the_list_marks_the_motion_in_play_below_its_layers(humanoid):
+    rig, imported = humanoid
+    base, other = imported.actions[:2]
+    pushed_down(rig, base)
+    on_top(rig, turn_of(rig))
+    assert rig.motionbridge_playing == bpy.data.actions.find(base.name)
+    pushed_down(rig, other, 40)
+    assert rig.motionbridge_playing == -1
+
+
 def test_a_layer_that_is_a_strip_is_not_lost(humanoid):
     rig, imported = humanoid
     pushed_down(rig, imported.actions[0])
@@ -463,6 +473,7 @@ def test_layers_of_an_arma_animation_are_written_as_shown(samples, assigned, sta
     frames = plan.key_frames - walk.frame_start + start
     assert np.abs(rows_seen(rig, frames.tolist())[:, order] - rows).max() < SAMPLED
     assert plan.changes
+    assert rig.motionbridge_animations[rig.motionbridge_playing_animation].action == walk
 
 
 def test_an_arma_animation_that_is_not_in_play_has_no_layers(samples):

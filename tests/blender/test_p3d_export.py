@@ -97,7 +97,7 @@ def test_a_moved_vertex_changes_its_point(man):
     chosen.levels[0].data.vertices[0].co.z += 0.25
     dialog = as_in_a_window(models.MOTIONBRIDGE_OT_arma_model_save_back)
     dialog.check(bpy.context)
-    assert any("1 level of detail changed" in line for line in drawn(dialog))
+    assert any("1 LOD changed" in line for line in drawn(dialog))
     assert man.read_bytes() == before
     assert dialog.execute(bpy.context) == {"FINISHED"}
     after = man.read_bytes()
@@ -412,7 +412,7 @@ def test_lods_that_were_not_imported_stay_and_deleted_ones_go(man, tmp_path):
     left = next(obj for obj in bpy.context.scene.objects if models.model_of(obj) is not None)
     bpy.context.view_layer.objects.active = left
     data = exported(tmp_path)
-    assert "1 level of detail deleted" in last_report()[0]
+    assert "1 LOD deleted" in last_report()[0]
     assert len(p3d.read(data, "", Report()).lods) == len(document.lods) - 1
 
 
@@ -428,7 +428,7 @@ def test_a_copied_lod_needs_a_resolution_of_its_own(man, tmp_path):
     bpy.context.view_layer.objects.active = copy
     assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=5) == {"FINISHED"}
     lods = p3d.read(exported(tmp_path), "", Report()).lods
-    assert "1 level of detail added" in last_report()[0]
+    assert "1 LOD added" in last_report()[0]
     assert [float(lod.resolution) for lod in lods] == sorted(float(lod.resolution) for lod in lods)
     five = next(lod for lod in lods if lod.resolution == 5)
     old = read(man).lods[0]

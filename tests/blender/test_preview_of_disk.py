@@ -394,15 +394,15 @@ def test_the_dialog_of_an_export_speaks_of_the_file_that_it_would_replace(tmp_pa
     kind, out = arma_models.EXPORT_SCENE_OT_arma_p3d, tmp_path / "out.p3d"
     edit()
     assert export_dialog(kind, out) == []
-    assert " ".join(export_dialog(kind, path)) == "1 level of detail changed, 1 unchanged"
+    assert " ".join(export_dialog(kind, path)) == "1 LOD changed, 1 unchanged"
     assert bpy.ops.export_scene.arma_p3d(filepath=str(out)) == {"FINISHED"}
-    assert last_report()[0] == "out.p3d: 1 level of detail changed, 1 unchanged"
-    assert " ".join(export_dialog(kind, out)) == "2 levels of detail unchanged"
+    assert last_report()[0] == "out.p3d: 1 LOD changed, 1 unchanged"
+    assert " ".join(export_dialog(kind, out)) == "2 LODs unchanged"
     other()
-    assert " ".join(export_dialog(kind, out)) == "1 level of detail changed, 1 unchanged"
+    assert " ".join(export_dialog(kind, out)) == "1 LOD changed, 1 unchanged"
     assert bpy.ops.export_scene.arma_p3d(filepath=str(out)) == {"FINISHED"}
     assert bpy.ops.export_scene.arma_p3d(filepath=str(out)) == {"FINISHED"}
-    assert last_report()[0] == "out.p3d: 2 levels of detail unchanged"
+    assert last_report()[0] == "out.p3d: 2 LODs unchanged"
     out.write_bytes(b"no model")
     assert export_dialog(kind, out) == []
 

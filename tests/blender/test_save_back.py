@@ -97,7 +97,7 @@ def an_arma_model(folder, samples):
         obj.data.vertices[0].co[2] += 0.25
 
     kind = arma_models.MOTIONBRIDGE_OT_arma_model_save_back
-    says = "1 level of detail changed"
+    says = "1 LOD changed"
     return SimpleNamespace(path=path, edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
 
 

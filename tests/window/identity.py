@@ -194,7 +194,7 @@ def arma_model_saved_back() -> Steps:
     body.data.vertices[0].co.z += 0.25
     settle("Edit")
     yield from save_back("motionbridge.arma_model_save_back")
-    assert "1 level of detail changed, 1 unchanged" in stage.sentence(), stage.sentence()
+    assert "1 LOD changed, 1 unchanged" in stage.sentence(), stage.sentence()
     lod = p3d.read(path.read_bytes(), path.name, Report()).lods[0]
     old = p3d.read(before, path.name, Report()).lods[0]
     added = [one.name for one in p3d.proxies(lod)][len(list(p3d.proxies(old))) :]

@@ -9,7 +9,7 @@ import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ...blender import action as actions
-from ...blender import delta_action, scope
+from ...blender import delta_action, nla, scope
 from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
@@ -347,9 +347,9 @@ _indices: dict[int, int] = {}
 
 
 def _playing(rig: Object) -> int:
-    """Return the index of the playing action, -1 if it is not in the list. Blender asks many times per redraw."""
+    """Return the index of the animation in play, -1 if it is not in the list. Blender asks many times per redraw."""
     data = rig.animation_data
-    action = data.action if data is not None else None
+    action = None if data is None else nla.playing(rig).action if data.nla_tracks else data.action
     if action is None:
         return -1
     rows, key = rig.motionbridge_animations, rig.session_uid

@@ -18,7 +18,7 @@ from .encoding import encode_lod
 from .mesh import content_of, decode_polygons, named_points, proxies
 from .text import lod_differences, pairs_of
 
-LEVEL = "level of detail"
+LEVEL = "LOD"
 
 
 def compare(before: P3d, after: P3d) -> Changes:
