@@ -324,7 +324,8 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         for line in lines[:MAX_LINES]:
             column.label(text=line, translate=False)
         if len(lines) > MAX_LINES:
-            column.label(text=rpt_("More lines: {}; use Keep as Text to read them").format(len(lines) - MAX_LINES))
+            text = rpt_("More lines: {}; use Keep as Text to read them").format(len(lines) - MAX_LINES)
+            column.label(text=text, translate=False)
 
     def execute(self, context: Context) -> set[str]:
         """Copy the report into a text data-block and show it in the open text editors."""

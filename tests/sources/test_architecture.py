@@ -256,10 +256,36 @@ def asks_the_context_for_no_part_of_a_scene(module: Module) -> Iterator[str]:
             yield f"{module.path}:{node.lineno} context.{node.attr}"
 
 
+TRANSLATED = {"status.name", "properties.events[0].bl_rna.properties[name].name"}
+"""Names of our own properties and their items."""
+OF_A_TABLE = {("ui/menus.py", "text"): "texts of menus are literals of `FileKind`"}
+
+
+def translates_no_value(module: Module) -> Iterator[str]:
+    """Blender looks every text up in its dictionary: a bone named Hand would be called by another name in Russian."""
+    for node in module.nodes if module.room == "ui" else ():
+        given = {one.arg: one.value for one in node.keywords} if isinstance(node, ast.Call) else {}
+        translated = ast.unparse(given.get("translate", ast.Constant(True))) == "True"
+        if "text" not in given or not translated or _has_no_value(given["text"]):
+            continue
+        text = ast.unparse(given["text"])
+        if text not in TRANSLATED and (str(module.path), text) not in OF_A_TABLE:
+            yield f"{module.path}:{node.lineno} translates {text}"
+
+
+def _has_no_value(text: ast.expr) -> bool:
+    """Whether all of a text is ours: a literal, one of several, a number, or what was translated already."""
+    if isinstance(text, ast.IfExp):
+        return _has_no_value(text.body) and _has_no_value(text.orelse)
+    if isinstance(text, ast.JoinedStr):
+        return all(isinstance(part, ast.FormattedValue) and part.format_spec is not None for part in text.values)
+    return isinstance(text, ast.Constant) or (isinstance(text, ast.Call) and dotted(text.func) == "iface_")
+
+
 RULES = [
     runs_downwards, games_keep_apart, knows_no_blender, imports_are_relative_or_bundled, asks_no_version,
     leaves_sys_path_alone, has_a_name, is_not_too_long, is_documented, catches_what_it_names,
-    declares_properties_at_once, asks_the_context_for_no_part_of_a_scene,
+    declares_properties_at_once, asks_the_context_for_no_part_of_a_scene, translates_no_value,
 ]  # fmt: skip
 
 
@@ -518,6 +544,11 @@ BAD = [
         "ui/open.py",
         "def f(context):\n    context.layer_collection.exclude = True",
     ),
+    (translates_no_value, "ui/panel.py", "row.label(text=item.name)"),
+    (translates_no_value, "ui/panel.py", "row.label(text=item.name, translate=True)"),
+    (translates_no_value, "ui/panel.py", "row.label(text=rig.name if rig else 'None')"),
+    (translates_no_value, "ui/panel.py", "row.label(text=f'Bone {name}')"),
+    (translates_no_value, "ui/panel.py", "row.label(text=iface_('{} more').format(name))"),
 ]
 
 GOOD = [
@@ -534,6 +565,9 @@ GOOD = [
     (declares_properties_at_once, "ui/open.py", "class Open:\n    path: StringProperty()"),
     (catches_what_it_names, "core/files.py", "try:\n    pass\nexcept OSError:\n    pass"),
     (asks_the_context_for_no_part_of_a_scene, "ui/open.py", "context.scene.tool_settings.use_snap = True"),
+    (translates_no_value, "ui/panel.py", "row.label(text=item.name, translate=False)"),
+    (translates_no_value, "ui/panel.py", "row.label(text=rig.name if rig else 'None', translate=rig is None)"),
+    (translates_no_value, "ui/panel.py", "row.label(text='One' if single else iface_(label))"),
 ]
 
 

@@ -569,7 +569,8 @@ def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
     level = ground.motionbridge_level
     row = layout.row(align=True)
     label = next(label for key, label, _ in SHOWN_BY if key == level.shown_by)
-    row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=iface_("Color By: {}").format(iface_(label)))
+    text = iface_("Color By: {}").format(iface_(label))
+    row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=text, translate=False)
     row.operator("motionbridge.level_colours", text="", icon="FILE_REFRESH").shown_by = "SAME"
     box = layout.column(align=True)
     model = active_model(ground)

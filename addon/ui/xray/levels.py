@@ -476,7 +476,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             colour.prop(made, "diffuse_color", text="")
             row.label(text=name, translate=False)
         if len(found) > LEGEND_SHOWN:
-            column.label(text=iface_("and {} more").format(len(found) - LEGEND_SHOWN))
+            column.label(text=iface_("and {} more").format(len(found) - LEGEND_SHOWN), translate=False)
 
     def _draw_faces(self, context: Context, kind: str) -> None:
         if kind in ("HOM", "SOM"):

@@ -217,7 +217,8 @@ class MotionChooser(MixedIn):
         column = self.layout.column()
         column.label(text="Next step: the list of motions", icon="INFO")
         rig = likely_rig(context)
-        column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
+        text = rig.name if rig is not None else iface_("No armature is active")
+        column.label(text=text, icon="ARMATURE_DATA", translate=False)
 
     def list_with(self, importer: Any) -> Any:
         """Let the import operator list the motions of the chosen files and continue from there."""
