@@ -223,3 +223,15 @@ def test_every_real_skeleton_is_exported_alike_with_and_without(path, tmp_path):
         getattr(bpy.ops.export_scene, kind)(filepath=str(written))
         found.append((rest_bytes(rig), written.read_bytes()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", armature.SHAPES)
+def test_a_shape_has_an_extent_and_no_part_twice(name):
+    corners, edges, faces = armature.SHAPES[name]()
+    at = [tuple(corner) for corner in np.round(corners, 5).tolist()]
+    parts = [tuple(sorted(at[corner] for corner in part)) for part in (*np.asarray(edges).tolist(), *faces)]
+    assert len(set(parts)) == len(parts)
+    assert all(len(set(part)) == len(part) for part in parts)
+    assert {corner for part in parts for corner in part} == set(at)
+    lengths = [np.linalg.norm(np.subtract(*part)) for part in parts if len(part) == 2]
+    assert np.ptp(lengths or [0]) < 1e-4, "edges of circles and boxes are of one length"

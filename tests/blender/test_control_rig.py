@@ -523,6 +523,18 @@ def test_a_hand_follows_nothing_that_it_moves():
     assert "Select some in pose mode" in refusal(bpy.ops.motionbridge.hold_bone, bone="hand_l", **ends)
 
 
+@pytest.mark.parametrize("cleared", ["action", "animation data"])
+def test_controls_that_play_nothing_are_not_matched(cleared):
+    rig, controls, _ = with_rig("humanoid")
+    select(controls, *goals_of_hands(controls))
+    controls.animation_data.action = None
+    if cleared == "animation data":
+        controls.animation_data_clear()
+    for operator in (bpy.ops.motionbridge.match_controls, bpy.ops.motionbridge.hold_bone):
+        sentence = refusal(operator, first=0, last=3)
+        assert f"the controls of {rig.name!r} play no motion. Play one of its motions first" in sentence
+
+
 def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_keys(tmp_path):
     rig, controls, motions = with_rig("humanoid")
     first, other = motions_of(rig)[:2]

@@ -846,6 +846,41 @@ def test_an_inherited_value_goes_where_it_is_asked_to(gamedata, inherited):
     np.testing.assert_allclose(np.array(fresh.aim.matrix_basis), np.array(made.aim.matrix_basis), atol=1e-6)
 
 
+ONE_MODEL = b"""
+[wpn_one_hud]
+visual = samples\\weapon.ogf
+position = 0.02, -0.15, 0.05
+orientation = 2, -1, 3
+zoom_offset = -0.05, 0.03, -0.08
+zoom_rotate_x = 0.01
+zoom_rotate_y = 0.04
+fire_point = 0, 0.06, 0.43
+"""
+"""As in Shadow of Chernobyl: arms and weapon are one model, and the angles of aiming have two keys."""
+
+
+@pytest.mark.parametrize("stance", Stance)
+@pytest.mark.parametrize("aspect", Aspect)
+@pytest.mark.parametrize("section", ["wpn_sample_hud", "wpn_one_hud"])
+def test_values_of_moved_objects_place_them_again(gamedata, stance, aspect, section):
+    (gamedata / CONFIG).write_bytes((gamedata / CONFIG).read_bytes() + ONE_MODEL)
+    made, _ = build(HudSceneOptions(section=section, folders=(gamedata,), stance=stance, aspect=aspect))
+    assert (made.item is None) == (section == "wpn_one_hud")
+    parts = placing.shown_parts(made.hands)
+    for number, part in enumerate(parts, 1):
+        part.shown.location.y += 0.01 * number
+        if part.angles:
+            about_view = -0.2 if len(part.angles) == 1 else 0.0  # two keys store no angle about the view
+            part.shown.rotation_euler = Vector((0.1, about_view, 0.3)) * number
+    found = placing.moved_values(made.hands)
+    assert list(found) == [key for part in parts for key in (part.position, *part.angles)]
+    for part in parts:
+        for key in (part.position, *part.angles):
+            assert found[key].count(", ") == (0 if len(part.angles) > 1 and key in part.angles else 2)
+            made.hands.motionbridge_hud.values[key].text = found[key]
+    assert placing.moved_values(made.hands) == {}
+
+
 def test_places_are_copied_as_lines(gamedata):
     made = moved_scene(gamedata)
     bpy.context.view_layer.objects.active = made.hands

@@ -445,19 +445,25 @@ def test_it_works_from_any_state_and_leaves_the_rest_alone(samples, state):
     assert "objects['Mine'].location" in "".join(before)
 
 
-def test_a_collection_of_another_file_cannot_take_the_model(samples, tmp_path):
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_collection_of_another_file_cannot_take_the_model(samples, tmp_path, inside):
     box = bpy.data.collections.new("Box")
     bpy.context.scene.collection.children.link(box)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, linked):
         linked.collections = ["Box"]
-    bpy.context.scene.collection.children.link(bpy.data.collections["Box"])
-    layer = bpy.context.view_layer
-    layer.active_layer_collection = layer.layer_collection.children["Box"]
+    usable, layer = bpy.context.scene.collection, bpy.context.view_layer.layer_collection
+    if inside:
+        usable = bpy.data.collections.new("Own")
+        bpy.context.scene.collection.children.link(usable)
+        layer = layer.children["Own"]
+    usable.children.link(bpy.data.collections["Box"])
+    bpy.context.view_layer.active_layer_collection = layer.children["Box"]
     found, report = imported(samples / "humanoid.ogf")
-    assert {shown.users_collection[0] for shown in found.objects} == {bpy.context.scene.collection}
-    assert "the active collection is of another file; new objects are in 'Scene Collection'" in report.notes
+    assert {shown.users_collection[0] for shown in found.objects} == {usable}
+    sentence = f"the active collection is of another file; new objects are in {usable.name!r}"
+    assert report.notes[sentence] == ["Box"]
 
 
 def test_a_selected_armature_is_not_drawn_into_the_work(samples):

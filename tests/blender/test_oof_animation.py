@@ -588,6 +588,19 @@ def test_what_a_motion_cannot_hold_is_said(vectors):
     assert "1 animated property left out (hide_render)" in warnings(report)
 
 
+def test_points_that_move_are_counted_and_the_first_is_named(samples):
+    made, _ = imported(samples / "descent3" / "ship.oof", textures=False)
+    sentence = "points do not move on their own; keys of {} left out"
+    points = hierarchy_of(bpy.context, Chosen(made.holder), Report()).points
+    assert len(points) > 1
+    for count, point in enumerate(reversed(points), 1):
+        for frame in (0, 9):
+            point.location.x += 1
+            point.keyframe_insert("location", frame=frame)
+        _, report = planned(made.holder)
+        assert report.warnings[sentence.format(count)] == [point.name]
+
+
 def test_untimed_keys_cannot_change(vectors):
     made, _ = imported(vectors / "oof" / "v1807_rotation.oof", textures=False)
     place = next(n for n, shown in enumerate(made.parts) if transforms.playing_curves(shown))

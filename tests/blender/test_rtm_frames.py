@@ -303,6 +303,19 @@ def test_events_stay_where_they_are_and_go_with_what_is_cut(tmp_path):
     assert any("events left out because they lie outside" in line for line in report.lines())
 
 
+@pytest.mark.parametrize("phases", [(0.5, 0.75), (0.25, 0.5, 0.75), (0.75, 1.0), (0.2, 0.6, 1.0)])
+def test_pieces_that_begin_earlier_do_so_in_proportion(tmp_path, phases):
+    file = tmp_path / "piece.rtm"
+    file.write_bytes(plain(["Spine"], [(phase, [moved(x=phase)]) for phase in phases]))
+    done = load(file)
+    key(done, -1)
+    first = 2 * phases[0] - phases[1]
+    if first < 0:
+        assert frames_of(exported(done)) == pytest.approx(np.linspace(0, 1, len(phases) + 1))
+    else:
+        assert frames_of(exported(done)) == pytest.approx([first, *phases])
+
+
 @pytest.mark.parametrize("phases", [(0.5, 1.0), (0.0, 0.1), (0.5, 1.5, 2.5, 3.5)])
 def test_pieces_and_counted_frames_go_on_in_proportion(tmp_path, phases):
     file = tmp_path / "piece.rtm"

@@ -13,7 +13,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import skl
 from addon.games import plan as plans
-from addon.games.xray.motions import library, skl_codec
+from addon.games.xray.motions import library, omf_codec, skl_codec
 from addon.ui import files as ui_files
 from addon.ui.arma import models as arma_models
 from addon.ui.arma import panels
@@ -247,6 +247,23 @@ def test_what_somebody_else_changed_is_asked_about(opened):
     assert opened.option in properties_drawn(dialog)
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert opened.path.read_bytes() == saved
+
+
+@pytest.mark.parametrize("make", [motions, *MADE.values()])
+def test_of_a_file_that_nobody_changed_every_base_is_the_same(tmp_path, samples, make):
+    opened = make(tmp_path, samples)
+    opened.edit()
+    if make is motions:
+        assert bpy.ops.motionbridge.move_motion(direction="DOWN") == {"FINISHED"}
+        (file,) = bpy.context.view_layer.objects.active.motionbridge_motion_files
+        omf_codec.delete(file, library.motions_of(file)[-1])
+    group, name = opened.kind.bl_idname.split(".")
+    option = getattr(getattr(bpy.ops, group), name).get_rna_type().properties[opened.option]
+    choices = [item.identifier for item in option.enum_items] if option.type == "ENUM" else [False, True]
+    dialogs = [dialog_of(opened.kind, **{opened.option: choice}) for choice in choices]
+    wanted, *others = [(drawn(one), one._shown.plan.data, getattr(one._shown.plan, "base", "")) for one in dialogs]
+    assert others
+    assert all(found == wanted for found in others)
 
 
 def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):

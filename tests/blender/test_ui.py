@@ -14,6 +14,7 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.chunk_types import IkData, Vertices
 from addon.games.xray.motions import library, omf_codec
+from addon.ui import operation
 from addon.ui.files import draw_backup
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
@@ -653,3 +654,21 @@ def test_a_mesh_with_huge_coordinates_comes_in_is_edited_and_goes_out(game, valu
     rig.children[0].data.vertices[1].co.x += 0.01
     assert bpy.ops.export_scene.xray_ogf(filepath=str(out)) == {"FINISHED"}
     assert out.read_bytes() != bytes(data)
+
+
+# Long work ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("window", [True, False])
+@pytest.mark.parametrize("undo", [True, False])
+@pytest.mark.parametrize("called", ["by a script", "by a dialog", "by the file browser"])
+def test_only_what_the_user_started_in_a_window_works_in_steps_and_only_once(monkeypatch, window, undo, called):
+    monkeypatch.setattr(operation, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
+    work = operation.LongWork()
+    work.bl_options = {"UNDO"} if undo else set()
+    context = SimpleNamespace(window=object() if window else None)
+    if called != "by a script":
+        work.invoked_by_user(from_browser=called == "by the file browser")
+    from_browser = called == "by the file browser" and undo and not operation.STEPS_FROM_BROWSER
+    assert work.works_in_steps(context) == (window and called != "by a script" and not from_browser)
+    assert not work.works_in_steps(context)

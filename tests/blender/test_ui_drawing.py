@@ -1,12 +1,23 @@
-"""Every panel and dialog draws for every kind of model, with every switch on and off, and names what exists."""
+"""Every panel and dialog draws for every kind of model, with every switch on and off, and names what exists.
 
+The files in `drawn/` have what the panels show of each model, in the order in which it is drawn: texts, icons, rows of
+lists, and what is greyed out. A file that is missing is written, and the test fails this time: read it before you keep
+it.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import bpy
 import pytest
 
 import addon.ui
-from tests.blender.test_ui import game_folder
+from tests.blender.test_hud_scene import build, sample_options
+from tests.blender.test_ui import game_folder, load
 from tests.blender.test_written_motions import as_in_a_window
 
 
@@ -29,11 +40,22 @@ MODELS = {
     "weapon_embedded.ogf": "import_scene.xray_ogf",
     "weapon.object": "import_scene.xray_object",
     "camera.anm": "import_scene.xray_anm",
+    "level/level.cform": "import_scene.xray_level_geometry",
+    "level/level.details": "import_scene.xray_level_geometry",
     "level/level.hom": "import_scene.xray_level_geometry",
+    "level/level.som": "import_scene.xray_level_geometry",
     "arma/man.p3d": "import_scene.arma_p3d",
     "descent3/ship.oof": "import_scene.descent3_oof",
 }
+DRAWN = Path(__file__).with_name("drawn")
 PANELS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Panel)]
+LISTS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.UIList)]
+USUAL = {"enabled": True, "active": True, "alert": False}
+SEARCHED = {
+    "pattern": "", "regular": False, "edited": False, "filter_name": "", "use_filter_invert": False,
+    "use_filter_sort_alpha": False, "bitflag_filter_item": 1 << 30,
+}  # fmt: skip
+"""What Blender gives a list without a search."""
 DIALOGS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator) and hasattr(kind, "draw")]
 
 
@@ -46,42 +68,78 @@ class Options(SimpleNamespace):
 
 
 class Layout(SimpleNamespace):
-    """Takes whatever is drawn into it if properties, operators and their options exist."""
+    """Takes whatever is drawn into it if properties, operators and their options exist, and keeps it."""
+
+    lists: ClassVar = {}
+
+    def __init__(self):
+        super().__init__(kept=[])
 
     def column(self, **_):
-        return Layout()
+        self.kept.append(Layout())
+        return self.kept[-1]
 
     row = box = split = grid_flow = column
 
-    def label(self, **_):
+    def separator(self, **_):
         pass
 
-    separator = label
+    def note(self, kind, text=None, icon="NONE", *, translate=True, options=None, **_):
+        """Keep what is drawn, with its own text if it has one; quotes are around texts that are not translated."""
+        words = (kind, "" if text is None else text if translate else repr(text), "" if icon == "NONE" else icon)
+        self.kept.append((" ".join(filter(None, words)), options, dict(vars(options)) if options is not None else {}))
 
-    def prop(self, owner, name, *_, **__):
-        assert hasattr(owner, name)
+    def label(self, **drawn):
+        self.note("label", **drawn)
 
-    def prop_search(self, owner, name, where, listed, **_):
+    def prop(self, owner, name, **drawn):
         assert hasattr(owner, name)
+        self.note(f"value {name}", **drawn)
+
+    def prop_search(self, owner, name, where, listed, **drawn):
         assert hasattr(where, listed)
+        self.prop(owner, name, **drawn)
 
-    def operator(self, name, **_):
+    def operator(self, name, **drawn):
         group, function = name.split(".")
         known = getattr(getattr(bpy.ops, group), function).get_rna_type().properties
-        return Options(**{prop.identifier: getattr(prop, "default", None) for prop in known})
+        options = Options(**{prop.identifier: getattr(prop, "default", None) for prop in known})
+        self.note(f"button {name}", options=options, **drawn)
+        return options
 
-    def operator_menu_enum(self, name, option, **_):
-        assert hasattr(self.operator(name), option)
+    def operator_menu_enum(self, name, option, **drawn):
+        assert hasattr(self.operator(name, **drawn), option)
 
-    def template_list(self, _kind, _name, where, listed, owner, index, **_):
-        assert hasattr(where, listed)
+    def template_list(self, kind, name, where, listed, owner, index, **_):  # noqa: PLR0917
+        """Draw the rows that a list shows without a search."""
         assert hasattr(owner, index)
+        rows = self.lists[kind]
+        rows.list_id = name
+        flags = rows.filter_items(bpy.context, where, listed)[0] if hasattr(rows, "filter_items") else ()
+        for number, item in enumerate(getattr(where, listed)):
+            if not flags or flags[number]:
+                row = self.row()
+                row.note(f"{kind} {number}")
+                rows.draw_row(row, item, owner, number)
 
-    def menu(self, name, **_):
+    def menu(self, name, **drawn):
         assert hasattr(bpy.types, name)
+        self.note(f"menu {name}", **drawn)
 
     def template_popup_confirm(self, *_, **__):
         pass
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for everything that was drawn, greyed out or not; a button's has the options that are set."""
+        unusual = [name for name, value in USUAL.items() if vars(self).get(name, value) != value]
+        state = "".join(f"{name} is {not USUAL[name]}: " for name in unusual)
+        for part in self.kept:
+            if isinstance(part, Layout):
+                yield from (f"{state}{line}" for line in part.lines())
+            else:
+                text, options, defaults = part
+                given = [name for name, default in defaults.items() if vars(options)[name] != default]
+                yield " ".join([f"{state}{text}", *(f"{name}={vars(options)[name]!r}" for name in given)])
 
 
 class Window:
@@ -118,6 +176,14 @@ def let_super_work(kind, drawn, monkeypatch):
             monkeypatch.setattr(method.__closure__[names.index("__class__")], "cell_contents", type(drawn))
 
 
+def as_drawn(kind, fields, monkeypatch):
+    """An object with the methods of a panel or list, and what Blender gives it."""
+    bases = tuple(base for base in kind.__mro__[1:-1] if not issubclass(base, bpy.types.bpy_struct))
+    found = type(kind.__name__, bases, dict(vars(kind)) | fields)()
+    let_super_work(kind, found, monkeypatch)
+    return found
+
+
 def options_of(kind):
     """The defaults of a dialog's properties; lists are empty."""
     group, name = kind.bl_idname.split(".")
@@ -125,23 +191,67 @@ def options_of(kind):
     return {one.identifier: getattr(one, "default", []) for one in known if one.identifier != "rna_type"}
 
 
-@pytest.mark.parametrize("model", ["nothing", *MADE, *MODELS])
-def test_whatever_is_active_everything_can_be_drawn(tmp_path, samples, monkeypatch, model):
-    if model in MADE:
-        MADE[model]()
-    elif model in MODELS:
-        group, name = MODELS[model].split(".")
-        file = samples / model
-        if model.endswith(".ogf"):
-            file = game_folder(tmp_path, samples) / model
-        assert getattr(getattr(bpy.ops, group), name)(filepath=str(file)) == {"FINISHED"}
-    context = Window()
+def motions_in_play(folder, samples):
+    load(game_folder(folder, samples))
+
+
+def first_person_scene(folder, samples):
+    shutil.copytree(samples / "configs", folder / "configs")
+    (folder / "meshes").mkdir()
+    shutil.copytree(samples, folder / "meshes" / "samples")
+    made, _ = build(sample_options(folder))
+    bpy.context.view_layer.objects.active = made.hands
+    made.hands.motionbridge_hud.actions[0].speed = 0.5
+
+
+def control_rig(folder, samples):
+    load(game_folder(folder, samples))
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+
+
+def whole_level(_folder, samples):
+    bpy.ops.import_scene.xray_level(directory=str(samples / "level"))
+    bpy.context.view_layer.objects.active = next(obj for obj in bpy.data.objects if obj.type == "LIGHT")
+
+
+def animation(_folder, samples):
+    bpy.ops.import_scene.arma_p3d(filepath=str(samples / "arma" / "man.p3d"))
+    bpy.ops.import_scene.arma_rtm(filepath=str(samples / "arma" / "walk.rtm"))
+
+
+SCENES = {
+    "humanoid.ogf with motions": motions_in_play,
+    "a first-person scene": first_person_scene,
+    "a control rig": control_rig,
+    "a light of a level": whole_level,
+    "arma/walk.rtm": animation,
+}
+
+
+@pytest.fixture(params=["nothing", *MADE, *MODELS, *SCENES])
+def model(request, tmp_path, samples):
+    """The name of what is active."""
+    name = request.param
+    if name in MADE:
+        MADE[name]()
+    elif name in SCENES:
+        SCENES[name](tmp_path, samples)
+    elif name in MODELS:
+        group, operator = MODELS[name].split(".")
+        folder = game_folder(tmp_path, samples) if name.endswith(".ogf") else samples
+        assert getattr(getattr(bpy.ops, group), operator)(filepath=str(folder / name)) == {"FINISHED"}
+    return name
+
+
+def test_whatever_is_active_everything_can_be_drawn(model, monkeypatch):
+    context, panels = Window(), {}
+    for kind in LISTS:
+        monkeypatch.setitem(Layout.lists, kind.__name__, as_drawn(kind, SEARCHED, monkeypatch))
     for kind in PANELS:
         if is_offered(kind, context):
-            bases = tuple(base for base in kind.__mro__[1:-1] if not issubclass(base, bpy.types.bpy_struct))
-            panel = type("Panel", bases, dict(vars(kind)) | {"layout": Layout()})()
-            let_super_work(kind, panel, monkeypatch)
-            panel.draw(context)
+            layout = Layout()
+            as_drawn(kind, {"layout": layout}, monkeypatch).draw(context)
+            panels.setdefault(tuple(layout.lines()), []).append(kind.__name__)
     for kind in DIALOGS:
         if is_offered(kind, context):
             options = options_of(kind)
@@ -151,3 +261,9 @@ def test_whatever_is_active_everything_can_be_drawn(tmp_path, samples, monkeypat
                 let_super_work(kind, dialog, monkeypatch)
                 vars(dialog).update(options, layout=Layout(), **switched)
                 dialog.draw(context)
+    texts = [line for lines, names in panels.items() for line in ("", ", ".join(names), *lines)][1:]
+    listed = DRAWN / f"{re.sub('[ /]', '_', model)}.txt"
+    if not listed.exists():
+        listed.write_text("\n".join([*texts, ""]), encoding="utf-8")
+        pytest.fail(f"{listed} is new")
+    assert texts == listed.read_text(encoding="utf-8").splitlines()

@@ -175,6 +175,25 @@ def test_wrong_files_are_refused(data, tmp_path):
     assert len(bpy.data.actions) == 0
 
 
+@pytest.mark.parametrize(
+    ("channel", "fine", "coarse"),
+    [
+        ("location", {"millimetres": 0.1, "degrees": 5.0}, {"millimetres": 100.0, "degrees": 0.001}),
+        ("rotation_euler", {"millimetres": 100.0, "degrees": 0.001}, {"millimetres": 0.1, "degrees": 5.0}),
+    ],
+)
+def test_steps_of_stored_handles_are_told_where_they_cost_more_than_the_tolerance(tmp_path, channel, fine, coarse):
+    rig = rig_of(BONES)
+    bone = rig.pose.bones["Finger"]
+    bone.rotation_mode = "ZXY"
+    for frame, value in ((1, 0.0), (9, 0.8), (25, -0.6)):
+        setattr(bone, channel, (value, value / 2, -value))
+        bone.keyframe_insert(channel, frame=frame)
+    for options, told in ((fine, True), (coarse, False)):
+        export(tmp_path / "stored.skl", **options)
+        assert any("store handles in steps of 0.98 ms" in line for line in last_report()) == told
+
+
 def test_tolerance_and_version_of_new_motions(tmp_path):
     rig = rig_of(BONES)
     bone = rig.pose.bones["Finger"]
