@@ -105,17 +105,18 @@ def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool, release:
         title = f"the tests in {blender or 'Blender'}"
         return [Job(title, 6, lambda: _in_one(blender, usual, arguments, zip_too=not fast)), *checks]
     pythons = [versions[0], versions[-1]]
+    lint, *checks = checks
     chosen = [
-        Job("Debian's Blender and its window", 12, lambda: _debian(usual, arguments)),
-        checks.pop(0),  # lint: short, and its result is useful early
-        Job("Debian unstable's Blender and its window", 12, lambda: _unstable(usual, arguments)),
+        Job("Debian's Blender and its window", 8, lambda: _debian(usual, arguments)),
+        Job("Debian unstable's Blender and its window", 9, lambda: _unstable(usual, arguments)),
         *(_in_wheel(version, [] if version == _newest_lts() else usual, arguments) for version in versions),
-        *(Job(f"pure, Python of {version}", 3, _pure_in(version, usual, arguments)) for version in pythons),
+        *(Job(f"pure, Python of {version}", 2, _pure_in(version, usual, arguments)) for version in pythons),
     ]
     if not arguments:
         chosen.append(Job("saved by one Blender, opened in another", 2, lambda: _across(versions)))
-    # The longest jobs start first; short ones fill the rest of the time.
-    return [*chosen, *checks]
+    # The longest jobs start first, and short ones fill the rest of the time; lint is short and useful early.
+    longest, *others = sorted([*chosen, *checks], key=lambda job: -job.minutes)
+    return [longest, lint, *others]
 
 
 def _announcement(jobs: Sequence[Job], *, narrowed: bool) -> str:
@@ -133,7 +134,7 @@ def _announcement(jobs: Sequence[Job], *, narrowed: bool) -> str:
 
 def _in_wheel(version: str, usual: Sequence[str], arguments: Sequence[str]) -> Job:
     find = partial(blenders.wheel_anywhere, version)
-    return Job(f"Blender {version}", 7, lambda: _inside(find, version, usual, arguments))
+    return Job(f"Blender {version}", 6 if usual else 17, lambda: _inside(find, version, usual, arguments))
 
 
 def _in_one(blender: str | None, usual: Sequence[str], arguments: Sequence[str], *, zip_too: bool) -> Iterator[Outcome]:

@@ -373,7 +373,14 @@ def _quickly_written_files(monkeypatch):
     monkeypatch.setattr(files.os, "fsync", lambda _: None)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+LONG = {".ogf", ".oof, points", "level"}
+"""Cases of more than two seconds."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=name, marks=pytest.mark.deep if name in LONG else ()) for name, case in CASES.items()],
+)
 def test_another_value_of_a_property_is_written_or_refused(case, tmp_path, samples, capsys):
     assert broken(case, case.make(tmp_path, samples), all_values=False) == []
     assert "Traceback" not in capsys.readouterr().err, "in a function that Blender calls when a value is set"

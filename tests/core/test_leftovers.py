@@ -175,6 +175,7 @@ for number in range(1_000_000):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a program that Windows ends may still hold its file for a moment")
+@pytest.mark.deep
 def test_whenever_an_export_is_killed_the_file_is_whole_and_the_next_one_tidies_up(tmp_path):
     path, root, left = tmp_path / "walk.omf", Path(__file__).resolve().parents[2], 0
     for number in range(12):

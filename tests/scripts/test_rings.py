@@ -126,7 +126,8 @@ def test_unstable_counts_as_long_as_its_version_gates(monkeypatch):
 
 def test_every_wheel_gates_but_those_that_say_so(monkeypatch):
     titles = [job.title for job in rings._jobs("all", [], fast=False)]
-    assert [title for title in titles if title.startswith("Blender ")] == [
+    assert titles[:2] == ["Blender 5.2", "lint"]  # with deep tests the longest; its result is useful early
+    assert sorted(title for title in titles if title.startswith("Blender ")) == [
         "Blender 4.2", "Blender 4.5", "Blender 5.2", "Blender 5.3"
     ]  # fmt: skip
     assert [title for title in titles if title.startswith("types of")] == ["types of 4.2", "types of 5.3"]
