@@ -1,6 +1,6 @@
 """Textures of new Arma models: taken from the image that a material shows, or reported."""
 
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import bpy
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 
 from addon.core.report import Report
 from addon.formats.arma import p3d
-from addon.games.arma.textures import game_path, texture_of
+from addon.games.arma.textures import Surfaces, game_path, texture_of
 from tests.blender.test_p3d_export import cube, exported
 from tests.blender.test_ui import last_report
 
@@ -97,3 +97,11 @@ def test_lods_that_are_not_drawn_take_no_texture_from_an_image(image, tmp_path):
     bpy.ops.motionbridge.arma_set_lod(kind="GEOMETRY")
     assert textures_of(exported(tmp_path)) == {("", "")}
     assert not any("texture" in line for line in last_report())
+
+
+@pytest.mark.parametrize(
+    ("root", "counts"),
+    [("P:/", True), ("p:/", True), ("O:/", False), ("Q:/", False), ("//server/share/", False), ("/", False)],
+)
+def test_of_the_roots_of_disks_only_the_work_drive_counts(root, counts):
+    assert Surfaces(Path(), textures=True)._is_marked(PureWindowsPath(root), frozenset()) == counts

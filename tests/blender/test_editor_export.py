@@ -26,7 +26,7 @@ from addon.formats.xray.object.mesh_chunks import (
     VertexMaps,
 )
 from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
-from addon.formats.xray.ogf.chunk_types import UserData
+from addon.formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
 from addon.games.xray.models import editor_exporting, importing
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
 from tests.blender import raw_object
@@ -588,3 +588,27 @@ def test_normals_that_the_file_stores_are_left(tmp_path):
     report = Report()
     assert editor_exporting.show_normals(bpy.context, found.holder, report) == 0
     assert any("stores normals" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "kinds", [(), (MotionReferences,), (MotionReferences2,), (MotionReferences2, MotionReferences)]
+)
+def test_motion_references_stay_in_the_chunk_that_editors_read(tmp_path, kinds):
+    """Both at once: the first one is read."""
+    bodies = {
+        MotionReferences: (0x924, b"old,older\0"),
+        MotionReferences2: (0x926, words(2) + b"old\0older\0"),
+    }
+    given = {f"x{number:x}": body for number, body in (bodies[kind] for kind in kinds)}
+    path = made(tmp_path, small(**{"x924": None, "x926": None} | given))
+    found = imported(path)
+    rows = found.holder.motionbridge_editor_model.references
+    assert [row.name for row in rows] == (["old", "older"] if kinds else [])
+    rows.add().name = "new"
+    after, _ = exported(found)
+    before = editor_model.read(path.read_bytes(), "", Report()).model
+    written = {kind: after.first(kind) for kind in (MotionReferences, MotionReferences2)}
+    assert [kind for kind in written if written[kind] is not None and written[kind] != before.first(kind)] == [
+        MotionReferences if MotionReferences in kinds or not kinds else MotionReferences2
+    ]
+    assert after.references == [row.name.encode() for row in rows]

@@ -20,7 +20,7 @@ from addon.games.descent3.hierarchy import Chosen, hierarchy_of
 from addon.ui import badges
 from addon.ui.descent3 import models, panels
 from tests.blender.dialogs import Dialog
-from tests.blender.oof_scene import chunks, imported, planned, reloaded, square, warnings
+from tests.blender.oof_scene import chunks, imported, parts, planned, reloaded, square, warnings
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
 from tests.formats.descent3.oof import annotated
@@ -586,6 +586,21 @@ def test_what_a_motion_cannot_hold_is_said(vectors):
     _, report = planned(made.holder)
     assert "scale is animated" in warnings(report)
     assert "1 animated property left out (hide_render)" in warnings(report)
+
+
+@pytest.mark.parametrize("channel", ["location", "delta_location"])
+def test_the_pivot_of_a_new_part_is_where_its_first_key_is(channel):
+    hull = square("hull")
+    part = square("part", parent=hull)
+    for frame, value in ((2, 1.0), (9, 5.0)):
+        setattr(part, channel, (value, 0, 0))
+        part.keyframe_insert(channel, frame=frame)
+    found = []
+    for frame in (0, 5, 9):
+        bpy.context.scene.frame_set(frame)
+        found.append(planned(Chosen(None, [hull, part]))[0].data)
+    assert found[0] == found[1] == found[2]
+    assert [written.offset for written in parts(found[0])] == [(0, 0, 0), (1, 0, 0)]
 
 
 def test_points_that_move_are_counted_and_the_first_is_named(samples):

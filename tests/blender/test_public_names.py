@@ -1,5 +1,5 @@
 """Names that scripts, presets and .blend files hold: from the first release on they are never renamed or removed, and
-keep type and default.
+keep type, default and limits.
 
 `public_names.txt` lists them. A new name is a new line there; after a release a change of an existing line breaks
 somebody's script, before it the line is written anew.
@@ -14,6 +14,7 @@ import bpy
 import addon.ui
 from addon import games
 
+UNLIMITED = 2**31 - 1
 LISTED = Path(__file__).with_name("public_names.txt")
 
 
@@ -36,9 +37,12 @@ def default_of(prop: bpy.types.Property) -> str:
         return f"{value!r} of {' '.join(item.identifier for item in prop.enum_items)}"
     if prop.type in {"POINTER", "COLLECTION"}:
         return prop.fixed_type.identifier
-    if getattr(prop, "is_array", False):
-        return " ".join(f"{one:g}" for one in prop.default_array)
-    return f"{prop.default:g}" if prop.type == "FLOAT" else repr(prop.default)
+    values = prop.default_array if getattr(prop, "is_array", False) else [prop.default]
+    if prop.type not in {"INT", "FLOAT"}:
+        return " ".join(f"{one:g}" for one in values) if len(values) > 1 else repr(prop.default)
+    ends = (("from", prop.hard_min), ("to", prop.hard_max))
+    limits = [f"{word} {limit:g}" for word, limit in ends if abs(limit) < UNLIMITED]
+    return " ".join([*(f"{one:g}" for one in values), *limits])
 
 
 def public_names() -> Iterator[str]:

@@ -211,6 +211,25 @@ def saved_twice_is_saved_once(form: Format, once: Path, twice: Path) -> None:
     assert twice.read_bytes() == written[-1]
 
 
+@pytest.mark.parametrize("name", [name for name, form in FORMATS.items() if form.samples])
+def test_the_frame_that_is_shown_changes_nothing_that_is_saved(name, tmp_path):
+    form = FORMATS[name]
+    if name == "omf":
+        (tmp_path / "of").mkdir()
+        shutil.copy(SAMPLES / "humanoid.ogf", tmp_path / "of" / "model.ogf")
+        path = Path(shutil.copy(SAMPLES / form.samples[0], tmp_path / "of"))
+    else:
+        path = copied(SAMPLES / form.samples[0], tmp_path / "of")
+    form.load(path)
+    form.edit()
+    plans = []
+    for frame in (0, 3.25, 40):
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
+        plan = dialog_of(form.save)._shown.plan
+        plans.append([(part.path, part.data) for part in getattr(plan, "plans", [plan])])
+    assert plans[0] == plans[1] == plans[2]
+
+
 @pytest.mark.parametrize(("name", "file"), cases())
 def test_what_is_saved_twice_is_what_is_saved_once(name, file, tmp_path):
     saved_twice_is_saved_once(FORMATS[name], copied(file, tmp_path / "once"), copied(file, tmp_path / "twice"))
