@@ -18,6 +18,7 @@ from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
 from addon.games.descent3.textures import open_archive
 from addon.ui import scene_command
+from addon.ui.descent3 import models
 from addon.ui.descent3.models import (
     IMPORT_SCENE_OT_descent3_oof,
     MOTIONBRIDGE_OT_descent_save_back,
@@ -26,6 +27,7 @@ from addon.ui.descent3.models import (
 from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
 from tests.blender.test_save_back import NOTHING, dialog_of
 from tests.blender.test_save_back import drawn as texts_of
+from tests.blender.test_ui_drawing import let_super_work
 from tests.blender.test_written_motions import as_in_a_window
 from tests.formats.descent3.test_gam import page
 from tests.formats.descent3.test_ogf_image import image, runs
@@ -557,6 +559,20 @@ def test_a_ticked_model_of_an_archive_that_the_filter_hides_is_not_imported():
     dialog.name_filter = name
     assert "Models: 1 of 2" in texts_of(dialog)
     assert not any("hidden" in text for text in texts_of(dialog))
+
+
+@pytest.mark.parametrize("background", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("answer", ["CANCELLED", "FINISHED", "RUNNING_MODAL"])
+def test_the_list_of_an_archive_opens_again_after_an_error_in_a_window(monkeypatch, background, listed, answer):
+    kind, opened = IMPORT_SCENE_OT_descent3_oof, []
+    rows = [SimpleNamespace(name="other.oof")] if listed else []
+    dialog = as_in_a_window(kind, listed=rows, invoked=False, _open_again=opened.append)
+    monkeypatch.setattr(models, "bpy", SimpleNamespace(app=SimpleNamespace(background=background)))
+    let_super_work(kind, dialog, monkeypatch)
+    monkeypatch.setattr(kind.__mro__[1], "execute", lambda *_: {answer}, raising=False)
+    assert dialog.execute(bpy.context) == {answer}
+    assert opened == ([bpy.context] if listed and answer == "CANCELLED" and not background else [])
 
 
 def test_the_chosen_meshes_are_known_in_work_that_pauses_at_each_of_them():
