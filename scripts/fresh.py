@@ -4,7 +4,7 @@
 
 Debian 12 (Python 3.11) and 13 (Python 3.13) are installed in folders of their own with Python, git and a clone of the
 committed state, and nothing else; the commands must install whatever else they need. The only settings taken from this
-machine are those for network access. Takes about 25 minutes per Debian; needs root on Linux. The folders are removed
+machine are those for network access. Takes about 8 minutes per Debian; needs root on Linux. The folders are removed
 afterwards.
 """
 

@@ -148,6 +148,7 @@ def test_nothing_is_removed_below_which_something_is_mounted(monkeypatch, tmp_pa
     assert not place.exists()
 
 
+@pytest.mark.deep
 def test_requirements_that_cannot_be_had_are_said_and_leave_nothing_that_counts(monkeypatch, tmp_path):
     monkeypatch.setenv("MOTIONBRIDGE_ENVIRONMENTS", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")

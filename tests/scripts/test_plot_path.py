@@ -27,6 +27,7 @@ def test_a_sample_becomes_a_picture(samples, tmp_path):
     assert int.from_bytes(data[16:20], "big") == 1400
 
 
+@pytest.mark.deep
 def test_what_is_no_path_is_refused_in_one_sentence(samples, tmp_path):
     done = run(samples / "weapon.omf", "-o", tmp_path / "x.png")
     if done.returncode == 2 and "could not install" in done.stderr:
