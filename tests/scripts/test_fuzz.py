@@ -50,6 +50,7 @@ def test_a_short_run_over_the_samples_finds_nothing(run, samples, seed):
     assert out.endswith("findings: 0\n")
 
 
+@pytest.mark.deep
 def test_a_short_run_over_real_files_finds_nothing(tmp_path, capsys, corpus):
     paths = [str(corpus / folder) for folder in ("omf", "ogf", "rtm_binarised", "oof")]
     chosen = [argument for name in ("omf", "ogf", "rtm", "oof") for argument in ("--format", name)]
