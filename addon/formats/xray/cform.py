@@ -37,10 +37,10 @@ from .chunks import (
     ChunkRun,
     chunk_heading,
     keep_rest,
+    kept_size,
     open_chunk,
     read_chunks,
     rest_lines,
-    stored_size,
     with_bodies,
     write_chunks,
 )
@@ -267,10 +267,9 @@ def raw_size(document: Cform) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
     if document.build is None:
         return len(document.tail) + (2 * len(document.faces) if document.version < NEWEST else 0)
-    unknown = document.build.run.others((_MESH, _LIT_FACES))
+    kept = len(document.tail) + kept_size(document.build.run, (_MESH, _LIT_FACES), document.build.rests)
     # 12 per face: the compiler's address and the two unknown fields of `LIT_FACE`.
-    tails = len(document.tail) + len(document.build.run.tail) + sum(map(len, document.build.rests.values()))
-    return 12 * len(document.faces) + sum(map(stored_size, unknown)) + tails
+    return 12 * len(document.faces) + kept
 
 
 # Document <-> mesh ----------------------------------------------------------------------------------------------------

@@ -286,6 +286,13 @@ def stored_size(chunk: Chunk) -> int:
     return len(chunk.body if chunk.packed is None else chunk.packed)
 
 
+def kept_size(run: ChunkRun, known: Iterable[int], rests: Mapping[int, Bytes]) -> int:
+    """Return the number of bytes of a run whose meaning is unknown: other chunks than those of the ids ``known``, the
+    ``rests`` that `keep_rest` kept, and the tail.
+    """
+    return sum(map(stored_size, run.others(known))) + sum(map(len, rests.values())) + len(run.tail)
+
+
 def starts_like_chunks(*identifiers: int) -> Callable[[bytes], bool]:
     """Return a function that tells whether a file begins with the header of one of these chunks, bit 31 ignored."""
 

@@ -18,7 +18,7 @@ from ...core import space, text
 from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.report import Report, counted_plural
-from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+from .chunks import ChunkRun, chunk_heading, kept_size, open_chunk, read_chunks, with_bodies, write_chunks
 
 POINT = np.dtype([("positions", "<f4", (1, 3))])
 EDGE = np.dtype([("positions", "<f4", (2, 3))])
@@ -116,9 +116,8 @@ recompose = write
 
 def raw_size(document: Err) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    unknown = sum(map(stored_size, document.run.others(document.found)))
     flags = sum(4 * len(rows) for number, rows in document.found.items() if number == 12)
-    return unknown + flags + sum(map(len, document.rests.values())) + len(document.run.tail)
+    return flags + kept_size(document.run, document.found, document.rests)
 
 
 def describe(document: Err) -> list[str]:

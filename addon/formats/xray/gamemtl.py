@@ -24,6 +24,7 @@ from .chunks import (
     ChunkRun,
     chunk_heading,
     keep_rest,
+    kept_size,
     open_chunk,
     read_chunks,
     rest_lines,
@@ -233,15 +234,13 @@ def _write_material(material: Material) -> bytes:
 
 def raw_size(document: GameMaterials) -> int:
     """Return the number of bytes that are kept without knowing their meaning: pairs, unknown chunks of materials."""
-    size = len(document.run.tail) + len(document.list_run.tail) + sum(map(len, document.rests.values()))
-    size += sum(map(stored_size, document.run.others((VERSION, NEXT_IDS, MATERIALS))))
+    size = len(document.list_run.tail) + kept_size(document.run, (VERSION, NEXT_IDS, MATERIALS), document.rests)
     for index, chunk in enumerate(document.list_run.chunks):
         material = document.materials.get(index)
         if material is None:
             size += stored_size(chunk)
         else:
-            size += sum(map(stored_size, material.run.others(material.known))) + len(material.run.tail)
-            size += sum(map(len, material.rests.values()))
+            size += kept_size(material.run, material.known, material.rests)
     return size
 
 

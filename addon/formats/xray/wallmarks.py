@@ -20,11 +20,11 @@ from .chunks import (
     ChunkRun,
     chunk_heading,
     keep_rest,
+    kept_size,
     listed,
     open_chunk,
     read_chunks,
     rest_lines,
-    stored_size,
     with_bodies,
     write_chunks,
 )
@@ -164,8 +164,7 @@ recompose = write  # nothing is kept as bytes in addition to typed values
 
 def raw_size(document: Wallmarks) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    kept = sum(map(stored_size, document.run.others((MARKS,)))) + sum(map(len, document.rests.values()))
-    return kept + len(document.run.tail)
+    return kept_size(document.run, (MARKS,), document.rests)
 
 
 def describe(document: Wallmarks) -> list[str]:

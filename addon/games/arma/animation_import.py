@@ -1,8 +1,8 @@
 """Import of Arma and Operation Flashpoint animations onto an armature, and the armature's list of animations.
 
 Each listed animation can be played with a click. Only an entry with an index of 0 or more is the original of its file
-(see `animation_edit.original_of`). Actions made in Blender and copies get index -1. A copy that
-the armature uses belongs to its animations at once, and joins the list a moment later, never while a panel is drawn.
+(see `animation_edit.original_of`). Actions made in Blender and copies get index -1. A copy that the armature uses
+belongs to its animations at once, and joins the list a moment later, never while a panel is drawn.
 """
 
 from __future__ import annotations

@@ -20,7 +20,17 @@ from numpy.typing import NDArray
 from ....core import text
 from ....core.binary import Bytes, Reader, warn_not_finite
 from ....core.report import Report, counted, counted_plural
-from ..chunks import Chunk, ChunkRun, chunk_heading, keep_rest, open_chunk, read_chunks, rest_lines, stored_size
+from ..chunks import (
+    Chunk,
+    ChunkRun,
+    chunk_heading,
+    keep_rest,
+    kept_size,
+    open_chunk,
+    read_chunks,
+    rest_lines,
+    stored_size,
+)
 from .codec import HEADER, read_version
 from .document import NEWEST, VERSIONS, WINDOW, Lists, Windows, empty_lists
 
@@ -260,8 +270,7 @@ def raw_size(document: Geometry) -> int:
         for name in buffer.rows.dtype.names or ()
         if name.startswith("gap")
     )
-    kept = sum(map(stored_size, document.run.others(KNOWN))) + sum(map(len, document.rests.values()))
-    return gaps + kept + len(document.run.tail)
+    return gaps + kept_size(document.run, KNOWN, document.rests)
 
 
 def problems(document: Geometry) -> Iterator[str]:

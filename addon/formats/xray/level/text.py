@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....core import names, text
 from ....core.report import agreeing, counted, counted_plural, said_of
-from ..chunks import chunk_heading, rest_lines, stored_size
+from ..chunks import chunk_heading, kept_size, rest_lines
 from .codec import KNOWN
 from .document import NEWEST, SUN, Kind, Level, VisualType
 
@@ -79,12 +79,8 @@ def textures(document: Level) -> list[str]:
 def raw_size(document: Level) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
     kept = sum(map(len, document.visuals.opaque)) + len(document.visuals.tail)
-    kept += len(document.run.tail) + len(document.sector_run.tail)
-    kept += sum(map(stored_size, document.run.others(KNOWN))) + sum(map(len, document.rests.values()))
-    for sector in document.sectors:
-        kept += sum(map(len, sector.rests.values()))
-        kept += len(sector.run.tail) + sum(map(stored_size, sector.run.others((1, 2))))
-    return kept
+    kept += len(document.sector_run.tail) + kept_size(document.run, KNOWN, document.rests)
+    return kept + sum(kept_size(sector.run, (1, 2), sector.rests) for sector in document.sectors)
 
 
 def problems(document: Level) -> Iterator[str]:

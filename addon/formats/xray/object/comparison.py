@@ -32,14 +32,14 @@ def compare(before: Object, after: Object) -> Changes:
     changes, one, other = Changes(), before.model, after.model
     _compare_bones(one, other, changes)
     labels, listed = ([mesh.label for mesh in model.meshes] for model in (one, other))
-    for number, source in enumerate(rebase.named_or_in_order(listed, labels)):
+    sources = rebase.named_or_in_order(listed, labels)
+    for number, source in enumerate(sources):
         if source < 0:
             changes.add("mesh", listed[number])
             continue
         mesh = decode_mesh(other.meshes[number], other, Report())
         changes.include(encode_mesh(mesh, one.meshes[source], one, Report())[1], labels[source], "mesh")
-    gone = set(range(len(labels))) - set(rebase.named_or_in_order(listed, labels))
-    for number in sorted(gone):
+    for number in sorted(set(range(len(labels))) - set(sources)):
         changes.change("mesh", labels[number], "removed")
     _compare_surfaces(one, other, changes)
     changes.lines += _changed_texts(one, other)
