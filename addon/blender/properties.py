@@ -1,6 +1,7 @@
 """Properties that the extension adds to Blender's data-blocks: registration, where they are stored, change detection.
 
 - `AddedProperties`: property group classes, the names under which Blender's types hold them, and handlers.
+- `Event`: what a property says when it was changed, for behaviour that the property group does not know.
 - `is_local`, `refuse_linked`: Blender shows and plays linked data-blocks, but what is stored in them is lost on
   reload. A library override keeps poses, animation and single values, but takes no new entries in collection
   properties, which hold files, motions, marks and points.
@@ -58,6 +59,27 @@ class AddedProperties(NamedTuple):
             delattr(owner, name)
         for kind in reversed(self.classes):
             bpy.utils.unregister_class(kind)
+
+
+class Event:
+    """A change of a property by which something else has to happen.
+
+    The property is declared with ``update=event.update`` and knows nothing of what happens; the games set ``follow``,
+    which is called with the property group and the context.
+    """
+
+    def __init__(self) -> None:
+        """Create an event that nothing follows yet."""
+        self.follow: Callable[[Any, Any], None] = _nothing
+
+        def update(owner: Any, context: Any) -> None:  # Blender accepts only functions
+            self.follow(owner, context)
+
+        self.update = update
+
+
+def _nothing(_owner: Any, _context: Any) -> None:
+    pass
 
 
 def is_local(block: Any) -> bool:

@@ -15,7 +15,7 @@ from ..blender import action_lists
 from ..blender.control_links import control_action, controls_of, is_control_rig, moved_by
 from ..blender.properties import is_local
 from .xray.hud import holder_of
-from .xray.motions.files import LISTS, SKL_LISTS
+from .xray.motions.properties import LISTS, SKL_LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -22,6 +22,7 @@ from ..core.errors import WriteError
 from ..core.report import Report, listed, said_of
 from ..games.arma import animation_edit, animation_import
 from ..games.xray.motions import files as motion_files
+from ..games.xray.motions import properties as motion_properties
 from ..games.xray.motions import saved_edits
 from .bases import BlenderOperator, rpt_
 from .layouts import fields
@@ -151,7 +152,7 @@ def _with_controls(rig: Object) -> list[Action]:
 
 def _motions_of(rig: Object) -> list[Action]:
     """Return the actions of all motion files of an armature, and its animations of Arma."""
-    lists = (motion_files.LISTS, motion_files.SKL_LISTS)
+    lists = (motion_properties.LISTS, motion_properties.SKL_LISTS)
     of_files = [action for kind in lists for action in action_lists.files_of_actions(rig, kind)]
     return [*of_files, *animation_import.animations_of(rig)]
 

@@ -9,8 +9,8 @@ import pytest
 from addon.blender import action_lists, compat, scope
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
-from addon.games.xray.motions import files as motion_files
 from addon.games.xray.motions import library, omf_codec, skl_codec
+from addon.games.xray.motions import properties as motion_properties
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
@@ -632,7 +632,7 @@ def test_no_evaluated_entry_points_at_what_failed_work_removes(game):
     assert len(evaluated(rig).motionbridge_motion_files) == 1
 
     def failing():
-        with scope.rows_removed_on_failure(rig, motion_files.LISTS.files):
+        with scope.rows_removed_on_failure(rig, motion_properties.LISTS.files):
             rig.motionbridge_motion_files.add().actions.add().action = bpy.data.actions["walk"]
             assert len(evaluated(rig).motionbridge_motion_files) == 2
             raise ZeroDivisionError

@@ -8,7 +8,7 @@ import pytest
 
 from addon.blender import action_lists
 from addon.games.xray.motions import library
-from addon.games.xray.motions.files import LISTS
+from addon.games.xray.motions.properties import LISTS
 from addon.ui import listed_actions
 from addon.ui.xray.motion_panels import EDITOR_MOTIONS, MOTIONS, MOTIONBRIDGE_UL_motions
 from addon.ui.xray.skeletal import MOTIONBRIDGE_UL_editor_motions

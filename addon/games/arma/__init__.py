@@ -4,6 +4,20 @@ from ... import lazy
 
 lazy.attach(__name__)
 
-from .properties import ADDED as _ADDED
+from typing import Any
 
-ADDED = (_ADDED,)
+from . import properties, timing
+
+ADDED = (properties.ADDED,)
+
+
+def _rename_markers(event: Any, _context: Any) -> None:
+    timing.rename_markers(event.id_data)
+
+
+def _move_marker(event: Any, _context: Any) -> None:
+    timing.move_marker(event)
+
+
+properties.event_renamed.follow = _rename_markers
+properties.phase_typed.follow = _move_marker

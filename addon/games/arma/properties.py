@@ -4,7 +4,6 @@ on objects of a model (level of detail, named properties, points and proxies).
 An action stores its whole source file, so that unedited parts are exported byte for byte.
 """
 
-import contextlib
 from typing import Any
 
 import bpy
@@ -21,10 +20,8 @@ from bpy.props import (
 
 from ...blender.action_lists import ListedAction
 from ...blender.compat import PATH_OPTIONS
-from ...blender.properties import AddedProperties, bytes_property, seal_property, status_property
-from ...blender.typed import Context, Object
-from ...core.errors import ReadError
-from . import timing
+from ...blender.properties import AddedProperties, Event, bytes_property, seal_property, status_property
+from ...blender.typed import Object
 
 STEP_ITEMS = (
     ("LEFT_OUT", "Not Shown", "The animation stays in place, as in the file; the step is only a value of the action"),
@@ -41,28 +38,25 @@ POINT_ITEMS = (
 # Animations ---------------------------------------------------------------------------------------------------------
 
 
-def _event_renamed(event: "AnimationEvent", _context: Context) -> None:
-    timing.rename_markers(event.id_data)
-
-
-def _event_typed(event: "AnimationEvent", _context: Context) -> None:
-    # An update callback cannot report errors; the panel and every export report damaged stored data.
-    with contextlib.suppress(ReadError):
-        timing.move_marker(event)
+event_renamed, phase_typed = Event(), Event()
+"""The user typed the name or the phase of an event."""
 
 
 class AnimationEvent(bpy.types.PropertyGroup):
     """An event that the game triggers at a phase of the animation."""
 
     label: StringProperty(
-        name="Event", description="The event's name, such as StepSound", default="StepSound", update=_event_renamed
+        name="Event",
+        description="The event's name, such as StepSound",
+        default="StepSound",
+        update=event_renamed.update,
     )
     value: StringProperty(name="Value", description="Value of the event; most events have none")
     phase: FloatProperty(
         name="Phase",
         description="Time of the event: 0 is the start of the cycle, 1 its end",
         precision=4,
-        update=_event_typed,
+        update=phase_typed.update,
     )
     marker: StringProperty(options={"HIDDEN"})
 

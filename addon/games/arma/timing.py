@@ -5,13 +5,14 @@ is displaced by ``step · phase`` (in files that number their frames instead of 
 cycle). So the step can become location keys of the armature object, or be added to every bone's matrix (which moves the
 root bones; the others follow) and be subtracted again on export.
 
-Phases of events are stored exactly; pose markers on whole frames only show them. Moving a marker moves its event,
-deleting it deletes the event; a marker that was not moved never rounds a phase.
+Phases of events are stored exactly and shown by pose markers (`blender.pose_markers`). Moving a marker moves its event,
+deleting it deletes the event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,11 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from ...blender import compat
+from ...blender import compat, pose_markers
 from ...blender.bone_curves import key_times, sampled, write_keys
+from ...blender.pose_markers import LAST_FRAME
 from ...blender.properties import keep, kept
-from ...core.errors import WriteError
+from ...core.errors import ReadError, WriteError
 from ...core.model import Event
 from ...core.report import Report, listed
 from ...formats.arma import names, rtm
@@ -37,8 +39,6 @@ SMALLEST_KEY_DISTANCE = 0.02
 """Smallest distance of keys in frames; Blender merges keys that are closer than half of this."""
 SAME_FRAME = 1e-3
 """Tolerance in frames within which a key is on a frame: Blender stores key times as 32-bit floats."""
-LAST_FRAME = 1_048_574
-"""Blender's largest frame number; the smallest is its negative."""
 LARGEST_PHASE = 1.5
 """If the last phase is greater than this, the file numbers its frames (0.5, 1.5 ... 13.5) instead of storing phases."""
 WHOLE_CYCLE_RANGE = 0.9
@@ -380,28 +380,26 @@ def _phase_span(phases: NDArray[np.float32]) -> float:
 
 def store(action: Action, found: Sequence[Event]) -> None:
     """Replace the action's events and their markers by a clip's events."""
-    properties = action.motionbridge_animation
-    remove_markers(action)
-    properties.events.clear()
+    pose_markers.remove(action, _phases(action))
+    action.motionbridge_animation.events.clear()
     for event in found:
         add(action, event)
 
 
 def add(action: Action, event: Event) -> AnimationEvent:
     """Append an event with its marker."""
-    made = action.motionbridge_animation.events.add()
-    made.label, made.value, made.phase = event.name, event.value, float(event.phase)
-    _add_marker(action, made)
-    return made
+    added = action.motionbridge_animation.events.add()
+    added.label, added.value, added.phase = event.name, event.value, float(event.phase)
+    added.marker = _free_name(action, added.label)
+    pose_markers.show(action, added.marker, frame_of(action, added.phase))
+    return added
 
 
 def remove(action: Any, index: int) -> None:
     """Remove an event, by its index, and its marker."""
-    properties = action.motionbridge_animation
-    marker = action.pose_markers.get(properties.events[index].marker)
-    if marker is not None:
-        action.pose_markers.remove(marker)
-    properties.events.remove(index)
+    events = action.motionbridge_animation.events
+    pose_markers.remove(action, {events[index].marker})
+    events.remove(index)
 
 
 def rename_markers(action: Any) -> None:
@@ -409,28 +407,18 @@ def rename_markers(action: Any) -> None:
     for event in action.motionbridge_animation.events:
         marker = action.pose_markers.get(event.marker)
         if marker is not None and not event.marker.startswith(f"{event.label} #"):
-            marker.name = _free_name(action, event.label)
-            event.marker = marker.name
+            marker.name = event.marker = _free_name(action, event.label)
 
 
 def move_marker(event: Any) -> None:
-    """Move the marker of an event whose phase was typed."""
-    marker = event.id_data.pose_markers.get(event.marker)
-    if marker is not None:
-        marker.frame = frame_of(event.id_data, event.phase)
+    """Move the marker of an event whose phase was typed; it stays if the stored data is damaged, as all exports say."""
+    with suppress(ReadError):
+        pose_markers.move(event.id_data, event.marker, frame_of(event.id_data, event.phase))
 
 
-def remove_markers(action: Action) -> None:
-    """Remove the markers of events; the user's own markers stay."""
-    event_markers = {event.marker for event in action.motionbridge_animation.events}
-    for marker in [marker for marker in action.pose_markers if marker.name in event_markers]:
-        action.pose_markers.remove(marker)
-
-
-def _add_marker(action: Action, event: AnimationEvent) -> None:
-    event.marker = _free_name(action, event.label)
-    marker = action.pose_markers.new(event.marker)
-    marker.frame = frame_of(action, event.phase)
+def _phases(action: Action) -> dict[str, float]:
+    """Return marker name -> phase of the events."""
+    return {event.marker: event.phase for event in action.motionbridge_animation.events}
 
 
 def _free_name(action: Action, label: str) -> str:
@@ -441,16 +429,12 @@ def _free_name(action: Action, label: str) -> str:
 
 def gather(action: Action) -> list[Event]:
     """Return the current events in order. Moved markers change the phase, deleted ones delete the event."""
-    marker_frames = {marker.name: marker.frame for marker in action.pose_markers}
-    result = []
-    for event in action.motionbridge_animation.events:
-        if event.marker not in marker_frames:
-            continue
-        phase = np.float32(event.phase)
-        if marker_frames[event.marker] != frame_of(action, event.phase):
-            phase = as_stored(phase_at(action, marker_frames[event.marker]))
-        result.append(Event(phase, event.label, event.value))
-    return result
+    phases = pose_markers.gather(action, _phases(action).items(), frame_of, phase_at)
+    return [
+        Event(as_stored(phases[event.marker]), event.label, event.value)
+        for event in action.motionbridge_animation.events
+        if event.marker in phases
+    ]
 
 
 def as_stored(phase: float) -> np.float32:
@@ -460,8 +444,7 @@ def as_stored(phase: float) -> np.float32:
 
 def own_markers(action: Action) -> list[bpy.types.TimelineMarker]:
     """Return the user's own pose markers, which do not belong to events."""
-    event_markers = {event.marker for event in action.motionbridge_animation.events}
-    return [marker for marker in action.pose_markers if marker.name not in event_markers]
+    return pose_markers.own(action, _phases(action))
 
 
 def events_of_own_markers(action: Action) -> list[Event]:
@@ -476,7 +459,7 @@ def frame_of(action: Action, phase: float) -> int:
     slope = (known[-1] - known[0]) / (phases[-1] - phases[0])
     inside = phases[0] <= phase <= phases[-1]
     found = np.interp(phase, phases, known) if inside else known[0] + slope * (phase - phases[0])
-    return int(np.clip(np.rint(found), -LAST_FRAME, LAST_FRAME)) if np.isfinite(found) else round(float(known[0]))
+    return pose_markers.nearest_frame(float(found if np.isfinite(found) else known[0]))
 
 
 def phase_at(action: Action, frame: float) -> float:

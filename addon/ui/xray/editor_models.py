@@ -14,8 +14,8 @@ from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting, importing, making, taken_over
 from ...games.xray.models.properties import holder_of, objects_below
-from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, replaced
+from ...games.xray.motions import properties as motion_properties
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from ..bases import (
     BlenderOperator,
@@ -124,7 +124,7 @@ class EXPORT_SCENE_OT_xray_object(
                 return replaced.names_inside(kept(holder.motionbridge_editor_model, "document"), self.filename_ext)
         except (ReadError, WriteError):
             return []  # the export will report what is wrong
-        return library.written_names(self._chosen(holder), motion_files.SKL_LISTS, Report())
+        return library.written_names(self._chosen(holder), motion_properties.SKL_LISTS, Report())
 
     def written(self, context: Context) -> Collection[Object]:
         holder = editor_model_to_export(context, self.collection)

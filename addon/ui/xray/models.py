@@ -23,8 +23,8 @@ from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model_importing
 from ...games.xray.models import making, motions_inside
 from ...games.xray.models.properties import holder_of, objects_below, remembered
-from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, replaced, skl_codec
+from ...games.xray.motions import properties as motion_properties
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
 from ..bases import (
     BlenderOperator,
@@ -225,7 +225,7 @@ class EXPORT_SCENE_OT_xray_ogf(
         known = remembered(holder)
         if known is not None and len(known.references):
             return []
-        return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
+        return library.written_names(chosen, motion_properties.LISTS, Report(), rename=self.rename)
 
     def written(self, context: Context) -> Collection[Object]:
         holder = game_model_to_export(context, self.collection)

@@ -15,8 +15,8 @@ from ...formats.xray import omf
 from ...games.xray import kinds
 from ...games.xray.models import importing as model_importing
 from ...games.xray.models.properties import remembered
-from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
+from ...games.xray.motions import properties as motion_properties
 from ...games.xray.options import MotionImportOptions
 from ..bases import (
     CALL,
@@ -236,7 +236,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # the export will report what is wrong
-        return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
+        return library.written_names(chosen, motion_properties.LISTS, Report(), rename=self.rename)
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)

@@ -16,8 +16,8 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray.models.properties import remembered
-from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec
+from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
 from .. import listed_actions
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def _motion_rows(rig: Object) -> "Rows":
     file = active_file(rig)
-    return listed_actions.rows_of(rig, [file] if file is not None else [], motion_files.LISTS, library.motions_of)
+    return listed_actions.rows_of(rig, [file] if file is not None else [], motion_properties.LISTS, library.motions_of)
 
 
 MOTIONS = Listing("MOTIONBRIDGE_UL_motions", "motionbridge_motion_row", _motion_rows)
@@ -54,7 +54,7 @@ class OnMotion(OnAction):
         Raises `WriteError` if the action is in no motion file.
         """
         rig, action = self.chosen(context)
-        file = action_lists.file_of(rig, action, motion_files.LISTS)
+        file = action_lists.file_of(rig, action, motion_properties.LISTS)
         if file is None:
             raise WriteError(
                 f"the action {action.name!r} is not in a motion file of {rig.name!r}", remedy="Add it to a file first"
@@ -73,7 +73,7 @@ class OnListedMotion(OnMotion):
         fits = search_of(context, MOTIONS.drawn_by)
         if fits is None:
             return True
-        file = action_lists.file_of(rig, action, motion_files.LISTS)
+        file = action_lists.file_of(rig, action, motion_properties.LISTS)
         hidden = file is not None and not (file == active_file(rig) and fits(listed_actions.row_of(action)))
         return not refuse_hidden(cls, hidden)
 

@@ -16,6 +16,7 @@ from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, skl_codec
+from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from .. import listed_actions
 from ..bases import BlenderList, BlenderOperator, iface_, rpt_
@@ -110,7 +111,7 @@ def _play_action(rig: Any, action: Any) -> None:
 
 def _editor_motion_rows(rig: Object) -> "Rows":
     files = list(rig.motionbridge_skeletal_files)
-    return listed_actions.rows_of(rig, files, motion_files.SKL_LISTS, library.motions_of)
+    return listed_actions.rows_of(rig, files, motion_properties.SKL_LISTS, library.motions_of)
 
 
 EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_motion_row", _editor_motion_rows)
@@ -162,7 +163,7 @@ class MOTIONBRIDGE_UL_motions(DrawnRows, BlenderList):
         if rig is None:
             return [0] * len(data.actions), []
         named, edited = name_filter(self.pattern, self.regular), self.edited
-        asked = rig.session_uid, motion_files.LISTS.files, self.pattern, self.regular, edited
+        asked = rig.session_uid, motion_properties.LISTS.files, self.pattern, self.regular, edited
         rows = listed_actions.rows_now(MOTIONS, rig)
 
         def fits(row: "Row") -> bool:
@@ -271,10 +272,10 @@ class PlayingPanel(OnActiveMotion):
             column.label(text=text, icon="INFO", translate=False)
             column.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
-        copies = action_lists.copies([action], motion_files.LISTS) if file is not None else {}
+        copies = action_lists.copies([action], motion_properties.LISTS) if file is not None else {}
         if copies:
             layout.label(text="This is a copy of another motion", icon="INFO")
-            name = library.name_of_copy(action, copies[action], motion_files.LISTS)
+            name = library.name_of_copy(action, copies[action], motion_properties.LISTS)
             text = iface_("Name in the file: {}").format(name)
             layout.label(text=text, icon="BLANK1", translate=False)
             layout.operator("motionbridge.add_motion", icon="ADD")

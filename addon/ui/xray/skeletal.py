@@ -14,8 +14,8 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting
-from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, skl_codec
+from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
 from .. import listed_actions
@@ -178,7 +178,7 @@ class EXPORT_SCENE_OT_xray_skl(
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # the export will report what is wrong
-        return library.written_names(chosen, motion_files.SKL_LISTS, Report())
+        return library.written_names(chosen, motion_properties.SKL_LISTS, Report())
 
     def draw(self, context: Context) -> None:
         """Draw the options; those for an edited rest pose and hidden keys only where they apply."""
@@ -230,7 +230,7 @@ def file_of_playing_motion(rig: Object) -> Any:
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
     if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
-        found = action_lists.file_of(rig, data.action, motion_files.SKL_LISTS)
+        found = action_lists.file_of(rig, data.action, motion_properties.SKL_LISTS)
         if found is not None:
             return found
     return next((file for file in reversed(files) if library.motions_of(file)), None)
@@ -262,7 +262,7 @@ class MOTIONBRIDGE_UL_editor_motions(DrawnRows, BlenderList):
         if rig is None:
             return [0] * len(data.actions), []
         fits = name_filter(self.filter_name, regular=False)
-        asked = rig.session_uid, motion_files.SKL_LISTS.files, self.filter_name
+        asked = rig.session_uid, motion_properties.SKL_LISTS.files, self.filter_name
         rows = listed_actions.rows_now(EDITOR_MOTIONS, rig)
         return listed_actions.flags_of(rows, lambda row: fits(row.name), asked, self), []
 

@@ -22,6 +22,7 @@ from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
 from ..models.importing import ImportedModel
 from ..motions import files as motion_files
 from ..motions import library, omf_codec
+from ..motions import properties as motion_properties
 from ..motions import timing as motion_timing
 from ..motions.library import Opened
 from ..options import MotionImportOptions
@@ -270,7 +271,7 @@ def _refuse_used_name(rig: Object, name: str) -> None:
 
 
 def _copied(rig: Object, action: Action, name: str) -> Action:
-    file = action_lists.file_of(rig, action, motion_files.LISTS)
+    file = action_lists.file_of(rig, action, motion_properties.LISTS)
     if file is None:
         raise WriteError(f"the action {action.name!r} is in no motion file of {rig.name!r}", remedy="Import its file")
     copy = action.copy()

@@ -15,7 +15,7 @@ from ..motions.files import are_stored
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
-    from ..motions.omf_host import MotionPlan
+    from ....formats.xray.omf.document import MotionSet
 
 
 def files_inside(holder: Object, path: Path | str) -> list[Any]:
@@ -36,22 +36,22 @@ def follow_model(holder: Object, path: Path | str, data: bytes) -> None:
             file.sha256 = hashlib.sha256(data).hexdigest()
 
 
-def follow_motions(holder: Object, plan: MotionPlan, before: str) -> None:
-    """After motions were saved into the model of ``holder``: put them into the stored model too.
+def follow_motions(holder: Object, path: str, motions: MotionSet, before: str, digest: str) -> None:
+    """After motions were saved into the model at ``path``: put them into the stored model of ``holder`` too.
 
-    Otherwise its next export would write the motions as they were imported. ``before``: the SHA-256 of the file before,
-    "" if other programs had changed it. The new file counts as saved from here if the old one was the imported or last
-    saved one.
+    Otherwise its next export would write the motions as they were imported. ``before`` and ``digest``: the SHA-256 of
+    the file with the old and with the new motions, "" for ``before`` if other programs had changed the file. The new
+    file counts as saved from here if the old one was the imported or last saved one.
     """
     properties = holder.motionbridge_model
     data = kept(properties, "document")
-    if not properties.is_model or not data or not is_same_file(properties.path, plan.path):
+    if not properties.is_model or not data or not is_same_file(properties.path, path):
         return
-    base = ogf.read(data, Path(plan.path).name, Report())
+    base = ogf.read(data, Path(path).name, Report())
     if motion_set_of(base) is None:
         return
     known = {properties.saved, hashlib.sha256(data).hexdigest()}
-    keep(properties, "document", ogf.write(with_motion_set(base, plan.document.motion_set)))
+    keep(properties, "document", ogf.write(with_motion_set(base, motions)))
     if before and before in known:
-        properties.saved = plan.digest
-        remember_saved(holder, plan.path, plan.digest)
+        properties.saved = digest
+        remember_saved(holder, path, digest)

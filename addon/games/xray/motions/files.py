@@ -27,7 +27,6 @@ from ....formats.xray.chunks import ChunkRun, read_chunks, write_chunks
 from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import read_motion, with_motions, write_motion
 from ....formats.xray.omf.document import (
-    ALL_PARTITIONS,
     MOTIONS,
     Motion,
     MotionFlag,
@@ -40,15 +39,13 @@ from ....formats.xray.omf.document import (
 )
 from ....formats.xray.skl import SkeletalMotion, Skl, read_list
 from ....formats.xray.skl import read_motion as read_skl_motion
-from ..bones.properties import in_order, known
+from .properties import LISTS, SKL_LISTS
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
     from .properties import MotionFile, MotionProperties, SkeletalFile
 
 
-ALL = "all"
-"""Name in the panel of the target of a motion that plays on all bone parts."""
 HIGHEST_TRACK = 2**31 - 1
 """The largest value of an `IntProperty`."""
 REST_TOLERANCE = 1e-6
@@ -58,12 +55,6 @@ REST_TOLERANCE = 1e-6
 def objects() -> Iterable[Any]:
     """Return all objects of the .blend, as objects with the properties of this extension."""
     return bpy.data.objects
-
-
-LISTS = Kind("motionbridge_motion_files", "motionbridge_motion")
-"""Property names of the game's motion files on an armature and of their actions."""
-SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal")
-"""Property names of the editor's motion files on an armature and of their actions."""
 
 
 def lists_of(file: MotionFile | SkeletalFile) -> Kind:
@@ -227,7 +218,7 @@ def rest_then(file: Any, now: Rest) -> Rest:
     )
 
 
-# ---- what motions play on: partitions, targets by name, flags
+# ---- what motions play on: partitions; flags
 
 
 def show_partitions(file: MotionFile, partitions: list[Partition]) -> None:
@@ -295,48 +286,6 @@ def with_partitions(parameters: Parameters, file: MotionFile) -> Parameters:
         for partitions in (parameters.partitions, wanted)
     )
     return parameters if old == new else replace(parameters, partitions=wanted)
-
-
-def owner(action: Action) -> tuple[Any, Any] | None:
-    """Return the rig and the file that an action belongs to, None if there is none."""
-    key = action.motionbridge_motion.file
-    owners = [rig for rig in objects() if key and rig.motionbridge_motion_files.get(key) is not None]
-    if len(owners) > 1:
-        owners = [rig for rig in owners if action_lists.file_of(rig, action, LISTS) is not None] or owners
-    return (owners[0], owners[0].motionbridge_motion_files[key]) if owners else None
-
-
-def _choices(motion: Any) -> list[tuple[str, int]]:
-    """Return what a motion can play on: names, each with its index in the file (bone part, or bone for FX)."""
-    found = owner(motion.id_data)
-    if found is None:
-        return [(ALL, ALL_PARTITIONS)]
-    rig, file = found
-    if "FX" in motion.flags:
-        numbers = ((bone, known(bone), index) for index, bone in enumerate(in_order(rig)))
-        return [(bone.name, index if of_file is None else of_file.index) for bone, of_file, index in numbers]
-    return [(ALL, ALL_PARTITIONS), *((partition.name, index) for index, partition in enumerate(file.partitions))]
-
-
-def target_names(motion: Any) -> list[str]:
-    """Return the names that `set_target` accepts."""
-    return [name for name, _ in _choices(motion)]
-
-
-def target_name(motion: MotionProperties) -> str:
-    """Return the name of the bone part or bone that the motion plays on; its index as text if the name is unknown."""
-    number = motion.bone_or_part
-    return next((name for name, known in _choices(motion) if known == number), str(number))
-
-
-def set_target(motion: Any, text: str) -> None:
-    """Let a motion play on the bone part or bone with this name or index."""
-    for name, number in _choices(motion):
-        if names.same(name, text):
-            motion.bone_or_part = max(number, 0)
-            return
-    if text.isdecimal() and int(text) <= ALL_PARTITIONS:
-        motion.bone_or_part = int(text)
 
 
 def flags_of(motion: MotionProperties) -> int:

@@ -33,8 +33,8 @@ from ...plan import FilePlan, OtherBase, digest_on_disk, remember_saved, saved_h
 from ..bones.properties import game_name
 from . import files as motion_files
 from . import hosts, replaced
-from .files import LISTS, SKL_LISTS, lists_of
-from .properties import order_of_angles
+from .files import lists_of
+from .properties import LISTS, SKL_LISTS, order_of_angles
 
 if TYPE_CHECKING:
     from ....blender.armature import Rest

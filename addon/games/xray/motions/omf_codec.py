@@ -48,7 +48,6 @@ from ..bones.properties import bones_in_order, game_name
 from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
 from . import timing as motion_timing
-from .files import LISTS
 from .gathering import Gatherer
 from .library import (
     MotionImport,
@@ -60,7 +59,7 @@ from .library import (
     refuse_unknown_bones,
 )
 from .omf_host import MotionPlan, OmfHost, fingerprint, host_as_imported, host_of_list, host_on_disk, settle
-from .properties import order_of_angles
+from .properties import LISTS, order_of_angles
 from .unedited import Unedited
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from ..models.motions_inside import follow_motions
 from ..options import RestChange
 from . import files as motion_files
 from . import timing as motion_timing
-from .files import LISTS
 from .hosts import Host
 from .library import Plan, saved_motions, written_names
+from .properties import LISTS
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
@@ -349,7 +349,8 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
     If ``file`` is None, the rig gets a new motion file, so that its motions can be saved back.
     """
     digest = plan.digest
-    follow_motions(rig, plan, file.sha256 if file is not None and plan.was_known else "")
+    known = file.sha256 if file is not None and plan.was_known else ""
+    follow_motions(rig, plan.path, plan.document.motion_set, known, digest)
     before = action_lists.members(file, LISTS) if file is not None else {}
     files_of = {action: one.name for action, one in action_lists.files_of_actions(rig, LISTS).items()}
     for action, _ in plan.written:

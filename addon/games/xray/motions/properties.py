@@ -18,11 +18,17 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.action_lists import ListedAction, list_property
-from ....blender.properties import AddedProperties, bytes_property, changed, seal_property, status_property
+from ....blender import action_lists
+from ....blender.action_lists import Kind, ListedAction, list_property
+from ....blender.properties import AddedProperties, Event, bytes_property, changed, seal_property, status_property
 from ....blender.typed import Action, Context
-from . import files as motion_files
-from . import timing
+from ....core import names
+from ..bones.properties import in_order, known
+
+LISTS = Kind("motionbridge_motion_files", "motionbridge_motion")
+"""Property names of the game's motion files on an armature and of their actions."""
+SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal")
+"""Property names of the editor's motion files on an armature and of their actions."""
 
 ALL_PARTITIONS = 0xFFFF
 FLAG_ITEMS = (
@@ -43,21 +49,19 @@ FLAG_ITEMS = (
 """Bits as in the file (`formats.xray.omf.document.MotionFlag`, which is not loaded for this)."""
 
 
-def _start_typed(interval: "MarkInterval", _context: Context) -> None:
-    timing.move_marker(interval, 0)
-
-
-def _end_typed(interval: "MarkInterval", _context: Context) -> None:
-    timing.move_marker(interval, 1)
+start_typed, end_typed = Event(), Event()
+"""The user typed the start or the end of a mark's interval."""
 
 
 class MarkInterval(bpy.types.PropertyGroup):
     """One interval of a mark, in seconds."""
 
     start: FloatProperty(
-        name="Start", description="Time in seconds from the first frame", precision=4, update=_start_typed
+        name="Start", description="Time in seconds from the first frame", precision=4, update=start_typed.update
     )
-    end: FloatProperty(name="End", description="Time in seconds from the first frame", precision=4, update=_end_typed)
+    end: FloatProperty(
+        name="End", description="Time in seconds from the first frame", precision=4, update=end_typed.update
+    )
 
 
 class MotionMark(bpy.types.PropertyGroup):
@@ -66,16 +70,50 @@ class MotionMark(bpy.types.PropertyGroup):
     intervals: CollectionProperty(type=MarkInterval)
 
 
-def _target_text(motion: "MotionProperties") -> str:
-    return motion_files.target_name(motion)
+ALL = "all"
+"""Name in the panel of the target of a motion that plays on all bone parts."""
 
 
-def _set_target_text(motion: Any, text: str) -> None:
-    motion_files.set_target(motion, text)
+def _file_of(action: Any) -> tuple[Any, Any] | None:
+    """Return the rig and the file that an action belongs to, None if there is none."""
+    key = LISTS.properties(action).file
+    rigs: Any = bpy.data.objects
+    owners = [rig for rig in rigs if key and LISTS.files_of(rig).get(key) is not None]
+    if len(owners) > 1:
+        owners = [rig for rig in owners if action_lists.file_of(rig, action, LISTS) is not None] or owners
+    return (owners[0], LISTS.files_of(owners[0])[key]) if owners else None
+
+
+def _targets(motion: Any) -> list[tuple[str, int]]:
+    """Return what a motion can play on: names, each with its index in the file (bone part, or bone for FX)."""
+    found = _file_of(motion.id_data)
+    if found is None:
+        return [(ALL, ALL_PARTITIONS)]
+    rig, file = found
+    if "FX" in motion.flags:
+        numbers = ((bone, known(bone), index) for index, bone in enumerate(in_order(rig)))
+        return [(bone.name, index if of_file is None else of_file.index) for bone, of_file, index in numbers]
+    return [(ALL, ALL_PARTITIONS), *((partition.name, index) for index, partition in enumerate(file.partitions))]
+
+
+def _target_name(motion: "MotionProperties") -> str:
+    """Return the name of the bone part or bone that the motion plays on; its index as text if the name is unknown."""
+    number = motion.bone_or_part
+    return next((name for name, known in _targets(motion) if known == number), str(number))
+
+
+def _set_target(motion: Any, text: str) -> None:
+    """Let a motion play on the bone part or bone with this name or index."""
+    for name, number in _targets(motion):
+        if names.same(name, text):
+            motion.bone_or_part = max(number, 0)
+            return
+    if text.isdecimal() and int(text) <= ALL_PARTITIONS:
+        motion.bone_or_part = int(text)
 
 
 def _search_targets(motion: Any, _context: Context, text: str) -> list[str]:
-    return [name for name in motion_files.target_names(motion) if text.lower() in name.lower()]
+    return [name for name, _ in _targets(motion) if text.lower() in name.lower()]
 
 
 class MotionProperties(bpy.types.PropertyGroup):
@@ -108,8 +146,8 @@ class MotionProperties(bpy.types.PropertyGroup):
     target: StringProperty(
         name="Plays On",
         description="Bone part (partition) that the motion plays on, or the bone for FX; 'all' for the whole body",
-        get=_target_text,
-        set=_set_target_text,
+        get=_target_name,
+        set=_set_target,
         search=_search_targets,
     )
     speed: FloatProperty(
@@ -163,7 +201,7 @@ class RestBone(bpy.types.PropertyGroup):
 class MotionFile(bpy.types.PropertyGroup):
     """A motion file of the game on a rig. Actions refer to it by its ``name``."""
 
-    listed_by = "motionbridge_motion_files"
+    listed_by = LISTS.files
 
     path: StringProperty(
         name="Path", description="Path where the file was imported or last written", subtype="FILE_PATH"
@@ -228,7 +266,7 @@ class SkeletalProperties(bpy.types.PropertyGroup):
 class SkeletalFile(bpy.types.PropertyGroup):
     """A file of editor motions on a rig. Actions refer to it by its ``name``."""
 
-    listed_by = "motionbridge_skeletal_files"
+    listed_by = SKL_LISTS.files
 
     path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
     sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})

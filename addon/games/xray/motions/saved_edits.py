@@ -23,8 +23,8 @@ from ....formats.xray import skl
 from ....formats.xray.skl import SkeletalMotion
 from ..options import RestChange, SkeletalExportOptions
 from . import omf_codec
-from .files import LISTS, SKL_LISTS
 from .library import imported_name, plan_onto
+from .properties import LISTS, SKL_LISTS
 from .skl_codec import SKL
 from .skl_host import by_name, fingerprint, host_on_disk
 

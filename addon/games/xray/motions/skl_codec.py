@@ -17,6 +17,7 @@ from ....blender import action as actions
 from ....blender import action_lists, compat, pose, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.control_edits import CONTROLS
+from ....blender.pose_markers import nearest_frame
 from ....blender.properties import drop, is_local, keep, kept
 from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler, warn_of_muted
@@ -53,10 +54,10 @@ from ..bones.properties import game_name
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import timing as motion_timing
-from .files import SKL_LISTS, skl_document_of, skl_motion_of
+from .files import skl_document_of, skl_motion_of
 from .gathering import Gatherer
 from .library import MotionImport, Opened, Plan, add, imported_name, refuse_unknown_bones, remember_shown
-from .properties import EULER_ORDER, order_of_angles
+from .properties import EULER_ORDER, SKL_LISTS, order_of_angles
 from .skl_bones import Bones, bones_of, tracks_on
 from .skl_host import MadeMotion, SklHost, by_name, fingerprint, host_on_disk, is_model
 from .skl_pose import Showing, Shown, ShownTracks, same, show, show_all, to_file
@@ -66,8 +67,6 @@ if TYPE_CHECKING:
     from .properties import SkeletalFile
 
 
-LAST_FRAME = 1_048_574
-"""The largest frame number in Blender."""
 KEYS_PER_BLOCK = 30_000
 """Keys of motions that are converted together, which takes a hundredth of a second and 10 MB."""
 
@@ -367,7 +366,7 @@ def _build(
 
 def _frames_of(motion: SkeletalMotion) -> tuple[int, int]:
     """Return the first and the last frame, limited to what Blender supports."""
-    return min(max(motion.first, -LAST_FRAME), LAST_FRAME), min(max(motion.last, -LAST_FRAME), LAST_FRAME)
+    return nearest_frame(motion.first), nearest_frame(motion.last)
 
 
 def _store_shown(

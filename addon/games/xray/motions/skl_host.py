@@ -16,9 +16,10 @@ from ....core.report import Report
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.skl import SkeletalMotion, Skl
-from .files import SKL_LISTS, skl_motion_of
+from .files import skl_motion_of
 from .hosts import Host
 from .library import imported_name
+from .properties import SKL_LISTS
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object

@@ -1,7 +1,7 @@
 """Times of a motion: its marks, and its length.
 
-Marks are stored as intervals in seconds; pose markers, which are on whole frames, only show them. Two of three times in
-real files are between frames, so a marker that was not moved must not round its interval.
+Marks are stored as intervals in seconds and shown by pose markers (`blender.pose_markers`): two of three times in real
+files are between frames.
 
 Keys after the last frame of the file make a motion longer, the action's frame range makes it shorter. The imported
 number of frames is read from the bytes stored with the action.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....blender import action as actions
+from ....blender import pose_markers
 from ....blender.properties import kept
 from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _ROUNDING = 0.5 / FRAMES_PER_SECOND
 """Seconds that a mark may be outside its motion, whose first and last time are those of whole frames."""
-LAST_FRAME = 1_048_574
-"""The largest frame number in Blender."""
 
 
 def marker_names(mark: str, index: int, interval: int) -> tuple[str, str]:
@@ -52,12 +51,9 @@ def store_marks(action: Action, markers: list[Marker]) -> None:
 
 
 def show_marks(action: Action) -> None:
-    """Add a pose marker for the start and the end of each mark's interval, on the nearest frame; other markers stay."""
-    known = {marker.name: marker for marker in action.pose_markers}
-    wanted = dict(_times(action))
-    for name, seconds in wanted.items():
-        marker = known.get(name) or action.pose_markers.new(name)
-        marker.frame = frame_of(action, seconds)
+    """Show the start and the end of each mark's interval by pose markers on the nearest frames."""
+    for name, seconds in _times(action):
+        pose_markers.show(action, name, frame_of(action, seconds))
 
 
 def move_marker(interval: Any, which: int) -> None:
@@ -66,22 +62,18 @@ def move_marker(interval: Any, which: int) -> None:
     for index, mark in enumerate(action.motionbridge_motion.marks):
         for number, other in enumerate(mark.intervals):
             if other == interval:
-                marker = action.pose_markers.get(marker_names(mark.name, index, number)[which])
-                if marker is not None:
-                    marker.frame = frame_of(action, (interval.start, interval.end)[which])
+                name = marker_names(mark.name, index, number)[which]
+                pose_markers.move(action, name, frame_of(action, (interval.start, interval.end)[which]))
 
 
 def hide_marks(action: Action) -> None:
-    """Remove the pose markers of the marks; the user's own markers stay."""
-    shown = {name for name, _ in _times(action)}
-    for marker in [marker for marker in action.pose_markers if marker.name in shown]:
-        action.pose_markers.remove(marker)
+    """Remove the pose markers of the marks."""
+    pose_markers.remove(action, dict(_times(action)))
 
 
 def frame_of(action: Action, seconds: float) -> int:
-    """Return the whole frame nearest to a time of the motion, within Blender's limits (times of broken files)."""
-    frame = first_frame(action) + seconds * _rate(action)
-    return 0 if np.isnan(frame) else round(min(max(frame, -LAST_FRAME), LAST_FRAME))
+    """Return the whole frame nearest to a time of the motion."""
+    return pose_markers.nearest_frame(first_frame(action) + seconds * _rate(action))
 
 
 def seconds_at(action: Action, frame: float) -> float:
@@ -110,18 +102,13 @@ def _times(action: Action) -> list[tuple[str, float]]:
 
 def gather_marks(action: Action) -> list[Marker]:
     """Return the marks of an action. Pose markers that were moved move the start or end of their interval."""
-    shown = {marker.name: marker.frame for marker in action.pose_markers}
-    moved = {
-        name: seconds_at(action, shown[name])
-        for name, seconds in _times(action)
-        if name in shown and shown[name] != frame_of(action, seconds)
-    }
+    times = dict(_times(action)) | pose_markers.gather(action, _times(action), frame_of, seconds_at)
     markers = []
     for index, mark in enumerate(action.motionbridge_motion.marks):
         intervals = np.empty((len(mark.intervals), 2))
-        for number, interval in enumerate(mark.intervals):
+        for number in range(len(mark.intervals)):
             start, end = marker_names(mark.name, index, number)
-            intervals[number] = moved.get(start, interval.start), moved.get(end, interval.end)
+            intervals[number] = times[start], times[end]
         markers.append(Marker(mark.name, intervals))
     return markers
 
