@@ -16,16 +16,14 @@ from ..blender.typed import Action, Context, Object
 from ..core.report import Report
 from ..games.options import HiddenKeysOptions
 from .bases import BlenderOperator, properties_from, rpt_
-from .operation import Operation, Outcome
-from .target import active_rig, lacks_rig
+from .operation import Need, Operation, Outcome
+from .target import RIG, OnAction, active_rig, on_rig
 
 
 class BoneDisplayOperation(Operation):
     """Base of operators that change how the bones of the active armature are drawn."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return not lacks_rig(cls, context)
+    needs: tuple[Need, ...] = (RIG,)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature object and its bones."""
@@ -38,7 +36,6 @@ class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
 
     bl_idname = "motionbridge.readable_bones"
     bl_label = "Readable Bones"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Set the custom shapes; those that the user set are kept."""
@@ -55,14 +52,7 @@ class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
 
     bl_idname = "motionbridge.original_bones"
     bl_label = "Original Bones"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        cls.poll_message_set("The armature has no readable bones")
-        return armature.is_readable(active_rig(context))
+    needs = (RIG, Need("The armature has no readable bones", on_rig(armature.is_readable)))
 
     def run(self, context: Context, _report: Report) -> Outcome:
         rig = active_rig(context)
@@ -125,14 +115,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.restore_rotation_modes"
     bl_label = "Restore Rotation Modes"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The active armature has no action: choose one in the list")
-        return nla.playing(active_rig(context)).action is not None
+    needs = OnAction.needs
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature if it is linked: library overrides can store rotation modes."""

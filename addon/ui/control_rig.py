@@ -26,16 +26,14 @@ from ..games.xray.motions import properties as motion_properties
 from ..games.xray.motions import saved_edits
 from .bases import BlenderOperator, rpt_
 from .layouts import fields
-from .operation import Operation, Outcome, StartsAtOnce
-from .target import active_action, active_rig, lacks_rig
+from .operation import Need, Operation, Outcome, StartsAtOnce
+from .target import RIG, active_action, active_rig, on_rig
 
 
 class ControlRigOperation(Operation):
     """Base of operators on the active armature, or on the armature of the active control rig."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return not lacks_rig(cls, context)
+    needs: tuple[Need, ...] = (RIG,)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (active_rig(context),)
@@ -44,12 +42,7 @@ class ControlRigOperation(Operation):
 class OnControlRig(ControlRigOperation):
     """Base of operators on an armature that has a control rig."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        cls.poll_message_set("The armature has no control rig: add one")
-        return control_links.controls_of(active_rig(context)) is not None
+    needs: tuple[Need, ...] = (RIG, Need("The armature has no control rig: add one", on_rig(control_links.controls_of)))
 
 
 class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
@@ -57,7 +50,8 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
 
     bl_idname = "motionbridge.add_control_rig"
     bl_label = "Add Control Rig"
-    bl_options = {"REGISTER", "UNDO"}
+    # A copied armature shares the control rig of the original.
+    needs = (RIG, Need("The armature has a control rig", on_rig(lambda rig: not control_links.owns_controls(rig))))
 
     twist: EnumProperty(
         name="Twist Bones",
@@ -71,14 +65,6 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
             ("KEEP", "Keep Keys", "Twist bones keep their keys even if the hand is rotated", 1),
         ),
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The armature has no control rig of its own; a copied armature shares that of the original."""
-        if not super().poll(context):
-            return False
-        cls.poll_message_set("The armature has a control rig")
-        return not control_links.owns_controls(active_rig(context))
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Add the control rig, move the playing motion onto it, and make it active."""
@@ -104,7 +90,6 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
 
     bl_idname = "motionbridge.remove_control_rig"
     bl_label = "Remove Control Rig"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Remove the control rig and make the armature active instead.
@@ -162,7 +147,6 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
 
     bl_idname = "motionbridge.move_motions_to_controls"
     bl_label = "Move All Motions to Controls"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, _report: Report) -> Outcome:
         """Move the motions that have no action of controls yet."""
@@ -185,14 +169,7 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
 
     bl_idname = "motionbridge.show_controls"
     bl_label = "Show This Motion"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        cls.poll_message_set("The armature plays no action")
-        return active_action(context) is not None
+    needs = (*OnControlRig.needs, Need("The armature plays no action", active_action))
 
     def run(self, context: Context, _report: Report) -> Outcome:
         """Play the action of controls of the active motion; create it first if there is none."""
@@ -219,7 +196,6 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
 
     bl_idname = "motionbridge.match_controls"
     bl_label = "Match and Switch"
-    bl_options = {"REGISTER", "UNDO"}
 
     to: EnumProperty(
         name="Switch To",
@@ -254,7 +230,6 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
 
     bl_idname = "motionbridge.hold_bone"
     bl_label = "Hold Bone"
-    bl_options = {"REGISTER", "UNDO"}
 
     bone: StringProperty(name="Bone", description="Bone to follow; if empty, the boxes follow no bone on these frames")
     first: IntProperty(name="First Frame", default=0)

@@ -29,7 +29,7 @@ from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, iface_, rpt_
 from .change_words import file_sentence, plan_sentence, sentence_translator
 from .layouts import fields, paragraph
-from .operation import FileChoice, Operation, Outcome, call_operator, open_editors, wrapped_lines
+from .operation import FileChoice, Need, Operation, Outcome, call_operator, open_editors, stores_nothing, wrapped_lines
 from .preferences import preferences
 from .target import objects_of, rig_to_export, rigs_of
 
@@ -43,6 +43,7 @@ class FileImport(Operation, FileChoice):
     """Mixin for operators that read files, listed before `ImportHelper`. Subclasses override `run` and `draw`."""
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
+    edited = stores_nothing  # an import creates new objects, unless it imports onto one
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog with the options for dropped files, else the file browser."""
@@ -56,10 +57,6 @@ class FileImport(Operation, FileChoice):
             return {"RUNNING_MODAL"}
         button = bpy.app.translations.pgettext_iface(self.bl_label, OPERATOR)
         return context.window_manager.invoke_props_dialog(self, title=self.files_title(), confirm_text=button)
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: an import creates new objects, unless a subclass names an object that it imports onto."""
-        return ()
 
     def chosen_files(self, remedy: str) -> list[str]:
         """Return absolute paths, at least one. Raises `ReadError` with ``remedy`` if there is none."""
@@ -228,6 +225,10 @@ class FileExport(Operation, NamedFile, BackupChoice):
     else:
         _said_before = None
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return super().poll(context) or is_collection_exporter(cls)
+
     def suggest(self, context: Context) -> None:
         """Set ``filepath``, and options that depend on the active object, before the file browser opens."""
 
@@ -323,13 +324,10 @@ def source_collection(description: str) -> Any:
 class ArmatureExport(FileExport):
     """Mixin for exports of an armature: its motions, or the properties of its bones."""
 
+    needs = (Need("No armature in the scene", rigs_of),)
+
     collection: source_collection("Export the armature of this collection")
     types = ("ARMATURE",)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No armature in the scene")
-        return bool(rigs_of(context)) or is_collection_exporter(cls)
 
     def written(self, context: Context) -> Collection[Any]:
         return (rig_to_export(context, self.collection),)

@@ -15,7 +15,7 @@ from .bases import iface_, rpt_
 from .change_words import plan_sentence, sentence_translator
 from .files import FileExport, FileImport, draw_backup, keep_and_show
 from .layouts import fields, paragraph
-from .operation import Outcome
+from .operation import Need, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +47,15 @@ class ImageImport(FileImport):
         return Outcome(keep_and_show(context, [image for one in found for image in one], self.fake_user))
 
 
+def _has_image(_context: Context) -> bool:
+    found: Any = bpy.data.images
+    return any(image.source != "VIEWER" for image in found)
+
+
 class ImageExport(FileExport):
     """Mixin for operators that write an image as a texture, listed before `ExportHelper`."""
+
+    needs = (Need("No image in the .blend file", _has_image),)
 
     image: StringProperty(
         name="Image", description="The image to export; if empty, that of the Image Editor or of the active material"
@@ -70,12 +77,6 @@ class ImageExport(FileExport):
     def preview(self, image: bpy.types.Image, path: str, report: Report) -> None:
         """Report what the texture will not store; may take less time than the plan. Raises the same errors."""
         self.planned(image, path, report)
-
-    @classmethod
-    def poll(cls, _context: Context) -> bool:
-        cls.poll_message_set("No image in the .blend file")
-        found: Any = bpy.data.images
-        return any(image.source != "VIEWER" for image in found)
 
     def suggest(self, context: Context) -> None:
         """Suggest the texture that the image was imported from, or its name."""

@@ -141,6 +141,16 @@ class Outcome(NamedTuple):
     done: bool = True
 
 
+class Need(NamedTuple):
+    """What an operator needs: ``find`` returns it; if there is none, the button is grey and its tooltip says why.
+
+    ``reason``: a sentence that is translated when it is shown.
+    """
+
+    reason: str
+    find: Callable[[Any], Any]
+
+
 class Operation(LongWork):
     """Mixin for operators, listed before `bpy.types.Operator`. Subclasses override `run`.
 
@@ -148,8 +158,18 @@ class Operation(LongWork):
     too, without an error.
     """
 
+    bl_options = {"REGISTER", "UNDO"}
+    needs: tuple[Need, ...] = ()
+    """In the order in which they are looked for."""
     if TYPE_CHECKING:
         report: Callable[[set[str], str], None]
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        missing = next((need for need in cls.needs if not need.find(context)), None)
+        if missing is not None:
+            cls.poll_message_set(missing.reason)
+        return missing is None
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Do the work. Overridden by every operator."""
@@ -239,6 +259,11 @@ class Operation(LongWork):
         for _, sentence in failures:
             report.warn(f"left out: {sentence}")
         return len(paths) - len(failures)
+
+
+def stores_nothing(self: Any, context: Context) -> Iterable[bpy.types.ID | None]:
+    """For `Operation.edited` of operators that store nothing in data-blocks of the user."""
+    return ()
 
 
 def call_operator(operator: Any, other: Any, **options: Any) -> bool:
@@ -376,8 +401,6 @@ class Check(Operation):
     A finding has the object ``iface_`` or None, its ``problem``, and the indices of its ``faces`` and ``vertices``.
     """
 
-    bl_options = {"REGISTER", "UNDO"}
-
     number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
     def find(self, context: Context, report: Report) -> tuple[Any, Sequence[Any]]:
@@ -407,9 +430,7 @@ class Check(Operation):
         scope.set_select_mode(context.scene, vertices=not on_faces, faces=on_faces)
         scope.set_mode("EDIT")
 
-    def edited(self, _context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: the operator only selects elements."""
-        return ()
+    edited = stores_nothing  # the operator only selects elements
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Report all findings and select the elements of one; without any, the mode stays."""

@@ -8,10 +8,11 @@ area (scripts), or in one without the list, nothing is hidden.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .bases import BlenderList
 from .layouts import DrawnRows, name_filter
+from .operation import Need
 
 if TYPE_CHECKING:
     from ..blender.typed import Context
@@ -48,11 +49,9 @@ def is_hidden(context: Context, drawn_by: str, rows: Any, index: int) -> bool:
     return fits is not None and 0 <= index < len(rows) and not fits(rows[index])
 
 
-def refuse_hidden(operator: Any, hidden: bool) -> bool:
-    """For `poll`: return ``hidden``; if True, set this as the operator's reason."""
-    if hidden:
-        operator.poll_message_set("The list does not show what is active: click a row, or clear the search")
-    return hidden
+def shows(is_shown: Callable[[Context], bool]) -> Need:
+    """Return the need that a list shows the active row, which a button beside it changes."""
+    return Need("The list does not show what is active: click a row, or clear the search", is_shown)
 
 
 def row_after_removal(context: Context, drawn_by: str, rows: Sequence[Any], index: int) -> int:
@@ -65,6 +64,50 @@ def row_after_removal(context: Context, drawn_by: str, rows: Sequence[Any], inde
     later = [number - 1 for number in visible if number > index]
     earlier = [number for number in visible if number < index]
     return (later or earlier[::-1] or [max(min(index, len(rows) - 2), 0)])[0]
+
+
+class PanelList(NamedTuple):
+    """A list with a search in a panel, and the buttons beside it, which act on its active row.
+
+    ``drawn_by``: name of the `UIList` class, or the ``list_id`` where `MOTIONBRIDGE_UL_names` draws it. ``owner``:
+    returns the properties that have the rows; ``rows`` and ``active`` are their names there.
+    """
+
+    drawn_by: str
+    owner: Callable[[Context], Any]
+    rows: str
+    active: str
+
+    @property
+    def shown(self) -> Need:
+        """The need that the list shows the active row."""
+        return shows(lambda context: not self.is_hidden(context))
+
+    def is_hidden(self, context: Context) -> bool:
+        """Whether the list of the current area does not show the active row."""
+        owner = self.owner(context)
+        return is_hidden(context, self.drawn_by, getattr(owner, self.rows), getattr(owner, self.active))
+
+    def active_index(self, owner: Any) -> int:
+        """Return the index of the active row, -1 if there is none."""
+        active: int = getattr(owner, self.active)
+        return active if 0 <= active < len(getattr(owner, self.rows)) else -1
+
+    def after_removal(self, context: Context, rows: Sequence[Any] | None = None) -> int:
+        """Return `row_after_removal` of the active row; ``rows``: what the list shows, if it is not stored rows."""
+        owner = self.owner(context)
+        rows = getattr(owner, self.rows) if rows is None else rows
+        return row_after_removal(context, self.drawn_by, rows, getattr(owner, self.active))
+
+    def draw(self, layout: Any, owner: Any, *buttons: tuple[str, str], **options: Any) -> None:
+        """Draw the list, and beside it ``buttons``: operator and icon of each."""
+        row = layout.row() if buttons else layout
+        is_class = self.drawn_by.startswith("MOTIONBRIDGE_UL_")
+        names = (self.drawn_by, "") if is_class else ("MOTIONBRIDGE_UL_names", self.drawn_by)
+        row.template_list(*names, owner, self.rows, owner, self.active, sort_lock=True, **options)
+        column: Any = row.column(align=True) if buttons else None
+        for operator, icon in buttons:
+            column.operator(operator, text="", icon=icon)
 
 
 class SearchedRows(DrawnRows):

@@ -13,7 +13,7 @@ from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report
 from .bases import rpt_
-from .operation import Operation, Outcome
+from .operation import Need, Operation, Outcome, stores_nothing
 
 
 def active_rig(context: Context) -> Any:
@@ -39,12 +39,25 @@ def _is_rig(obj: Object | None) -> bool:
     return obj is not None and obj.type == "ARMATURE"
 
 
-def lacks_rig(operator: Any, context: Context) -> bool:
-    """For `poll`: return whether no armature is active, and set this as the operator's reason."""
-    if active_rig(context) is not None:
-        return False
-    operator.poll_message_set("No armature is active: select one")
-    return True
+RIG = Need("No armature is active: select one", active_rig)
+
+
+def active_object(context: Context) -> Any:
+    """Return the active object, or None; unlike ``context.active_object`` it is there in long work too."""
+    return context.view_layer.objects.active
+
+
+def on_active(find: Callable[[Any], Any]) -> Callable[[Context], Any]:
+    """Return ``find`` of the active object (or None), for a `Need`."""
+    return lambda context: find(active_object(context))
+
+
+def on_rig(find: Callable[[Any], Any]) -> Callable[[Context], Any]:
+    """Return ``find`` of the active armature, for a `Need` after `RIG`."""
+    return lambda context: find(active_rig(context))
+
+
+MESH = Need("The active object is not a mesh", on_active(lambda obj: obj is not None and obj.type == "MESH"))
 
 
 def rigs_of(context: Context) -> list[Object]:
@@ -130,26 +143,16 @@ def objects_of(collection: str) -> list[Object]:
     return [obj for obj in found.all_objects if not (armature.is_shape(obj) or is_control_rig(obj))]
 
 
-def plays_action(operator: Any, context: Context) -> bool:
-    """For `poll`: return whether the active armature plays an action; if not, set this as the operator's reason."""
-    if lacks_rig(operator, context):
-        return False
-    operator.poll_message_set("The active armature has no action: choose one in the list")
-    return active_action(context) is not None
-
-
 class OnAction(Operation):
     """Mixin for operators on one action: the one named by a property, else the active one."""
+
+    needs: tuple[Need, ...] = (RIG, Need("The active armature has no action: choose one in the list", active_action))
 
     action: StringProperty(
         name="Action",
         description="Name of the action; empty for the active one",
         options={"SKIP_SAVE", "HIDDEN"},
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return plays_action(cls, context)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (self.chosen(context)[1],)
@@ -169,11 +172,12 @@ class OnAction(Operation):
 # Rate and length of the scene -----------------------------------------------------------------------------------------
 
 
-def match_scene(context: Context, rate: float, frames: Any) -> None:
-    """Set the scene's frame rate, and its frame range to the first and last of ``frames``."""
+def match_scene(context: Context, rate: float | None, frames: Any) -> None:
+    """Set the scene's frame rate, if one is given, and its frame range to the first and last of ``frames``."""
     scene = context.scene
-    scene.render.fps = max(round(rate), 1)
-    scene.render.fps_base = scene.render.fps / rate
+    if rate is not None:
+        scene.render.fps = max(round(rate), 1)
+        scene.render.fps_base = scene.render.fps / rate
     scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
 
 
@@ -184,10 +188,19 @@ def enter_range(context: Context, frames: tuple[int, int]) -> None:
         scene.frame_set(frames[0])
 
 
-def frame_range_outcome(context: Context) -> Outcome:
-    """Report the scene's new frame range."""
-    scene = context.scene
-    return Outcome(rpt_("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+class MatchScene(Operation):
+    """Base of operators that set the scene's frame rate and range to those of a motion or path."""
+
+    edited = stores_nothing  # nothing but the scene
+
+    def timing(self, context: Context) -> tuple[float | None, Any]:
+        """Return the frame rate, None if the game's config has it, and the frames. Overridden by every operator."""
+        raise NotImplementedError
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        match_scene(context, *self.timing(context))
+        scene = context.scene
+        return Outcome(rpt_("Frames {} to {}").format(scene.frame_start, scene.frame_end))
 
 
 def note_other_rates(

@@ -20,7 +20,7 @@ FOLDER = Path(addon.ui.__file__).parent
 RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.OPERATOR]
 PROPERTIES = tuple(kind for added in games.ADDED for kind in added.classes)
 DRAWN = {"text", "title", "confirm_text"}
-ASKED = {"rpt_", "iface_", "poll_message_set"}
+ASKED = {"rpt_", "iface_", "poll_message_set", "Need"}
 
 # The same in every language, or Blender's own and translated by it.
 SAME = {

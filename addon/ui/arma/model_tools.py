@@ -11,12 +11,12 @@ from ...blender.typed import Context, Object
 from ...core.report import Report
 from ...games.arma import model_check, model_export
 from ...games.arma.options import ModelExportOptions
-from ...games.arma.properties import is_of_model, level_of, model_of
+from ...games.arma.properties import level_of, model_of
 from ..bases import BlenderOperator, rpt_
 from ..layouts import fields
-from ..operation import Check, Operation, Outcome, StartsAtOnce
+from ..operation import Check, Need, Operation, Outcome, StartsAtOnce
 from ..preferences import arma_folder
-from .models import chosen_model
+from .models import PART_OF_MODEL, chosen_model
 
 if TYPE_CHECKING:
     from ...blender.mesh import Offending
@@ -27,11 +27,7 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
 
     bl_idname = "motionbridge.arma_model_check"
     bl_label = "Select Invalid Elements"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of an Arma model")
-        return is_of_model(context.view_layer.objects.active)
+    needs = (PART_OF_MODEL,)
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Check the model that an export would write."""
@@ -60,21 +56,27 @@ def _can_be_edited(context: Context, obj: Any) -> bool:
     return there and obj.library is None and obj.data.library is None
 
 
+def _can_undo_groups(context: Context) -> bool:
+    return context.mode != "EDIT_MESH" or compat.GROUPS_UNDONE_IN_EDIT_MODE
+
+
+def _geometries(context: Context) -> list[Object]:
+    """Return the geometry LODs among the active object (or the LOD that it belongs to) and the selected ones."""
+    level = level_of(context.view_layer.objects.active)
+    objects = [*([level.id_data] if level is not None else []), *context.view_layer.objects.selected]
+    found = [obj for obj in dict.fromkeys(objects) if model_check.has_components(obj)]
+    return list({obj.data: obj for obj in reversed(found)}.values())[::-1]
+
+
 class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):
     """Make a vertex group Component01, Component02 and so on of each connected piece of the selected geometry LODs"""
 
     bl_idname = "motionbridge.arma_find_components"
     bl_label = "Find Components"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """A geometry LOD is active or selected, and undo will work."""
-        if context.mode == "EDIT_MESH" and not compat.GROUPS_UNDONE_IN_EDIT_MODE:
-            cls.poll_message_set("Leave edit mode first (Tab): this Blender cannot undo new vertex groups there")
-            return False
-        cls.poll_message_set("No geometry LOD is selected: its components are what the game collides with")
-        return bool(_geometries(context))
+    needs = (
+        Need("Leave edit mode first (Tab): this Blender cannot undo new vertex groups there", _can_undo_groups),
+        Need("No geometry LOD is selected: its components are what the game collides with", _geometries),
+    )
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return [block for obj in _geometries(context) for block in (obj, obj.data)]
@@ -90,18 +92,16 @@ class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):
         return Outcome(rpt_("Components: {}, LODs: {}").format(sum(counts), len(objects)))
 
 
-def _geometries(context: Context) -> list[Object]:
-    """Return the geometry LODs among the active object (or the LOD that it belongs to) and the selected ones."""
-    level = level_of(context.view_layer.objects.active)
-    objects = [*([level.id_data] if level is not None else []), *context.view_layer.objects.selected]
-    found = [obj for obj in dict.fromkeys(objects) if model_check.has_components(obj)]
-    return list({obj.data: obj for obj in reversed(found)}.values())[::-1]
-
-
 DISTRIBUTIONS = (
     ("EVENLY", "Evenly", "The same mass on each point"),
     ("VOLUME", "By Volume", "To each component by its volume, evenly on its points"),
 )
+
+
+def _with_mass(context: Context) -> Any:
+    """Return the active LOD if its points have a mass, or None."""
+    level = level_of(context.view_layer.objects.active)
+    return level.id_data if level is not None and model_check.has_mass(level.id_data) else None
 
 
 class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
@@ -109,7 +109,7 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.arma_set_mass"
     bl_label = "Set Mass"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (Need("The active LOD has no mass: make the Geometry LOD active", _with_mass),)
 
     mass: FloatProperty(
         name="Mass (kg)", description="Mass of the whole LOD in kilograms", default=100, min=0, soft_max=100_000
@@ -118,19 +118,13 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
         name="Distribution", description="How much each point gets", items=DISTRIBUTIONS, default="EVENLY"
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active LOD has no mass: make the Geometry LOD active")
-        level = level_of(context.view_layer.objects.active)
-        return level is not None and model_check.has_mass(level.id_data)
-
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        obj = level_of(context.view_layer.objects.active).id_data
+        obj = _with_mass(context)
         return obj, obj.data
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Start from the present mass."""
-        self.mass = model_check.mass_of(level_of(context.view_layer.objects.active).id_data) or self.mass
+        self.mass = model_check.mass_of(_with_mass(context)) or self.mass
         return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, _context: Context) -> None:
@@ -139,7 +133,7 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
         layout.prop(self, "distribution")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        obj = level_of(context.view_layer.objects.active).id_data
+        obj = _with_mass(context)
         with scope.object_mode(context):
             model_check.set_mass(obj, self.mass, report, by_volume=self.distribution == "VOLUME")
         return Outcome(rpt_("{} has a mass of {:g} kg").format(obj.name, self.mass))

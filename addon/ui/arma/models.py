@@ -26,14 +26,13 @@ from ..files import (
     draw_backup,
     draw_changes_on_disk,
     draw_check_first,
-    is_collection_exporter,
     source_collection,
 )
 from ..layouts import fields
-from ..operation import Operation, Outcome, draw_last_check
+from ..operation import Need, Operation, Outcome, draw_last_check, stores_nothing
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
-from ..target import has_mesh, objects_of
+from ..target import MESH, active_object, has_mesh, objects_of, on_active
 
 if TYPE_CHECKING:
     from ...games.arma.properties import ArmaModelProperties
@@ -82,11 +81,15 @@ def _active_model(context: Context) -> Any:
     return found.pop() if len(found) == 1 else None
 
 
+PART_OF_MODEL = Need("The active object is not part of an Arma model", on_active(is_of_model))
+
+
 class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
     """Export the LODs, points and proxies of an editable Arma model (.p3d, MLOD); unedited LODs keep their bytes"""
 
     bl_idname = "export_scene.arma_p3d"
     bl_label = "Export Arma Model"
+    needs = (Need("No mesh in the scene", lambda context: has_mesh(context) or is_of_model(active_object(context))),)
 
     filename_ext = ".p3d"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
@@ -97,12 +100,6 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         """Options -> what the export would warn of, and its plan, for the file browser."""
     else:
         _warnings = None
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No mesh in the scene")
-        active = context.view_layer.objects.active
-        return has_mesh(context) or is_of_model(active) or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file; of a new model the one that it was exported to last."""
@@ -178,18 +175,13 @@ class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator
 
     bl_idname = "motionbridge.arma_model_save_back"
     bl_label = "Save Model Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object is part of an imported model."""
-        active = context.view_layer.objects.active
-        cls.poll_message_set("The active object is not part of an imported Arma model")
-        if is_of_model(active):
-            cls.poll_message_set(
-                "This model has no imported file: use Export Model, which suggests the last exported one"
-            )
-        return model_of(active) is not None
+    needs = (
+        Need("The active object is not part of an imported Arma model", on_active(is_of_model)),
+        Need(
+            "This model has no imported file: use Export Model, which suggests the last exported one",
+            on_active(model_of),
+        ),
+    )
 
     def source(self, context: Context) -> "ArmaModelProperties":
         """Return the properties of the collection that stores the model."""
@@ -217,7 +209,7 @@ class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.arma_set_lod"
     bl_label = "Set Arma LOD"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (MESH,)
 
     kind: EnumProperty(name="LOD", description="Purpose of the LOD", items=LOD_KINDS, default="VISUAL")
     number: IntProperty(
@@ -227,12 +219,6 @@ class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
         min=0,
         max=999,
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not a mesh")
-        active = context.view_layer.objects.active
-        return active is not None and active.type == "MESH"
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         level = context.view_layer.objects.active.motionbridge_arma_level
@@ -263,10 +249,7 @@ class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
 class OnLevel(Operation):
     """Base of operators on the LOD of the active object."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of a LOD of an Arma model")
-        return level_of(context.view_layer.objects.active) is not None
+    needs: tuple[Need, ...] = (Need("The active object is not part of a LOD of an Arma model", on_active(level_of)),)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (level_of(context.view_layer.objects.active).id_data,)
@@ -277,7 +260,6 @@ class MOTIONBRIDGE_OT_arma_property_add(OnLevel, BlenderOperator):
 
     bl_idname = "motionbridge.arma_property_add"
     bl_label = "Add Named Property"
-    bl_options = {"REGISTER", "UNDO"}
 
     label: StringProperty(name="Name", description="Name of the property, such as autocenter", default="autocenter")
     value: StringProperty(name="Value", description="Value of the property", default="0")
@@ -293,7 +275,6 @@ class MOTIONBRIDGE_OT_arma_property_remove(OnLevel, BlenderOperator):
 
     bl_idname = "motionbridge.arma_property_remove"
     bl_label = "Remove Named Property"
-    bl_options = {"REGISTER", "UNDO"}
 
     index: IntProperty(name="Index", description="Index of the property in the list", min=0, options={"HIDDEN"})
 
@@ -317,7 +298,8 @@ class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
 
     bl_idname = "motionbridge.arma_mark_add"
     bl_label = "Add Point or Proxy"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (PART_OF_MODEL,)
+    edited = stores_nothing  # a new object is made
 
     kind: EnumProperty(name="Type", description="What the empty represents in the model", items=MARKS)
     label: StringProperty(
@@ -325,15 +307,6 @@ class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
         description="Name of the point, or path of the attached model with a number: tag\\addon\\gun.001",
         default="point",
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of an Arma model")
-        return is_of_model(context.view_layer.objects.active)
-
-    def edited(self, _context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: a new object is made."""
-        return ()
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         return context.window_manager.invoke_props_dialog(self)

@@ -21,10 +21,10 @@ from ..bones import HiddenKeysChoice, draw_restore, hides_keys
 from ..change_words import change_text, plan_sentence, sentence_translator
 from ..files import SaveBack, absolute
 from ..layouts import STATUS_ICONS, DrawnRows, fields, name_filter
-from ..operation import Operation, Outcome, wrapped_lines
-from ..searched_lists import SearchedRows, is_hidden, refuse_hidden, row_after_removal
+from ..operation import Need, Operation, Outcome, stores_nothing, wrapped_lines
+from ..searched_lists import PanelList, SearchedRows
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
-from ..target import OnAction, active_action, active_rig, enter_range, frame_range_outcome, lacks_rig
+from ..target import RIG, MatchScene, OnAction, active_action, active_rig, enter_range
 from .files import SkeletonFilesPanel
 
 if TYPE_CHECKING:
@@ -37,11 +37,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
 
     bl_idname = "motionbridge.arma_compare"
     bl_label = "Compare with File"
-    bl_options = {"REGISTER", "UNDO"}
-
-    def edited(self, context: Context) -> Iterable[Any]:
-        """Nothing: the status need not be saved."""
-        return ()
+    edited = stores_nothing  # the status need not be saved
 
     def run(self, context: Context, report: Report) -> Outcome:
         rig, action = self.chosen(context)
@@ -66,7 +62,6 @@ class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, OverwriteChoice, Hidden
 
     bl_idname = "motionbridge.arma_save_back"
     bl_label = "Save Animation Back"
-    bl_options = {"REGISTER", "UNDO"}
 
     def path(self, context: Context) -> str:
         """Return the path of the imported file."""
@@ -90,12 +85,17 @@ class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, OverwriteChoice, Hidden
         self.restore_hidden_keys(rig, [action])
 
 
+def _listed(context: Context) -> "list[Action]":
+    """Return the animations in the list of the active armature."""
+    return animation_import.animations_of(active_rig(context))
+
+
 class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice, BlenderOperator):
     """Write all edited animations of the list to their source files, with backups where none exist"""
 
     bl_idname = "motionbridge.arma_save_all"
     bl_label = "Save All Animations"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (RIG, Need("The list of the active armature has no animations", _listed))
 
     folder: StringProperty(
         name="Folder for New Animations",
@@ -105,14 +105,6 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
         options={"SKIP_SAVE", *PATH_OPTIONS},
     )
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The list of the active armature has animations."""
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The list of the active armature has no animations")
-        return bool(animation_import.animations_of(active_rig(context)))
-
     def suggest(self, context: Context) -> None:
         """Suggest the folder of the first source file for copies and new animations."""
         if not self.folder and any(map(animation_edit.needs_folder, self.edited(context))):
@@ -120,12 +112,12 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
 
     def path(self, context: Context) -> str:
         """Return the folder for new animations, else the folder of the first source file."""
-        listed = animation_import.animations_of(active_rig(context))
+        listed = _listed(context)
         first = next((one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path), "")
         return self.folder or str(Path(bpy.path.abspath(first)).parent if first else "")
 
     def edited(self, context: Context) -> Iterable[Any]:
-        return animation_import.animations_of(active_rig(context))
+        return _listed(context)
 
     def planned(self, context: Context, report: Report) -> "AnimationPlans":
         rig = active_rig(context)
@@ -142,7 +134,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
 
     def paths(self, context: Context) -> Iterable[str]:
         """Return the paths of all source files."""
-        listed = animation_import.animations_of(active_rig(context))
+        listed = _listed(context)
         return [one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path]
 
     def questions(self, context: Context) -> dict[str, bool]:
@@ -185,7 +177,6 @@ class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
 
     bl_idname = "motionbridge.arma_event_add"
     bl_label = "Add Event"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, _report: Report) -> Outcome:
         """Add the event and make it active."""
@@ -197,34 +188,34 @@ class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
         return Outcome(rpt_("Added the event {}").format(made.marker))
 
 
+EVENTS = PanelList(
+    "MOTIONBRIDGE_UL_arma_events",
+    lambda context: active_action(context).motionbridge_animation,
+    "events",
+    "active_event",
+)
+
+
 class MOTIONBRIDGE_OT_arma_event_remove(OnAction, BlenderOperator):
     """Remove the active event and its marker"""
 
     bl_idname = "motionbridge.arma_event_remove"
     bl_label = "Remove Event"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        properties = active_action(context).motionbridge_animation
-        return not refuse_hidden(cls, is_hidden(context, EVENTS, properties.events, properties.active_event))
+    needs = (*OnAction.needs, EVENTS.shown)
 
     def run(self, context: Context, _report: Report) -> Outcome:
         _, action = self.chosen(context)
         properties = action.motionbridge_animation
-        place = properties.active_event
-        if not 0 <= place < len(properties.events):
+        index = EVENTS.active_index(properties)
+        if index < 0:
             return Outcome(rpt_("No event to remove"), done=False)
-        name = properties.events[place].marker
-        following = row_after_removal(context, EVENTS, properties.events, place)
-        timing.remove(action, place)
+        name = properties.events[index].marker
+        following = EVENTS.after_removal(context)
+        timing.remove(action, index)
         properties.active_event = following
         return Outcome(rpt_("Removed the event {}").format(name))
 
 
-EVENTS = "MOTIONBRIDGE_UL_arma_events"
 EVENT_COLUMNS = ("label", "value", "phase")
 
 
@@ -305,11 +296,8 @@ def _draw_animation(layout: bpy.types.UILayout, action: Action) -> None:
         for column, name in zip(_event_columns(heading), EVENT_COLUMNS, strict=True):
             column.label(text=properties.events[0].bl_rna.properties[name].name)
         heading.label(icon="BLANK1")  # space above the buttons
-    row = layout.row()
-    row.template_list(EVENTS, "", properties, "events", properties, "active_event", rows=2, maxrows=5, sort_lock=True)
-    buttons = row.column(align=True)
-    buttons.operator("motionbridge.arma_event_add", text="", icon="ADD")
-    buttons.operator("motionbridge.arma_event_remove", text="", icon="REMOVE")
+    buttons = ("motionbridge.arma_event_add", "ADD"), ("motionbridge.arma_event_remove", "REMOVE")
+    EVENTS.draw(layout, properties, *buttons, rows=2, maxrows=5)
     if properties.is_animation:
         _draw_file(layout, properties)
 
@@ -404,11 +392,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.arma_list_animations"
     bl_label = "List Animations"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return not lacks_rig(cls, context)
+    needs = (RIG,)
 
     def edited(self, context: Context) -> Iterable[Any]:
         return (active_rig(context),)
@@ -422,23 +406,17 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
         return Outcome(rpt_("Animations in the list: {}, added: {}").format(listed, added))
 
 
-class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):
+class MOTIONBRIDGE_OT_match_scene_to_animation(MatchScene, OnAction, BlenderOperator):
     """Set the first and last frame of the scene; not the frame rate, since a config sets the speed in the game"""
 
     bl_idname = "motionbridge.match_scene_to_animation"
     bl_label = "Match Scene to Animation"
-    bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Context) -> Iterable[Any]:
-        """Nothing but the scene."""
-        return ()
-
-    def run(self, context: Context, _report: Report) -> Outcome:
+    def timing(self, context: Context) -> tuple[None, tuple[float, float]]:
         rig, action = self.chosen(context)
         times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
         length = timing.length_of(action, times, timing.kept_frames(action.motionbridge_animation))
-        context.scene.frame_start, context.scene.frame_end = round(length.first), round(length.last)
-        return frame_range_outcome(context)
+        return None, (length.first, length.last)
 
 
 def _draw_list(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:

@@ -31,12 +31,11 @@ from ..files import (
     FileExport,
     ModelFileImport,
     SaveBackOntoImported,
-    is_collection_exporter,
     source_collection,
 )
 from ..images import ImageExport, ImageImport
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
-from ..operation import Outcome, call_operator, wrapped_lines
+from ..operation import Need, Outcome, call_operator, wrapped_lines
 from ..preferences import descent3_folders
 from ..target import has_mesh, objects_of
 
@@ -305,6 +304,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
 
     bl_idname = "export_scene.descent3_oof"
     bl_label = "Export Descent 3 Model"
+    needs = (Need("No mesh in the scene", has_mesh),)
 
     filename_ext = ".oof"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
@@ -313,11 +313,6 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     normals: EnumProperty(
         name="Normals", description="Which vertex normals to export", items=NORMAL_ITEMS, default="GAME"
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No mesh in the scene")
-        return has_mesh(context) or is_collection_exporter(cls)
 
     if TYPE_CHECKING:
         _not_shown: Report | None = None
@@ -426,19 +421,18 @@ class EXPORT_SCENE_OT_descent3_ogf(ImageExport, ExportHelper, BlenderOperator):
         return textures.plan_texture(image, path, report)
 
 
+def _imported(context: Context) -> Any:
+    """Return the properties of the active object's model if it was imported from a file or an archive."""
+    holder = holder_of(context.view_layer.objects.active)
+    return holder.motionbridge_descent_model if holder is not None and holder.motionbridge_descent_model.path else None
+
+
 class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
     """Write the model to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.descent_save_back"
     bl_label = "Save Model Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object is part of a model that was imported from a file or an archive."""
-        holder = holder_of(context.view_layer.objects.active)
-        cls.poll_message_set("The active object is not part of an imported model")
-        return holder is not None and bool(holder.motionbridge_descent_model.path)
+    needs = (Need("The active object is not part of an imported model", _imported),)
 
     def source(self, context: Context) -> "DescentModelProperties":
         """Return the properties of the object that stores the model."""

@@ -17,13 +17,16 @@ from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, rpt_
 from ..change_words import sentence_translator
 from ..layouts import STATUS_ICONS, DrawnRows, fields
-from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
+from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
 from ..sidebar import MotionbridgePanel
-from ..target import has_mesh
+from ..target import active_object, has_mesh, on_active
 from .models import chosen_model
 
 if TYPE_CHECKING:
     from ...blender.mesh import Offending
+
+
+PART_OF_MODEL = Need("The active object is not part of a Descent 3 model", on_active(holder_of))
 
 
 class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
@@ -31,16 +34,8 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.descent_compare"
     bl_label = "Compare with File"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of a Descent 3 model")
-        return holder_of(context.view_layer.objects.active) is not None
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: the status need not be saved."""
-        return ()
+    needs = (PART_OF_MODEL,)
+    edited = stores_nothing  # the status need not be saved
 
     def run(self, context: Context, _report: Report) -> Outcome:
         edited = compare(context)
@@ -245,12 +240,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.descent_begin"
     bl_label = "New Descent 3 Model"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No selected mesh")
-        return any(obj.type == "MESH" for obj in context.selected_objects)
+    needs = (Need("No selected mesh", lambda context: any(obj.type == "MESH" for obj in context.selected_objects)),)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The selected objects, which get a parent."""
@@ -262,20 +252,19 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
         return Outcome(rpt_("{} can now be exported for Descent 3").format(holder.name))
 
 
+def _can_have_points(context: Context) -> bool:
+    active = active_object(context)
+    return active is not None and active_holder(context) is not None and active.type in ("MESH", "EMPTY")
+
+
 class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
     """Add a point to the active sub-object at the 3D cursor"""
 
     bl_idname = "motionbridge.descent_point_add"
     bl_label = "Add Point"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (Need("The active object is not a sub-object of a Descent 3 model", _can_have_points),)
 
     kind: EnumProperty(name="Kind", description="Purpose of the point", items=NEW_POINTS, default="GUN")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not a sub-object of a Descent 3 model")
-        active = context.view_layer.objects.active
-        return active is not None and active_holder(context) is not None and active.type in ("MESH", "EMPTY")
 
     def run(self, context: Context, _report: Report) -> Outcome:
         """Add the point and make it active."""
@@ -292,15 +281,10 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
 class Batteries(Operation):
     """Base of operators that change the batteries of the active object's model."""
 
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (PART_OF_MODEL,)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (active_holder(context),)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of a Descent 3 model")
-        return active_holder(context) is not None
 
 
 class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
@@ -356,11 +340,7 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
 
     bl_idname = "motionbridge.descent_check"
     bl_label = "Select Invalid Elements"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No mesh in the scene")
-        return has_mesh(context)
+    needs = (Need("No mesh in the scene", has_mesh),)
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Check the model of the active object, else of the selected objects, else the scene's only one."""

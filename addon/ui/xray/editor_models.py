@@ -33,11 +33,10 @@ from ..files import (
     FileExport,
     ModelFileImport,
     SaveBackOntoImported,
-    is_collection_exporter,
     source_collection,
 )
 from ..layouts import draw_tolerances, fields
-from ..operation import Check, Operation, Outcome, draw_last_check
+from ..operation import Check, Need, Operation, Outcome, draw_last_check
 from ..preferences import model_options
 from ..target import (
     active_model,
@@ -98,17 +97,14 @@ class EXPORT_SCENE_OT_xray_object(
 
     bl_idname = "export_scene.xray_object"
     bl_label = "Export X-Ray Editor Model"
+    needs = (
+        Need("No mesh in the scene", lambda context: has_mesh(context) or editor_model_of(context)),
+    )  # or bones only
 
     filename_ext = ".object"
     filter_glob: StringProperty(default=kinds.EDITOR_MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection")
     types = ("MESH", "ARMATURE")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The scene has a mesh, or an imported model, which may have bones only."""
-        cls.poll_message_set("No mesh in the scene")
-        return has_mesh(context) or is_collection_exporter(cls) or editor_model_of(context) is not None
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file."""
@@ -172,17 +168,15 @@ class EXPORT_SCENE_OT_xray_object(
         return actions_moving(holder) if self.motions and self.skeleton and holder.type == "ARMATURE" else []
 
 
+IMPORTED = Need("The active object is not part of an imported X-Ray editor model", editor_model_of)
+
+
 class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
     """Find what the game's editors reject, and select the first affected faces or vertices"""
 
     bl_idname = "motionbridge.editor_model_check"
     bl_label = "Select Invalid Elements"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object is part of a model, imported or new."""
-        cls.poll_message_set("The active object is not part of an X-Ray editor model")
-        return checked_editor_model_of(context) is not None
+    needs = (Need("The active object is not part of an X-Ray editor model", checked_editor_model_of),)
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Check the model of the active object."""
@@ -197,13 +191,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.editor_model_normals"
     bl_label = "Show Editor Normals"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object is part of an imported model."""
-        cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
-        return editor_model_of(context) is not None
+    needs = (IMPORTED,)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         holder = editor_model_of(context)
@@ -220,12 +208,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.take_over_xray"
     bl_label = "Convert from blender-xray"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select the armature or object that blender-xray imported")
-        return root_of_active(context) is not None
+    needs = (Need("Select the armature or object that blender-xray imported", root_of_active),)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         holder = root_of_active(context)
@@ -340,12 +323,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
 
     bl_idname = "motionbridge.editor_model_save_back"
     bl_label = "Save Editor Model Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
-        return editor_model_of(context) is not None
+    needs = (IMPORTED,)
 
     def source(self, context: Context) -> "EditorModelProperties":
         """Return the properties of the object that stores the model."""

@@ -31,9 +31,9 @@ from ..bones import hides_keys
 from ..change_words import change_text, plan_sentence
 from ..files import SaveBackOntoEither
 from ..layouts import SIDEBAR, fields, paragraph
-from ..operation import Operation, Outcome, open_editors
+from ..operation import Need, Operation, Outcome, open_editors
 from ..preferences import folders
-from ..searched_lists import SearchedRows, is_hidden
+from ..searched_lists import SearchedRows
 from ..sidebar import MotionbridgePanel
 from . import hud_tools
 from .motion_choices import ExportChoices, draw_bone_limit, rest_is_edited, worst_error_text
@@ -107,7 +107,6 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
     bl_idname = "motionbridge.new_hud_scene"
     bl_label = "New HUD Scene"
-    bl_options = {"REGISTER", "UNDO"}
 
     folders: StringProperty(
         name="Game Folders",
@@ -192,16 +191,10 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.hud_add_action"
     bl_label = "Add HUD Action"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = hud_tools.HAS_ACTIONS
 
     alias: StringProperty(name="Key", description="Key of the new action in the config section", default="anm_new")
     motion: StringProperty(name="Motion Name", description="Name of both new motions, in lower case", default="new")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active scene has a list of actions."""
-        cls.poll_message_set("No first-person scene with actions is active")
-        return hud_tools.has_listed_action(cls, context, holder_of(context.active_object))
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         holder = holder_of(context.active_object)
@@ -220,11 +213,18 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         return Outcome(rpt_("Added the motions; Save HUD Back writes this line into the config: {}").format(line))
 
 
+def _values_of(context: Context) -> bool:
+    """Return whether the active object's scene has values of configs."""
+    holder = holder_of(context.active_object)
+    return holder is not None and len(holder.motionbridge_hud.values) > 0
+
+
 class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
     """Copy the shown positions of hands and weapon to the clipboard, as lines of a config"""
 
     bl_idname = "motionbridge.hud_copy_values"
     bl_label = "Copy as LTX"
+    needs = (Need("No first-person scene with configs is active", _values_of),)
     bl_options = {"REGISTER", "INTERNAL"}
 
     key: StringProperty(name="Key", description="Key of the line to copy; if empty, all lines")
@@ -238,12 +238,6 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
             return iface_(cls.__doc__ or "")
         line = f"{properties.key} = {found[properties.key]}"
         return iface_("{}. Click to copy this line to the clipboard").format(line)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No first-person scene with configs is active")
-        holder = holder_of(context.active_object)
-        return holder is not None and len(holder.motionbridge_hud.values) > 0
 
     def run(self, context: Context, report: Report) -> Outcome:
         found = placing.texts(holder_of(context.active_object))
@@ -297,7 +291,7 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         if not len(hud.actions):
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
             return
-        layout.template_list(hud_tools.ACTIONS, "", hud, "actions", hud, "active_action", rows=6, sort_lock=True)
+        hud_tools.ACTIONS.draw(layout, hud, rows=6)
         column = layout.column(align=True)
         column.operator("motionbridge.hud_add_action", icon="ADD")
         column.operator("motionbridge.hud_attach", icon="CONSTRAINT_BONE")
@@ -305,7 +299,7 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         row = hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)]
         if row.is_new and hud.game == "ANOMALY":
             column = layout.column(align=True)
-            column.enabled = not is_hidden(context, hud_tools.ACTIONS, hud.actions, hud.active_action)
+            column.enabled = not hud_tools.ACTIONS.is_hidden(context)
             column.prop(row, "speed")
             column.prop(row, "end")
         if row.hands is None:
@@ -365,12 +359,25 @@ INHERITED = (
 )
 
 
+def _hands(context: Context) -> Any:
+    """Return the hands of the active object's scene, or None; works in the context of long work too."""
+    return holder_of(context.view_layer.objects.active)
+
+
+def _has_files(context: Context) -> bool:
+    hands = _hands(context)
+    return sections.has_configs(hands) or any(_files_of(hands))
+
+
 class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
     """Write the motions of hands and weapon and the changed config lines to their files, after a preview of all"""
 
     bl_idname = "motionbridge.hud_save_back"
     bl_label = "Save HUD Back"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (
+        Need("No first-person scene is active", _hands),
+        Need("The scene has neither motion files nor configs", _has_files),
+    )
 
     inherited: EnumProperty(
         name="Inherited Values",
@@ -378,16 +385,6 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         items=INHERITED,
         default="SECTION",
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The scene has motion files or configs."""
-        cls.poll_message_set("No first-person scene is active")
-        hands = _hands(context)
-        if hands is None:
-            return False
-        cls.poll_message_set("The scene has neither motion files nor configs")
-        return sections.has_configs(hands) or any(_files_of(hands))
 
     def path(self, context: Context) -> str:
         """Return the path of the first file, with which the dialog begins."""
@@ -476,11 +473,6 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
     def sentence(self, plan: Any) -> str:
         """Return what was written, with the name of each file."""
         return plan_sentence(plan, rpt_)
-
-
-def _hands(context: Context) -> Any:
-    """Return the hands of the active object's scene, or None; works in the context of long work too."""
-    return holder_of(context.view_layer.objects.active)
 
 
 def _progress_from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:

@@ -19,8 +19,8 @@ from ...games.xray.hud import scene as hud_scene
 from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, rpt_
 from ..files import NamedFile, absolute
 from ..layouts import fields
-from ..operation import Operation, Outcome
-from ..searched_lists import is_hidden, refuse_hidden
+from ..operation import Need, Operation, Outcome
+from ..searched_lists import PanelList
 
 HAND = "l_hand"
 CHARACTERS_HAND = "bip01_r_hand"
@@ -39,15 +39,26 @@ def _named(rig: Object, name: str) -> str:
     return next((bone.name for bone in rig.data.bones if game_name(bone) == name), "")
 
 
-ACTIONS = "MOTIONBRIDGE_UL_hud_actions"
+ACTIONS = PanelList(
+    "MOTIONBRIDGE_UL_hud_actions",
+    lambda context: holder_of(context.active_object).motionbridge_hud,
+    "actions",
+    "active_action",
+)
 
 
-def has_listed_action(operator: Any, context: Context, holder: Object | None) -> bool:
-    """For `poll`: whether the scene of ``holder`` has actions, and their list shows the active one."""
-    if holder is None or not len(holder.motionbridge_hud.actions):
-        return False
-    hud = holder.motionbridge_hud
-    return not refuse_hidden(operator, is_hidden(context, ACTIONS, hud.actions, hud.active_action))
+def _has_actions(context: Context) -> bool:
+    """Return whether the active object belongs to a scene with actions."""
+    holder = holder_of(context.active_object)
+    return holder is not None and bool(len(holder.motionbridge_hud.actions))
+
+
+def _armature_with_actions(context: Context) -> bool:
+    active = context.active_object
+    return active is not None and active.type == "ARMATURE" and _has_actions(context)
+
+
+HAS_ACTIONS = (Need("No first-person scene with actions is active", _has_actions), ACTIONS.shown)
 
 
 class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
@@ -55,7 +66,10 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.hud_attach"
     bl_label = "Attach Bone"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (
+        Need("Select the weapon's or the hands' armature of a first-person scene with actions", _armature_with_actions),
+        ACTIONS.shown,
+    )
 
     bone: StringProperty(name="Bone", description="Bone of the active armature that follows; its keys are replaced")
     holder: StringProperty(name="Follows", description="Bone of the hands to follow, such as l_hand")
@@ -64,13 +78,6 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
     keeps: EnumProperty(
         name="Keep Position At", description="Frame on which the bone keeps its own position", items=KEEPS
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select the weapon's or the hands' armature of a first-person scene with actions")
-        active = context.active_object
-        holder = holder_of(active)
-        return active is not None and active.type == "ARMATURE" and has_listed_action(cls, context, holder)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog for the bones and the frames."""
@@ -111,6 +118,7 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
 
     bl_idname = "motionbridge.hud_preview"
     bl_label = "Render Preview Strip"
+    needs = HAS_ACTIONS
     bl_options = {"REGISTER", "INTERNAL"}
     filename_ext = ".png"
 
@@ -123,11 +131,6 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
     )
     height: IntProperty(name="Height", description="Height of each image in pixels", default=240, min=16, max=2160)
     renderer: EnumProperty(name="Renderer", description="Render engine for the images", items=RENDERERS)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No first-person scene with actions is active")
-        return has_listed_action(cls, context, holder_of(context.active_object))
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Open the file browser with a file name made from the section."""
@@ -179,14 +182,9 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.attach_weapon"
     bl_label = "Attach Weapon"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (Need("Select the weapon, then the armature of the character", character_and_weapon),)
 
     bone: StringProperty(name="Bone", description="Bone of the character; if empty, bip01_r_hand", default="")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select the weapon, then the armature of the character")
-        return character_and_weapon(context) is not None
 
     def draw(self, context: Context) -> None:
         """Draw the bone, which can be changed after the operator has run."""

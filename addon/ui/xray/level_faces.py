@@ -3,7 +3,6 @@
 Faces of the ground are slots, in which the game places detail models.
 """
 
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -29,9 +28,10 @@ from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator, iface_, options_from, properties_from, rpt_
 from ..layouts import fields
-from ..operation import Operation, Outcome
+from ..operation import Need, Operation, Outcome, stores_nothing
 from ..preferences import folders, game_materials
-from ..searched_lists import SearchedRows, is_hidden, refuse_hidden
+from ..searched_lists import SearchedRows, is_hidden, shows
+from ..target import on_active
 
 if TYPE_CHECKING:
     from ...blender.attributes import ActiveFace
@@ -70,10 +70,8 @@ class FaceValues(Operation):
 
     if TYPE_CHECKING:
         kinds: tuple[str, ...] = ()
-        poll_message_set: Callable[[str], None]
     else:
         kinds = ()
-    bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -287,14 +285,7 @@ def active_model(ground: Any) -> Any:
 class GroundOperation(Operation):
     """Base of operators on the active ground."""
 
-    if TYPE_CHECKING:
-        poll_message_set: Callable[[str], None]
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not the ground of a level (.details)")
-        return is_ground(context.active_object)
+    needs: tuple[Need, ...] = (Need("The active object is not the ground of a level (.details)", on_active(is_ground)),)
 
 
 class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
@@ -302,7 +293,7 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.level_colours"
     bl_label = "Refresh Colors"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (Need("The active mesh has no attribute colors", lambda context: kind_of(context) in REFRESHED),)
 
     shown_by: EnumProperty(
         name="Color By",
@@ -310,13 +301,6 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
         items=(("SAME", "Keep Current", "Keep the colors that the slots show now"), *SHOWN_BY),
         default="SAME",
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active mesh is of a kind whose colours show attributes."""
-        cls.poll_message_set("The active mesh has no attribute colors")
-        active = context.active_object
-        return active is not None and active.type == "MESH" and active.motionbridge_level.kind in REFRESHED
 
     def run(self, context: Context, _report: Report) -> Outcome:
         level_geometry.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
@@ -432,16 +416,16 @@ class MOTIONBRIDGE_OT_details_add_models(GroundOperation, BlenderOperator):
         return Outcome(rpt_("Added detail models: {}").format(count))
 
 
+def _shows_model(context: Context) -> bool:
+    level = context.active_object.motionbridge_level
+    rows = level.models.objects if level.models is not None else ()
+    return not is_hidden(context, MODELS, rows, level.active_model)
+
+
 class DetailModelOperation(GroundOperation):
     """Base of operators on the detail model that is active in the list, which has to show it."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        level = context.active_object.motionbridge_level
-        rows = level.models.objects if level.models is not None else ()
-        return not refuse_hidden(cls, is_hidden(context, MODELS, rows, level.active_model))
+    needs = (*GroundOperation.needs, shows(_shows_model))
 
     def chosen(self, context: Context) -> Any:
         """Return the active detail model. Raises `WriteError` if there is none."""
@@ -488,10 +472,7 @@ class MOTIONBRIDGE_OT_details_select(DetailModelOperation, BlenderOperator):
 
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: the operator only selects faces."""
-        return ()
+    edited = stores_nothing  # it only selects faces
 
     def run(self, context: Context, _report: Report) -> Outcome:
         ground, model = context.active_object, self.chosen(context)

@@ -1,6 +1,6 @@
 """Level files: import, export, Save Back, checks and panels."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,14 +39,14 @@ from ..files import (
     draw_backup,
     draw_changes_on_disk,
     draw_check_first,
-    is_collection_exporter,
     source_collection,
 )
 from ..layouts import fields, paragraph
-from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
+from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
 from ..preferences import folders, game_materials
 from ..sidebar import MotionbridgePanel
-from .level_faces import FaceValues, draw_active_face, draw_ground, known_materials
+from ..target import MESH
+from .level_faces import FaceValues, draw_active_face, draw_ground, kind_of, known_materials
 from .target import level_holders_to_export
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
     bl_idname = "import_scene.xray_level"
     bl_label = "Import X-Ray Level Folder"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
+    edited = stores_nothing  # the import creates new objects
     kind_of_options = LevelFolderOptions
 
     directory: StringProperty(
@@ -144,10 +145,6 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         options=PATH_OPTIONS,
     )
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: the import creates new objects."""
-        return ()
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         self.invoked_by_user(from_browser=True)
@@ -180,11 +177,18 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
 LINE_LENGTH = 30
 
 
+def _has_exported(context: Context) -> bool:
+    """Return whether the scene has level objects that can be exported."""
+    kinds_there = {obj.motionbridge_level.kind for obj in context.scene.objects}
+    return not kinds_there.isdisjoint(DRAWN_KINDS | VISUAL_KINDS | {"LEVEL"})
+
+
 class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, ExportHelper, BlenderOperator):
     """Export part of a S.T.A.L.K.E.R. (X-Ray) level: the selected collision or occluders, or the active object"""
 
     bl_idname = "export_scene.xray_level_geometry"
     bl_label = "Export X-Ray Level Geometry"
+    needs = (Need("No level objects in the scene; set a mesh's kind in the X-Ray Level panel", _has_exported),)
 
     filename_ext = ""
     filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
@@ -200,14 +204,6 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         """What was planned last."""
     else:
         _found = _plan = None
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The scene has level objects that can be exported."""
-        cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
-        kinds_there = {obj.motionbridge_level.kind for obj in context.scene.objects}
-        there = not kinds_there.isdisjoint(DRAWN_KINDS | VISUAL_KINDS | {"LEVEL"})
-        return there or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file, and collect errors and warnings for it."""
@@ -309,18 +305,13 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.level_begin"
     bl_label = "Use in Level"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (MESH,)
 
     kind: EnumProperty(
         name="Kind",
         description="Part of the level that the object is",
         items=NEW_KINDS,
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not a mesh")
-        return context.active_object is not None and context.active_object.type == "MESH"
 
     def run(self, context: Context, report: Report) -> Outcome:
         holder = holder_of(context.active_object)
@@ -367,18 +358,18 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
         return self.set_values(context, {"occlusion": self.occlusion})
 
 
+def _is_checked(context: Context) -> bool:
+    """Return whether the active object belongs to a level file that can be exported, or is an AI map."""
+    holder = holder_of(context.active_object)
+    return holder is not None and holder.motionbridge_level.kind in level_geometry.CHECKED
+
+
 class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
     """Find errors and warnings for the game, and select the first affected faces or vertices"""
 
     bl_idname = "motionbridge.level_check"
     bl_label = "Select Invalid Faces"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object belongs to a level file that can be exported, or is an AI map."""
-        cls.poll_message_set("The active object is not part of a level")
-        holder = holder_of(context.active_object)
-        return holder is not None and holder.motionbridge_level.kind in level_geometry.CHECKED
+    needs = (Need("The active object is not part of a level", _is_checked),)
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Check the file of the active object."""
@@ -392,13 +383,7 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.level_ai_links"
     bl_label = "Show or Hide Links"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not an AI map")
-        active = context.active_object
-        return active is not None and active.motionbridge_level.kind == "AI"
+    needs = (Need("The active object is not an AI map", lambda context: kind_of(context) == "AI"),)
 
     def run(self, context: Context, _report: Report) -> Outcome:
         with scope.leaving_edit_mode(context):
@@ -502,21 +487,19 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             draw_active_face(self.layout, context.active_object.data)
 
 
+def _imported(context: Context) -> Any:
+    """Return what stores the level file of the active object, if it was imported and can be exported."""
+    holder = holder_of(context.view_layer.objects.active)
+    exported = holder is not None and holder.motionbridge_level.kind in level_geometry.SUFFIX_OF
+    return holder if exported and holder.motionbridge_level.path else None
+
+
 class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
     """Write the active level object to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.level_save_back"
     bl_label = "Save Level File Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object was imported from a level file that can be exported."""
-        holder = holder_of(context.view_layer.objects.active)
-        cls.poll_message_set("The active object was not imported from a level file")
-        if holder is None or holder.motionbridge_level.kind not in level_geometry.SUFFIX_OF:
-            return False
-        return bool(holder.motionbridge_level.path)
+    needs = (Need("The active object was not imported from a level file", _imported),)
 
     def source(self, context: Context) -> "LevelProperties":
         """Return the properties of the object that stores the file."""

@@ -43,19 +43,19 @@ from ..files import (
     FileImport,
     ModelFileImport,
     SaveBackOntoImported,
-    is_collection_exporter,
     keep_and_show,
     source_collection,
 )
 from ..layouts import SIDEBAR, fields, paragraph
-from ..operation import Operation, Outcome
+from ..operation import Need, Operation, Outcome
 from ..preferences import model_options
-from ..searched_lists import is_hidden, refuse_hidden, row_after_removal
+from ..searched_lists import PanelList
 from ..target import (
     active_model,
     active_rig,
     has_mesh,
     likely_rig,
+    on_active,
     rig_to_export,
     some_action,
 )
@@ -182,6 +182,10 @@ def _sentence(made: "list[model_importing.ImportedModel]") -> str:
     return text
 
 
+def _has_mesh_or_model(context: Context) -> bool:
+    return has_mesh(context) or any(obj.motionbridge_model.is_model for obj in context.scene.objects)
+
+
 class EXPORT_SCENE_OT_xray_ogf(
     ModelExportProperties,
     motion_choices.RemovedMotions,
@@ -194,18 +198,12 @@ class EXPORT_SCENE_OT_xray_ogf(
 
     bl_idname = "export_scene.xray_ogf"
     bl_label = "Export X-Ray Model"
+    needs = (Need("No mesh in the scene", _has_mesh_or_model),)
 
     filename_ext = ".ogf"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection")
     types = ("MESH", "ARMATURE")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The scene has a mesh or an imported model."""
-        cls.poll_message_set("No mesh in the scene")
-        there = has_mesh(context) or any(obj.motionbridge_model.is_model for obj in context.scene.objects)
-        return there or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file."""
@@ -294,17 +292,18 @@ class EXPORT_SCENE_OT_xray_ogf(
         return some_action(holder, actions_moving(holder)) if is_rig and self.motions_inside else []
 
 
+def active_game_model(context: Context) -> Any:
+    """Return the object with the imported model of the active object, which may be a mesh that it deforms, or None."""
+    holder = holder_of(context.view_layer.objects.active)
+    return holder if holder is not None and holder.motionbridge_model.is_model else None
+
+
 class MOTIONBRIDGE_OT_model_save_back(SaveBackOntoImported, BlenderOperator):
     """Write the model to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.model_save_back"
     bl_label = "Save Model Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of an imported X-Ray model")
-        return active_game_model(context) is not None
+    needs = (Need("The active object is not part of an imported X-Ray model", active_game_model),)
 
     def source(self, context: Context) -> "ModelProperties":
         """Return the properties of the object that stores the model."""
@@ -320,12 +319,6 @@ class MOTIONBRIDGE_OT_model_save_back(SaveBackOntoImported, BlenderOperator):
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model is that of the written file."""
         model_export.settle(plan, active_game_model(context))
-
-
-def active_game_model(context: Context) -> Any:
-    """Return the object with the imported model of the active object, which may be a mesh that it deforms, or None."""
-    holder = holder_of(context.view_layer.objects.active)
-    return holder if holder is not None and holder.motionbridge_model.is_model else None
 
 
 USER_DATA = "User Data"
@@ -474,15 +467,10 @@ def draw_holder(layout: Any, obj: Object, holder: Object) -> None:
 def draw_references(layout: Any, holder: Object, model: "EditorModelProperties | ModelProperties") -> None:
     """Draw the motion references of a model, and the files found for the active one."""
     layout.label(text="Motion References")
-    row = layout.row()
-    row.template_list(
-        "MOTIONBRIDGE_UL_names", REFERENCES, model, "references", model, "active_reference", rows=2, sort_lock=True
-    )
-    column = row.column(align=True)
-    column.operator("motionbridge.add_reference", text="", icon="ADD")
-    column.operator("motionbridge.remove_reference", text="", icon="REMOVE")
-    if 0 <= model.active_reference < len(model.references):
-        reference = model.references[model.active_reference]
+    buttons = ("motionbridge.add_reference", "ADD"), ("motionbridge.remove_reference", "REMOVE")
+    REFERENCES.draw(layout, model, *buttons, rows=2)
+    if (index := REFERENCES.active_index(model)) >= 0:
+        reference = model.references[index]
         layout.prop(reference, "name", text="")
         found = motion_choices.paths_of(holder, reference.name)
         for path in found:
@@ -507,17 +495,18 @@ def draw_user_data(layout: Any, model: "EditorModelProperties | ModelProperties"
 class OnModel(Operation):
     """Mixin for operators on the model that the active object is part of."""
 
+    needs: tuple[Need, ...] = (Need("The active object is not part of an imported X-Ray model", on_active(holder_of)),)
+
     def edited(self, context: Context) -> Iterable[Any]:
         return (holder_of(context.view_layer.objects.active),)
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object is not part of an imported X-Ray model")
-        return holder_of(context.view_layer.objects.active) is not None
 
-
-REFERENCES = "motionbridge_references"
-"""Name of the list of motion references."""
+REFERENCES = PanelList(
+    "motionbridge_references",
+    lambda context: remembered(holder_of(context.view_layer.objects.active)),
+    "references",
+    "active_reference",
+)
 
 
 class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
@@ -525,7 +514,6 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
 
     bl_idname = "motionbridge.add_reference"
     bl_label = "Add Motion Reference"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         model = remembered(holder_of(context.view_layer.objects.active))
@@ -539,22 +527,16 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
 
     bl_idname = "motionbridge.remove_reference"
     bl_label = "Remove Motion Reference"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        model = remembered(holder_of(context.view_layer.objects.active))
-        return not refuse_hidden(cls, is_hidden(context, REFERENCES, model.references, model.active_reference))
+    needs = (*OnModel.needs, REFERENCES.shown)
 
     def run(self, context: Context, report: Report) -> Outcome:
         model = remembered(holder_of(context.view_layer.objects.active))
-        if not 0 <= model.active_reference < len(model.references):
+        index = REFERENCES.active_index(model)
+        if index < 0:
             raise WriteError("no reference is chosen", remedy="Choose one in the list")
-        name = model.references[model.active_reference].name
-        following = row_after_removal(context, REFERENCES, model.references, model.active_reference)
-        model.references.remove(model.active_reference)
+        name = model.references[index].name
+        following = REFERENCES.after_removal(context)
+        model.references.remove(index)
         model.active_reference = following
         return Outcome(rpt_("Removed the reference {}").format(name))
 
@@ -568,7 +550,6 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
 
     bl_idname = "motionbridge.user_data_to_text"
     bl_label = "Edit as Text"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         holder = holder_of(context.view_layer.objects.active)
@@ -584,7 +565,6 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
 
     bl_idname = "motionbridge.user_data_from_text"
     bl_label = "Apply Text"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Store the text, with the line ends that the game uses."""

@@ -32,15 +32,16 @@ from ..bones import hides_keys
 from ..change_words import change_text
 from ..files import ArmatureExport, SaveBackOntoEither
 from ..layouts import fields
-from ..operation import FileChoice, Outcome
+from ..operation import FileChoice, Need, Outcome
 from ..preferences import model_options
 from ..target import (
+    RIG,
     action_to_export,
     active_action,
     active_rig,
-    lacks_rig,
     likely_rig,
     match_scene,
+    on_rig,
     rig_to_export,
     some_action,
 )
@@ -309,7 +310,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
 
     bl_idname = "motionbridge.save_back"
     bl_label = "Save Back"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (RIG, Need("This armature has no imported motions", on_rig(active_file)))
 
     file: StringProperty(
         name="Motion File",
@@ -322,13 +323,6 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         default=False,
         options={"SKIP_SAVE"},
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("This armature has no imported motions")
-        return active_file(active_rig(context)) is not None
 
     def planned(self, context: Context, report: Report) -> "Plan":
         rig, file = self._target(context)

@@ -23,9 +23,9 @@ from ...games.xray.options import MotionImportOptions
 from .. import listed_actions
 from ..bases import CALL, BlenderOperator, rpt_
 from ..layouts import Listing
-from ..operation import Operation, Outcome, StartsAtOnce, call_operator
-from ..searched_lists import is_hidden, refuse_hidden, row_after_removal, search_of
-from ..target import OnAction, active_action, active_rig, frame_range_outcome, lacks_rig, match_scene, rig_to_export
+from ..operation import Need, Operation, Outcome, StartsAtOnce, call_operator, stores_nothing
+from ..searched_lists import PanelList, row_after_removal, search_of, shows
+from ..target import RIG, MatchScene, OnAction, active_action, active_rig, on_rig, rig_to_export
 from . import motion_choices
 from .target import active_file
 
@@ -40,9 +40,9 @@ def _motion_rows(rig: Object) -> "Rows":
 
 MOTIONS = Listing("MOTIONBRIDGE_UL_motions", "motionbridge_motion_row", _motion_rows)
 """List of the motions in an armature's active file."""
-NAMES = "MOTIONBRIDGE_UL_names"
-MARKS = "motionbridge_marks"
-"""Name of the list of a motion's marks, drawn by `NAMES`."""
+MARKS = PanelList(
+    "motionbridge_marks", lambda context: active_action(context).motionbridge_motion, "marks", "active_mark"
+)
 
 
 class OnMotion(OnAction):
@@ -62,36 +62,27 @@ class OnMotion(OnAction):
         return rig, action, file
 
 
+def _is_listed(context: Context) -> bool:
+    """Return whether the list of motions shows the one that plays, if that is in a file."""
+    rig, action = active_rig(context), active_action(context)
+    fits = search_of(context, MOTIONS.drawn_by)
+    if fits is None:
+        return True
+    file = action_lists.file_of(rig, action, motion_properties.LISTS)
+    return file is None or (file == active_file(rig) and fits(listed_actions.row_of(action)))
+
+
 class OnListedMotion(OnMotion):
     """Mixin for operators on the motion that is active in the list, which has to show it."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        rig, action = active_rig(context), active_action(context)
-        fits = search_of(context, MOTIONS.drawn_by)
-        if fits is None:
-            return True
-        file = action_lists.file_of(rig, action, motion_properties.LISTS)
-        hidden = file is not None and not (file == active_file(rig) and fits(listed_actions.row_of(action)))
-        return not refuse_hidden(cls, hidden)
+    needs = (*OnMotion.needs, shows(_is_listed))
 
 
 class OnMotionFile(Operation):
     """Mixin for operators on the active motion file."""
 
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing, unless an operator changes the file: the status of motions need not be saved."""
-        return ()
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active armature has a motion file."""
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The active armature has no imported motions")
-        return active_file(active_rig(context)) is not None
+    needs = (RIG, Need("The active armature has no imported motions", on_rig(active_file)))
+    edited = stores_nothing  # the status of motions need not be saved
 
 
 class MOTIONBRIDGE_OT_revert_motion(OnListedMotion, BlenderOperator):
@@ -99,7 +90,6 @@ class MOTIONBRIDGE_OT_revert_motion(OnListedMotion, BlenderOperator):
 
     bl_idname = "motionbridge.revert_motion"
     bl_label = "Restore Motion"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         rig, action = self.chosen(context)
@@ -112,7 +102,6 @@ class MOTIONBRIDGE_OT_move_motion(OnListedMotion, BlenderOperator):
 
     bl_idname = "motionbridge.move_motion"
     bl_label = "Move Motion"
-    bl_options = {"REGISTER", "UNDO"}
 
     direction: EnumProperty(
         name="Direction",
@@ -151,7 +140,6 @@ class MOTIONBRIDGE_OT_delete_motion(OnListedMotion, BlenderOperator):
 
     bl_idname = "motionbridge.delete_motion"
     bl_label = "Delete Motion"
-    bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature with its file."""
@@ -177,7 +165,6 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
 
     bl_idname = "motionbridge.add_motion"
     bl_label = "Add Action to File"
-    bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature with the file."""
@@ -203,7 +190,6 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
 
     bl_idname = "motionbridge.update_status"
     bl_label = "Find Edited Motions"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         rig = rig_to_export(context, "")
@@ -222,7 +208,6 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
 
     bl_idname = "motionbridge.use_action_name"
     bl_label = "Use as Motion Name"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         _, action = self.chosen(context)
@@ -230,21 +215,19 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
         return Outcome(rpt_("Renamed the motion to {}").format(action.name))
 
 
-class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_match_scene(MatchScene, OnMotion, BlenderOperator):
     """Set the scene to 30 frames per second, as in the game, and to the length of the motion"""
 
     bl_idname = "motionbridge.match_scene"
     bl_label = "Match Scene to Motion"
-    bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing but the scene."""
-        return ()
+    def timing(self, context: Context) -> tuple[float, Any]:
+        return omf.FRAMES_PER_SECOND, motion_timing.ends_of(self.chosen(context)[1])
 
-    def run(self, context: Context, report: Report) -> Outcome:
-        _, action = self.chosen(context)
-        match_scene(context, omf.FRAMES_PER_SECOND, motion_timing.ends_of(action))
-        return frame_range_outcome(context)
+
+def _references_of(rig: Object) -> Any:
+    model = remembered(rig)
+    return model.references if model is not None else ()
 
 
 class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
@@ -252,7 +235,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.import_referenced_motions"
     bl_label = "Import Referenced Motions"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (RIG, Need("The model of the active armature has no motion references", on_rig(_references_of)))
 
     reference: StringProperty(
         name="Reference",
@@ -262,15 +245,6 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
     every: BoolProperty(
         name="All Motions", description="Import all motions without showing the list", options={"SKIP_SAVE", "HIDDEN"}
     )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active armature's model has motion references."""
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The model of the active armature has no motion references")
-        model = remembered(active_rig(context))
-        return model is not None and len(model.references) > 0
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open the list of motions in the files."""
@@ -361,7 +335,7 @@ class OnMarks(OnMotion):
             old = markers[place]
             new = change(action, old)
             if new is None:
-                action.motionbridge_motion.active_mark = row_after_removal(context, MARKS, markers, place)
+                action.motionbridge_motion.active_mark = MARKS.after_removal(context, markers)
             markers[place : place + 1] = [] if new is None else [new]
             return sentence.format(old.name)
 
@@ -371,12 +345,7 @@ class OnMarks(OnMotion):
 class OnActiveMark(OnMarks):
     """Mixin for operators on the active mark, which the list has to show."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if not super().poll(context):
-            return False
-        motion = active_action(context).motionbridge_motion
-        return not refuse_hidden(cls, is_hidden(context, MARKS, motion.marks, motion.active_mark))
+    needs = (*OnMarks.needs, MARKS.shown)
 
 
 class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
@@ -384,7 +353,6 @@ class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
 
     bl_idname = "motionbridge.marks_add"
     bl_label = "Add Mark"
-    bl_options = {"REGISTER", "UNDO"}
 
     name: StringProperty(name="Name", description="The mark's name in the game", default="mark")
 
@@ -404,7 +372,6 @@ class MOTIONBRIDGE_OT_marks_rename(OnActiveMark, BlenderOperator):
 
     bl_idname = "motionbridge.marks_rename"
     bl_label = "Rename Mark"
-    bl_options = {"REGISTER", "UNDO"}
 
     name: StringProperty(name="Name", description="The mark's name in the game", options={"SKIP_SAVE"})
 
@@ -429,7 +396,6 @@ class MOTIONBRIDGE_OT_marks_remove(OnActiveMark, BlenderOperator):
 
     bl_idname = "motionbridge.marks_remove"
     bl_label = "Remove Mark"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         return self.changed_mark(context, lambda _action, _mark: None, rpt_("Removed the mark {}"))
@@ -440,7 +406,6 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnActiveMark, BlenderOperator):
 
     bl_idname = "motionbridge.marks_add_interval"
     bl_label = "Add Interval"
-    bl_options = {"REGISTER", "UNDO"}
 
     start: FloatProperty(
         name="Start", description="Time in seconds; below 0 for the current frame", default=-1.0, options={"SKIP_SAVE"}
@@ -471,7 +436,6 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnActiveMark, BlenderOperator):
 
     bl_idname = "motionbridge.marks_remove_interval"
     bl_label = "Remove Interval"
-    bl_options = {"REGISTER", "UNDO"}
 
     interval: IntProperty(name="Interval", description="Index of the interval in the active mark", default=-1)
 
@@ -491,7 +455,6 @@ class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
 
     bl_idname = "motionbridge.marks_from_markers"
     bl_label = "Update from Markers"
-    bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         return self.changed(context, lambda _action, _markers: rpt_("The marks already match their markers"))

@@ -22,20 +22,27 @@ from .. import listed_actions
 from ..bases import BlenderList, BlenderOperator, iface_, rpt_
 from ..bones import draw_restore
 from ..layouts import SIDEBAR, STATUS_ICONS, DrawnRows, Listing, fields, name_filter, paragraph
-from ..operation import Operation, Outcome
-from ..searched_lists import SearchedRows, is_hidden, note_search, refuse_hidden
+from ..operation import Need, Operation, Outcome
+from ..searched_lists import PanelList, SearchedRows, note_search
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig, enter_range, rig_to_export
 from . import hud_tools, motion_choices
-from .motion_operators import MARKS, MOTIONS, NAMES, OnMotionFile
+from .motion_operators import MARKS, MOTIONS, OnMotionFile
 from .target import active_file
 
 if TYPE_CHECKING:
     from ..listed_actions import Row, Rows
 
 
-PARTITIONS = "motionbridge_partitions"
-"""Name of the list of bone parts, drawn by `NAMES`."""
+PARTITIONS = PanelList(
+    "motionbridge_partitions", lambda context: active_file(active_rig(context)), "partitions", "active_partition"
+)
+MOTION_REFERENCES = PanelList(
+    "MOTIONBRIDGE_UL_motion_references",
+    lambda context: remembered(active_rig(context)),
+    "references",
+    "active_reference",
+)
 ICONS = {"IMPORTED": "CHECKMARK", "FOUND": "IMPORT", "NOT FOUND": "QUESTION"}
 
 
@@ -70,24 +77,13 @@ def draw_motion_references(layout: bpy.types.UILayout, rig: Object, context: Con
     references = model.references
     column = layout.column(align=True)
     column.label(text="Motion References")
-    column.template_list(
-        "MOTIONBRIDGE_UL_motion_references",
-        "",
-        model,
-        "references",
-        model,
-        "active_reference",
-        rows=min(len(references), 4),
-        maxrows=8,
-        sort_lock=True,
-    )
+    MOTION_REFERENCES.draw(column, model, rows=min(len(references), 4), maxrows=8)
     index = min(max(model.active_reference, 0), len(references) - 1)
     active = references[index]
     state = state_of(rig, active.name)
     row = column.row(align=True)
     one = row.row(align=True)
-    hidden = is_hidden(context, "MOTIONBRIDGE_UL_motion_references", references, index)
-    one.enabled = state == "FOUND" and not hidden
+    one.enabled = state == "FOUND" and not MOTION_REFERENCES.is_hidden(context)
     button = one.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
     button.reference = active.name
     if len(references) > 1:
@@ -308,15 +304,11 @@ class MarksPanel(OnActiveMotion):
         """Draw the marks, and the intervals of the active one."""
         layout = self.layout
         motion = active_action(context).motionbridge_motion
-        row = layout.row()
-        row.template_list(NAMES, MARKS, motion, "marks", motion, "active_mark", rows=3, sort_lock=True)
-        column = row.column(align=True)
-        column.operator("motionbridge.marks_add", text="", icon="ADD")
-        column.operator("motionbridge.marks_remove", text="", icon="REMOVE")
-        column.operator("motionbridge.marks_rename", text="", icon="GREASEPENCIL")
-        if 0 <= motion.active_mark < len(motion.marks):
+        buttons = (("add", "ADD"), ("remove", "REMOVE"), ("rename", "GREASEPENCIL"))
+        MARKS.draw(layout, motion, *((f"motionbridge.marks_{name}", icon) for name, icon in buttons), rows=3)
+        if (active := MARKS.active_index(motion)) >= 0:
             box = layout.column(align=True)
-            for number, interval in enumerate(motion.marks[motion.active_mark].intervals):
+            for number, interval in enumerate(motion.marks[active].intervals):
                 line = box.row(align=True)
                 line.prop(interval, "start", text="")
                 line.prop(interval, "end", text="")
@@ -342,19 +334,10 @@ class PartitionsPanel(MotionbridgePanel):
         """Draw the bone parts in order, and the bones of the active one with their tracks."""
         layout = self.layout
         file = active_file(active_rig(context))
-        layout.template_list(
-            NAMES,
-            PARTITIONS,
-            file,
-            "partitions",
-            file,
-            "active_partition",
-            rows=3,
-            sort_lock=True,
-        )
-        if 0 <= file.active_partition < len(file.partitions):
-            partition = file.partitions[file.active_partition]
-            text = iface_("Index {}, bones: {}").format(file.active_partition, len(partition.bones))
+        PARTITIONS.draw(layout, file, rows=3)
+        if (active := PARTITIONS.active_index(file)) >= 0:
+            partition = file.partitions[active]
+            text = iface_("Index {}, bones: {}").format(active, len(partition.bones))
             layout.label(text=text, translate=False)
             grid = layout.box().grid_flow(columns=2, align=True, even_columns=True)
             grid.active = False
@@ -414,7 +397,6 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
 
     bl_idname = "motionbridge.show_partitions"
     bl_label = "Create Bone Collections"
-    bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature data, which has the bone collections."""
@@ -436,21 +418,20 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
         return Outcome(rpt_("Bone collections: {}").format(len(file.partitions)))
 
 
+def _active_part_and_bones(context: Context) -> bool:
+    file = active_file(active_rig(context))
+    return file is not None and PARTITIONS.active_index(file) >= 0 and bool(context.selected_pose_bones)
+
+
 class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
     """Move the selected bones to the active bone part (partition) of the list; written on the next save"""
 
     bl_idname = "motionbridge.move_to_partition"
     bl_label = "Assign Selected Bones"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Bones are selected in pose mode, and a bone part is active."""
-        cls.poll_message_set("Select bones in Pose Mode, and a bone part in the list")
-        file = active_file(active_rig(context))
-        if file is None or not 0 <= file.active_partition < len(file.partitions) or not context.selected_pose_bones:
-            return False
-        return not refuse_hidden(cls, is_hidden(context, PARTITIONS, file.partitions, file.active_partition))
+    needs = (
+        Need("Select bones in Pose Mode, and a bone part in the list", _active_part_and_bones),
+        PARTITIONS.shown,
+    )
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature, which stores the file."""

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import compat, scope
-from ...blender.typed import Context
+from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import conversion
@@ -20,9 +20,9 @@ from ...games.xray.models.properties import remembered
 from ..bases import BlenderOperator, ImportHelper, rpt_
 from ..files import FileImport
 from ..layouts import fields
-from ..operation import Operation, Outcome
+from ..operation import Need, Operation, Outcome
 from ..preferences import folders, game_materials
-from ..target import active_rig, lacks_rig
+from ..target import RIG, active_object, active_rig, on_rig
 from .level_faces import ListedGameMaterial
 from .target import root_of_active
 
@@ -30,21 +30,20 @@ WATER = 1000.0
 """Density of water, in kilograms per cubic metre."""
 
 
+def _can_become_model(context: Context) -> bool:
+    """Return whether the active object can become a model, or is a new one with bones that were not set up."""
+    holder = root_of_active(context)
+    if holder is None or holder.type not in {"ARMATURE", "MESH", "EMPTY"}:
+        return False
+    return remembered(holder) is None or making.has_new_bones(holder)
+
+
 class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
     """Add the panels of a game model to the active armature or mesh: shapes, masses, motion references, user data"""
 
     bl_idname = "motionbridge.new_game_model"
     bl_label = "New X-Ray Model"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object is not a model yet, or a new model with bones that were not set up."""
-        cls.poll_message_set("Select an armature or mesh that is not an X-Ray model yet")
-        holder = root_of_active(context)
-        if holder is None or holder.type not in {"ARMATURE", "MESH", "EMPTY"}:
-            return False
-        return remembered(holder) is None or making.has_new_bones(holder)
+    needs = (Need("Select an armature or mesh that is not an X-Ray model yet", _can_become_model),)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         holder = root_of_active(context)
@@ -58,26 +57,25 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         return Outcome(sentence.format(holder.name, number))
 
 
+def _has_known_bones(rig: Object) -> bool:
+    return any(known(bone) is not None for bone in rig.data.bones)
+
+
 class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
     """Fit a collision shape around the vertices of each bone, and set its mass from the volume"""
 
     bl_idname = "motionbridge.fit_shapes"
     bl_label = "Fit Shapes to Mesh"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (
+        RIG,
+        Need("The active armature is not an X-Ray model: use New X-Ray Model first", on_rig(_has_known_bones)),
+    )
 
     shape: EnumProperty(name="Shape", description="Collision shape of the bone", items=SHAPES[1:], default="BOX")
     density: FloatProperty(
         name="Density", description="Kilograms per cubic meter of the shape", default=WATER, min=0.0, soft_max=10000.0
     )
     selected: BoolProperty(name="Selected Bones", description="Only the selected bones of the armature", default=False)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active armature has bones of a model."""
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The active armature is not an X-Ray model: use New X-Ray Model first")
-        return any(known(bone) is not None for bone in active_rig(context).data.bones)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (active_rig(context).data,)
@@ -102,18 +100,17 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
 
     bl_idname = "motionbridge.bones_as"
     bl_label = "Copy Bone Order..."
+    needs = (
+        RIG,
+        Need(
+            "The active armature is not a new X-Ray model: use New X-Ray Model first",
+            on_rig(lambda rig: rig.motionbridge_editor_model.is_made),
+        ),
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     filename_ext = ".omf"
     filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active armature is a new model."""
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The active armature is not a new X-Ray model: use New X-Ray Model first")
-        return bool(active_rig(context).motionbridge_editor_model.is_made)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         rig = active_rig(context)
@@ -137,7 +134,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.choose_game_material"
     bl_label = "Choose Game Material"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (Need("Select an X-Ray bone, or an object with a material", active_object),)
 
     target: EnumProperty(
         name="Target",
@@ -150,11 +147,6 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
     )
     material_name: StringProperty(name="Game Material", description="Name in gamemtl.xr", options={"SKIP_SAVE"})
     listed: CollectionProperty(type=ListedGameMaterial, options={"SKIP_SAVE", "HIDDEN"})
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("Select an X-Ray bone, or an object with a material")
-        return context.view_layer.objects.active is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         if self.target == "BONE":

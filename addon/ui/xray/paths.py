@@ -1,6 +1,6 @@
 """Motion paths (.anm): import, export, Save Back, panel."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,11 @@ from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
 from ..change_words import file_sentence, sentence_translator
-from ..files import FileExport, FileImport, SaveBackOntoImported, is_collection_exporter, source_collection
+from ..files import FileExport, FileImport, SaveBackOntoImported, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
-from ..operation import Operation, Outcome
+from ..operation import Need, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors
-from ..target import frame_range_outcome, match_scene, note_other_rates
+from ..target import MatchScene, match_scene, note_other_rates
 from .target import mover_to_export
 
 if TYPE_CHECKING:
@@ -71,39 +71,26 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
             scope.make_current(context, owners, owners[0])
         played = [path.action for path in made]
         if self.match_scene:
-            _match(context, played[0])
+            match_scene(context, played[0].motionbridge_path.fps, played[0].frame_range)
         note_other_rates(context, played, lambda action: action.motionbridge_path.fps, report, paths=True)
         return Outcome(rpt_("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
-
-
-class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
-    """Set the scene to the frame rate and length of the active object's path"""
-
-    bl_idname = "motionbridge.match_scene_to_path"
-    bl_label = "Match Scene to Path"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("The active object has no motion path")
-        return active_path(context) is not None
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing but the scene."""
-        return ()
-
-    def run(self, context: Context, _report: Report) -> Outcome:
-        _match(context, active_path(context))
-        return frame_range_outcome(context)
-
-
-def _match(context: Context, action: Action) -> None:
-    match_scene(context, action.motionbridge_path.fps, action.frame_range)
 
 
 def active_path(context: Context) -> Any:
     """Return the action of the path that the active object follows, or None."""
     return motion_paths.followed_action(context.view_layer.objects.active)
+
+
+class MOTIONBRIDGE_OT_match_scene_to_path(MatchScene, BlenderOperator):
+    """Set the scene to the frame rate and length of the active object's path"""
+
+    bl_idname = "motionbridge.match_scene_to_path"
+    bl_label = "Match Scene to Path"
+    needs = (Need("The active object has no motion path", active_path),)
+
+    def timing(self, context: Context) -> tuple[float, Any]:
+        action = active_path(context)
+        return action.motionbridge_path.fps, action.frame_range
 
 
 LINE_LENGTH = 30
@@ -114,16 +101,12 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
 
     bl_idname = "export_scene.xray_anm"
     bl_label = "Export X-Ray Motion Path"
+    needs = (Need("No object in the scene", lambda context: len(context.scene.objects)),)
 
     filename_ext = ".anm"
     filter_glob: StringProperty(default=kinds.PATHS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the moving object of this collection")
     types = ("MESH", "EMPTY", "CAMERA", "ARMATURE", "CURVE", "LIGHT")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No object in the scene")
-        return bool(len(context.scene.objects)) or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file."""
@@ -237,23 +220,22 @@ def _draw_not_shown(box: Any, oddities: list[str]) -> None:
 FittingProperties: Any = properties_from(FittingOptions)
 
 
+def _imported(context: Context) -> Any:
+    """Return the properties of the path that the active object follows, if that was imported from a file."""
+    action = active_path(context)
+    return action.motionbridge_path if action is not None and action.motionbridge_path.path else None
+
+
 class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, BlenderOperator):
     """Write the active object's path to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.path_save_back"
     bl_label = "Save Path Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object follows a path that was imported from a file."""
-        action = motion_paths.followed_action(context.view_layer.objects.active)
-        cls.poll_message_set("The active object has no imported motion path")
-        return action is not None and bool(action.motionbridge_path.path)
+    needs = (Need("The active object has no imported motion path", _imported),)
 
     def source(self, context: Context) -> "PathProperties":
         """Return the path properties of the action."""
-        return motion_paths.followed_action(context.view_layer.objects.active).motionbridge_path
+        return active_path(context).motionbridge_path
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
         active = context.view_layer.objects.active

@@ -34,17 +34,18 @@ from ..bones import hides_keys
 from ..change_words import change_text, file_sentence
 from ..files import ArmatureExport, SaveBackOntoEither
 from ..layouts import DrawnRows, draw_tolerances, fields, name_filter
-from ..operation import FileChoice, Operation, Outcome
+from ..operation import FileChoice, Need, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
+    RIG,
+    MatchScene,
     action_to_export,
     active_action,
     active_rig,
-    frame_range_outcome,
-    lacks_rig,
     likely_rig,
     match_scene,
     note_other_rates,
+    on_rig,
     rig_to_export,
     some_action,
 )
@@ -267,28 +268,16 @@ class MOTIONBRIDGE_UL_editor_motions(DrawnRows, BlenderList):
         return listed_actions.flags_of(rows, lambda row: fits(row.name), asked, self), []
 
 
-class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_match_scene_to_editor_motion(MatchScene, BlenderOperator):
     """Set the scene to the frame rate and length of the playing editor motion"""
 
     bl_idname = "motionbridge.match_scene_to_editor_motion"
     bl_label = "Match Scene to Editor Motion"
-    bl_options = {"REGISTER", "UNDO"}
+    needs = (RIG, Need("The active armature plays no editor motion", active_skeletal))
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The active armature plays no editor motion")
-        return active_skeletal(context) is not None
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing but the scene."""
-        return ()
-
-    def run(self, context: Context, _report: Report) -> Outcome:
+    def timing(self, context: Context) -> tuple[float, Any]:
         action = active_skeletal(context)
-        match_scene(context, action.motionbridge_skeletal.fps, motion_timing.ends_of(action))
-        return frame_range_outcome(context)
+        return action.motionbridge_skeletal.fps, motion_timing.ends_of(action)
 
 
 class SkeletalPanel(MotionbridgePanel):
@@ -360,15 +349,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
 
     bl_idname = "motionbridge.skeletal_save_back"
     bl_label = "Save Editor Motions Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active armature has a file of editor motions."""
-        if lacks_rig(cls, context):
-            return False
-        cls.poll_message_set("The active armature has no imported editor motions")
-        return file_of_playing_motion(active_rig(context)) is not None
+    needs = (RIG, Need("The active armature has no imported editor motions", on_rig(file_of_playing_motion)))
 
     def path(self, context: Context) -> str:
         """Return the path of the file of the playing motion."""
