@@ -6,11 +6,11 @@ Every message is one sentence for the user: what is wrong, where (file, line, or
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .report import on_one_line
+from .report import joined, on_one_line, say
 
 
 class MotionbridgeError(Exception):
@@ -45,21 +45,19 @@ class MotionbridgeError(Exception):
     def __str__(self) -> str:
         return self.sentence()
 
-    def sentence(self, tell: Callable[[str], str] = str, *, with_folder: bool = True) -> str:
-        """Return place, problem and remedy as one text, each translated by ``tell``. ``with_folder=False`` shows only
-        the file's name.
-        """
+    def sentence(self, *, with_folder: bool = True) -> str:
+        """Return place, problem and remedy as one message. ``with_folder=False`` shows only the file's name."""
         file = self.file if with_folder or not Path(self.file).is_absolute() else Path(self.file).name
-        place = [file] if file else []
+        place: list[str] = [file] if file else []
         if self.chunk:
-            place.append(tell(f"chunk {self.chunk}"))
+            place.append(say("chunk {}", self.chunk))
         if self.line is not None:
-            place.append(tell(f"line {self.line}"))
+            place.append(say("line {}", self.line))
         if self.offset is not None:
-            place.append(tell(f"offset {self.offset}"))
-        problem, remedy = tell(self.problem).rstrip("."), tell(self.remedy).rstrip(".")
-        sentence = f"{', '.join(place)}: {problem}" if place else problem
-        return on_one_line(f"{sentence}. {remedy}." if self.remedy else f"{sentence}.")
+            place.append(say("offset {}", self.offset))
+        texts = [self.problem, self.remedy] if self.remedy else [self.problem]
+        sentence = joined((text if text.endswith(".") else say("{}.", text) for text in texts), " ")
+        return on_one_line(say("{}: {}", joined(place), sentence) if place else sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Verification runs in worker processes, and exceptions with keyword-only arguments do not pickle by default.

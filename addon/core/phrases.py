@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .report import FORMS, form_of
 
@@ -177,3 +177,15 @@ def _halves(text: str, separator: str) -> Iterator[tuple[str, str]]:
     places = [found.start() for found in re.finditer(re.escape(separator), text)]
     for place in dict.fromkeys([*places[:MAX_SEPARATORS], *places[-MAX_SEPARATORS:]]):
         yield text[:place], text[place + len(separator) :]
+
+
+class Sentences(dict[Any, Any]):
+    """English -> translation. Composed texts that are not messages are searched for by their templates."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        super().__init__(table)
+        self._phrases = Phrases(table)
+
+    def get(self, english: Any, default: Any = None, /) -> Any:
+        """Return the translation; of a whole text that is not in the table, by its template."""
+        return super().get(english) or (default and self._phrases.translated(default))

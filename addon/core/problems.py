@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import polygons
 from .errors import WriteError
 from .model import Domain, Mesh
-from .report import agreeing, counted_plural
+from .report import agreeing, counted_plural, say
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Problem:
     @property
     def line(self) -> str:
         """The finding and its remedy, for a report."""
-        return f"{self.sentence}; {self.remedy[:1].lower()}{self.remedy[1:]}"
+        return say("{}; {:lower}", self.sentence, self.remedy)
 
 
 _NONE = np.zeros(0, np.int64)
@@ -46,7 +46,7 @@ def refuse(problems: Iterable[Problem], name: str) -> None:
     """Raise `WriteError` for the first fatal problem, if any."""
     for problem in problems:
         if problem.fatal:
-            raise WriteError(f"{name!r}: {problem.sentence}", remedy=problem.remedy)
+            raise WriteError(say("{!r}: {}", name, problem.sentence), remedy=problem.remedy)
 
 
 def whole(sentence: str, remedy: str) -> Problem:

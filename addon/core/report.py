@@ -1,10 +1,16 @@
-"""Findings of an operation, each with its places and merged if repeated; counts in words."""
+"""Messages for the user, which keep their template and values; findings of an operation, merged if repeated; counts.
+
+Messages are formed in English, far from the interface, which translates them by their templates.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
+from string import Formatter
+from typing import NamedTuple, Self
 
 PLACES_SHOWN = 5
 
@@ -14,7 +20,140 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 def on_one_line(text: str) -> str:
     """Return a text with control characters and line breaks escaped: names of files and motions may contain any."""
-    return text if text.isprintable() else _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
+    if text.isprintable():
+        return text
+    escaped = _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
+    return Message(escaped, text.template, text.values) if isinstance(text, Message) else escaped
+
+
+# Messages -------------------------------------------------------------------------------------------------------------
+
+
+class Message(str):
+    """An English text for the user with what it was formed from, so that it can be translated: see `say`."""
+
+    __slots__ = ("template", "values")
+    template: str
+    values: tuple[object, ...]
+
+    def __new__(cls, text: str, template: str, values: tuple[object, ...] = ()) -> Self:
+        """Keep an English text with its template and values."""
+        result = super().__new__(cls, text)
+        result.template, result.values = template, values
+        return result
+
+    def __str__(self) -> str:
+        """Return the message itself: ``str(refusal)`` can be translated too."""
+        return self
+
+    def __reduce__(self) -> tuple[type[Message], tuple[str, str, tuple[object, ...]]]:
+        # Refusals are sent between processes.
+        return Message, (str.__str__(self), self.template, self.values)
+
+
+def say(template: str, *values: object) -> Message:
+    """Return a message: an English sentence, given as a literal with fields as of `str.format`, and its values.
+
+    ``{:# face has|# faces have}`` is the text for 1 and for other numbers, which replace ``#``; ``{0:it|them}`` refers
+    to a number once more. Values that are messages are translated too, and those that are known sentences.
+    ``{:lower}`` is a text whose first letter becomes small.
+    """
+    kept = tuple(value if isinstance(value, str) or hasattr(value, "__float__") else str(value) for value in values)
+    return Message(_parsed(template).filled(kept) if kept else template, template, kept)
+
+
+def joined(texts: Iterable[str], separator: str = ", ") -> Message:
+    """Return a message of several texts; those that are messages are translated too."""
+    parts = list(texts)
+    return say(separator.join(["{}"] * len(parts)), *parts)
+
+
+def translated(text: str, table: Mapping[str, str]) -> str:
+    """Return a text in the language of ``table``, or unchanged if that does not have it.
+
+    ``table``: English -> translation, of whole texts and of templates, which have ``{}`` for each shown value and
+    numbers in the plural. The values are those of the English text, formatted alike; their order is the same in the
+    translation or numbered, ``{1} of {0}``. A translation of three sentences separated by ``|`` has one for each plural
+    form: they are chosen by the first value that is an integer, as for 1, 2 and 5.
+    """
+    if not isinstance(text, Message):
+        return table.get(text, text)
+    template = _parsed(text.template)
+    values = [_translated_value(value, table) for value in text.values]
+    sentence = table.get(template.key)
+    if sentence is None:
+        return template.filled(values)
+    texts = [field.text(values, number_alone=True) for field in template.fields if field.is_shown]
+    forms = sentence.split("|")
+    number = next((int(text) for text in texts if text.isdecimal()), None)
+    form = 0 if len(forms) != FORMS else -1 if number is None else form_of(number)
+    return forms[form].format(*texts)
+
+
+def _translated_value(value: object, table: Mapping[str, str]) -> object:
+    if isinstance(value, Message) or (isinstance(value, str) and " " in value):
+        return translated(value, table)
+    return value
+
+
+def key_of(template: str) -> str:
+    """Return what a table of translations calls a template."""
+    return _parsed(template).key
+
+
+class _Field(NamedTuple):
+    """A field of a template, after the text ``before`` it."""
+
+    before: str
+    number: int
+    conversion: str | None
+    spec: str
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it shows its value, and does not only choose a word by it."""
+        return "|" not in self.spec or "#" in self.spec
+
+    def text(self, values: Sequence[object], *, number_alone: bool = False) -> str:
+        """Return the formatted value; ``number_alone``: a number without the words that it chooses."""
+        value = values[self.number]
+        if "|" in self.spec:
+            one, _, many = self.spec.partition("|")
+            return str(value) if number_alone else (one if value == 1 else many).replace("#", str(value))
+        if self.spec == "lower":
+            return f"{str(value)[:1].lower()}{str(value)[1:]}"
+        if self.conversion:
+            value = (ascii if self.conversion == "a" else repr)(value)
+        return format(value, self.spec)
+
+
+class _Template(NamedTuple):
+    """A template in parts; ``key``: how a table of translations calls it."""
+
+    fields: tuple[_Field, ...]
+    after: str
+    key: str
+
+    def filled(self, values: Sequence[object]) -> str:
+        """Return the English text."""
+        return "".join([*(f"{field.before}{field.text(values)}" for field in self.fields), self.after])
+
+
+@lru_cache(4096)
+def _parsed(template: str) -> _Template:
+    fields, key, after = list[_Field](), "", ""
+    for literal, name, spec, conversion in Formatter().parse(template):
+        after += literal
+        if name is not None:
+            field = _Field(after, int(name or len(fields)), conversion, spec or "")
+            fields.append(field)
+            many = field.spec.partition("|")[2].replace("#", "{}")
+            key += after + (many or "{}")
+            after = ""
+    return _Template(tuple(fields), after, key + after)
+
+
+# Reports --------------------------------------------------------------------------------------------------------------
 
 
 class Report:
@@ -42,37 +181,35 @@ class Report:
             for finding, places in theirs.items():
                 mine.setdefault(finding, []).extend(places)
 
-    def lines(self, tell: Callable[[str], str] = str) -> list[str]:
-        """Return a line for each finding, warnings first; ``tell`` translates a sentence."""
-        found = (self.warnings, self.notes)
-        return [on_one_line(_line(finding, places, tell)) for part in found for finding, places in part.items()]
+    def lines(self) -> list[str]:
+        """Return a message for each finding, warnings first."""
+        return [_line(finding, places) for part in (self.warnings, self.notes) for finding, places in part.items()]
 
     def __bool__(self) -> bool:
         return bool(self.warnings or self.notes)
 
 
-def _line(finding: str, places: list[str], tell: Callable[[str], str]) -> str:
-    count = f"{tell(f'[{len(places)}x]')} " if len(places) > 1 else ""
-    finding = tell(finding)
+def _line(finding: str, places: list[str]) -> str:
+    parts = [say("[{}x]", len(places)), finding] if len(places) > 1 else [finding]
     named = [place for place in dict.fromkeys(places) if place]
-    if not named:
-        return f"{count}{finding}"
-    more = [tell(f"and {len(named) - PLACES_SHOWN} more")] if len(named) > PLACES_SHOWN else []
-    return f"{count}{finding} ({', '.join([*map(tell, named[:PLACES_SHOWN]), *more])})"
+    if named:
+        more = [say("and {} more", len(named) - PLACES_SHOWN)] if len(named) > PLACES_SHOWN else []
+        parts.append(say("({})", joined([*named[:PLACES_SHOWN], *more])))
+    return on_one_line(joined(parts, " "))
 
 
 # Counts in words ------------------------------------------------------------------------------------------------------
 
 
-def counted(count: int, noun: str, nouns: str = "") -> str:
+def counted(count: int, noun: str, nouns: str = "") -> Message:
     """Return ``1 motion``, ``2 motions``, ``2 meshes`` (``nouns`` for a plural that does not only add an s)."""
-    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+    return say(f"{{:# {noun}|# {nouns or f'{noun}s'}}}", count)
 
 
-def listed(words: Collection[str], most: int = 8) -> str:
+def listed(words: Collection[str], most: int = 8) -> Message:
     """Return ``walk, run``, or ``walk, run and 3 more`` if there are more than ``most``."""
-    shown = ", ".join(islice(words, most))
-    return f"{shown} and {len(words) - most} more" if len(words) > most else shown
+    first = joined(islice(words, most))
+    return say("{} and {} more", first, len(words) - most) if len(words) > most else first
 
 
 IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh"}

@@ -8,7 +8,7 @@ which would close a pop-up and is not allowed inside another file browser. There
 paths while the user types.
 
 The texts in the code are English; `ru.json` has the Russian ones. `iface_` translates what is drawn, `rpt_` what is
-reported. Sentences of other modules are translated when they are shown: see `change_words.sentence_translator`.
+reported. Sentences of other modules are translated when they are shown: see `change_words.tell`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..core import phrases
-from ..core.report import FORMS, counted, counted_plural, form_of
+from ..core.report import FORMS, counted, counted_plural, form_of, on_one_line, translated
 from .bases import file_of, iface_, rpt_, texts
 
 if TYPE_CHECKING:
@@ -34,19 +34,19 @@ STATE = re.compile(r"(.+), (new|removed)")
 OF = re.compile(r"(shader strings of|bone) (.+)")
 
 
-def sentence_translator(translate: Callable[[str], str] = iface_) -> Callable[[str], str]:
-    """Return the function that translates an English sentence of a report or an error into the user's language.
+def tell(text: str, translate: Callable[[str], str] = iface_) -> str:
+    """Return an English sentence of a report or an error in the user's language.
 
     ``translate``: `iface_` for the interface, `rpt_` for reports, whose translation users can switch off separately.
     """
     file = file_of(translate)
-    return str if file is None else _phrases(file).translated
+    return text if file is None else on_one_line(translated(text, _sentences(file)))
 
 
 @cache
-def _phrases(file: Path) -> phrases.Phrases:
+def _sentences(file: Path) -> phrases.Sentences:
     """Return the sentences of ``ru_reports.json`` (template -> translation) beside the translation file ``ru.json``."""
-    return phrases.Phrases(json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes()))
+    return phrases.Sentences(json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes()))
 
 
 def words_for(translate: Callable[[str], str]) -> Words | None:

@@ -27,7 +27,7 @@ from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, iface_, rpt_
-from .change_words import file_sentence, plan_sentence, sentence_translator
+from .change_words import file_sentence, plan_sentence, tell
 from .layouts import fields, paragraph
 from .operation import FileChoice, Need, Operation, Outcome, call_operator, open_editors, stores_nothing, wrapped_lines
 from .preferences import preferences
@@ -279,7 +279,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
         applied = getattr(self, "modifiers", True)
         key = self.filepath, applied, *(getattr(self, name) for name in self.checked)
         if self._said_before is None or self._said_before[0] != key:
-            report, translate = Report(), sentence_translator()
+            report = Report()
             self.warn_of_left_out(context, report)
             if not applied:
                 self._warn_of_modifiers(context, report)
@@ -287,8 +287,8 @@ class FileExport(Operation, NamedFile, BackupChoice):
                 self.warn_before(context, report)
                 refused = []
             except MotionbridgeError as refusal:
-                refused = [refusal.sentence(translate)]
-            self._said_before = key, [*refused, *report.lines(translate)]
+                refused = [tell(refusal.sentence())]
+            self._said_before = key, [*refused, *map(tell, report.lines())]
         draw_check_first(self.layout, self._said_before[1])
 
     def warn_before(self, context: Context, report: Report) -> None:
@@ -554,9 +554,7 @@ class SaveBack(Operation, BackupChoice):
         column = layout.column(align=True)
         column.label(text=path, icon="FILE", translate=False)
         if preview.refusal is not None:
-            refused = preview.refusal.sentence(
-                sentence_translator(), with_folder=False
-            )  # the first line has the folder
+            refused = tell(preview.refusal.sentence(with_folder=False))  # the first line has the folder
             for number, line in enumerate(wrapped_lines(refused, LINE_LENGTH)):
                 column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
         elif preview.plan is not None:
@@ -624,9 +622,14 @@ class SaveBackOntoEither(SaveBack):
     if_changed: base_file(*BASES)
 
 
+def warning_lines(report: Report) -> list[str]:
+    """Return a line for each warning, in the language of the interface."""
+    return [tell(line) for line in report.lines()[: len(report.warnings)]]
+
+
 def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
     """Draw each warning, wrapped; beyond a limit only their number."""
-    lines = report.lines(sentence_translator())[: len(report.warnings)]
+    lines = warning_lines(report)
     for warning in lines[:WARNINGS_SHOWN]:
         for number, line in enumerate(wrapped_lines(warning, LINE_LENGTH)):
             layout.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)

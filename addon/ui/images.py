@@ -11,8 +11,8 @@ from ..core import files
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games import images
-from .bases import iface_, rpt_
-from .change_words import plan_sentence, sentence_translator
+from .bases import rpt_
+from .change_words import plan_sentence, tell
 from .files import FileExport, FileImport, draw_backup, keep_and_show
 from .layouts import fields, paragraph
 from .operation import Need, Outcome
@@ -117,15 +117,14 @@ class ImageExport(FileExport):
             self._previews = {}
         if choice not in self._previews:
             report = Report()
-            translated = sentence_translator(iface_)
             refusal = ""
             try:
                 named = self.named_file(self.kind_of_file)
                 files.warn_of_replacing(named, report)
                 self.preview(images.image_to_export(context, self.image), named, report)
             except MotionbridgeError as found:
-                refusal = f"{translated(found.problem)}. {translated(found.remedy)}"
-            self._previews[choice] = (report.lines(translated), refusal)
+                refusal = f"{tell(found.problem)}. {tell(found.remedy)}"
+            self._previews[choice] = ([*map(tell, report.lines())], refusal)
         return self._previews[choice]
 
     def run(self, context: Context, report: Report) -> Outcome:

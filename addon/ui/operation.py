@@ -23,7 +23,7 @@ from ..core.errors import MotionbridgeError, ReadError, refused_access
 from ..core.report import Report, listed, on_one_line
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, iface_, notice_language, refusal_in, rpt_
-from .change_words import sentence_translator
+from .change_words import tell
 
 if TYPE_CHECKING:
     from ..blender.mesh import Offending
@@ -214,10 +214,10 @@ class Operation(LongWork):
         try:
             outcome = result()
         except MotionbridgeError as refusal:
-            translate = sentence_translator(rpt_)
-            _store_report(context, refusal.sentence(translate), report)
+            _store_report(context, tell(refusal.sentence(), rpt_), report)
             # Blender does not wrap its pop-up: a long path would push the remedy out of the window.
-            self.report({"ERROR"}, names.printable(refusal.sentence(translate, with_folder=bpy.app.background)))
+            sentence = tell(refusal.sentence(with_folder=bpy.app.background), rpt_)
+            self.report({"ERROR"}, names.printable(sentence))
             return {"CANCELLED"}
         except pausing.Stopped:
             sentence = rpt_("Stopped: no changes were made")
@@ -294,13 +294,13 @@ def status_line(sentence: str, report: Report) -> str:
     if not report.warnings:
         return sentence
     if len(report.warnings) == 1:
-        return f"{sentence}. {report.lines(sentence_translator(rpt_))[0]}"
+        return f"{sentence}. {tell(report.lines()[0], rpt_)}"
     more = rpt_("{} warnings, see Motionbridge > Report").format(len(report.warnings))
     return f"{sentence}. {more}"
 
 
 def _store_report(context: Context, sentence: str, report: Report) -> None:
-    lines = [on_one_line(sentence), *report.lines(sentence_translator(rpt_))]
+    lines = [on_one_line(sentence), *(tell(line, rpt_) for line in report.lines())]
     context.window_manager.motionbridge_report = names.printable("\n".join(lines))
 
 
@@ -453,7 +453,7 @@ class Check(Operation):
         self.select(context, selectable[number])
         if len(report.warnings) == 1:  # the status line adds the warning
             return Outcome(rpt_("Selected finding {} of {}").format(number + 1, len(selectable)))
-        sentence = sentence_translator(rpt_)(selectable[number].problem.sentence)
+        sentence = tell(selectable[number].problem.sentence, rpt_)
         words = (number + 1, len(selectable), sentence)
         return Outcome(rpt_("Selected finding {} of {}: {}").format(*words))
 

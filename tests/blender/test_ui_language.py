@@ -229,13 +229,13 @@ def test_warnings_are_in_the_language_of_where_they_are_shown(our_russian):
 
 
 def test_sentences_of_refusals_and_reports_are_loaded_when_one_is_shown_in_russian(our_russian):
-    change_words._phrases.cache_clear()
+    change_words._sentences.cache_clear()
     bpy.context.preferences.view.use_translate_interface = False
-    assert change_words.sentence_translator() is str
+    assert change_words.tell("Choose another bone") == "Choose another bone"
     bpy.context.preferences.view.use_translate_interface = True
-    assert change_words._phrases.cache_info().currsize == 0
-    assert change_words.sentence_translator()("Choose another bone") == "Выберите другую кость"
-    assert change_words._phrases.cache_info().currsize == 1
+    assert change_words._sentences.cache_info().currsize == 0
+    assert change_words.tell("Choose another bone") == "Выберите другую кость"
+    assert change_words._sentences.cache_info().currsize == 1
 
 
 def test_a_refusal_loses_the_word_that_blender_puts_before_it_in_any_language(monkeypatch):

@@ -1,5 +1,6 @@
 """Sentences of reports and refusals have a Russian translation, and it is found in what the code says."""
 
+import ast
 import json
 import re
 from functools import cache
@@ -10,19 +11,43 @@ from hypothesis import strategies as st
 
 from addon.core.binary import Reader
 from addon.core.errors import ReadError
-from addon.core.phrases import MAX_LENGTH, VALUE, Phrases
-from addon.core.report import FORMS, Report, form_of
+from addon.core.phrases import MAX_LENGTH, VALUE, Phrases, Sentences
+from addon.core.report import FORMS, Report, form_of, key_of, translated
 from tests.sources import report_sentences
-from tests.sources.report_sentences import ADDON, Sentences, sentences
+from tests.sources.report_sentences import ADDON, sentences
+from tests.sources.trees import tree_of
 
 FILE = ADDON / "ui" / "ru_reports.json"
 TABLE: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
 RUSSIAN = Phrases(TABLE)
+SENTENCES = Sentences(TABLE)
 PLACES = re.compile(r"\{\d*\}")
+
+
+def told(text: str) -> str:
+    return translated(text, SENTENCES)
 
 
 def letters(text: str) -> int:
     return sum(map(str.isalpha, text.replace(VALUE, "")))
+
+
+@cache
+def said() -> dict[str, str]:
+    """Key of each template that is passed to `say` -> where."""
+    calls = [
+        (path, node)
+        for path in ADDON.rglob("*.py")
+        for node in ast.walk(tree_of(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and report_sentences.called(node) == "say" and node.args
+    ]
+    templates = {
+        template.value: f"{path.relative_to(ADDON)}:{node.lineno}"
+        for path, node in calls
+        for template in (getattr(node.args[0], "body", node.args[0]), getattr(node.args[0], "orelse", None))
+        if isinstance(template, ast.Constant) and isinstance(template.value, str)
+    }
+    return {key_of(template): where for template, where in templates.items() if letters(key_of(template))}
 
 
 @cache
@@ -34,8 +59,10 @@ def patterns() -> list[tuple[int, re.Pattern[str]]]:
 
 def is_said(english: str) -> bool:
     """Whether the code forms such sentences: of a template, or of one that is enough of it."""
-    return english in sentences() or any(
-        known >= min(letters(english) / 2, 30) and pattern.fullmatch(english) for known, pattern in patterns()
+    return (
+        english in sentences()
+        or english in said()
+        or any(known >= min(letters(english) / 2, 30) and pattern.fullmatch(english) for known, pattern in patterns())
     )
 
 
@@ -53,17 +80,18 @@ def test_functions_of_one_name_are_told_apart(tmp_path, monkeypatch):
     (tmp_path / "one.py").write_text("def _put(report, text):\n    report.warn(text)\n" + calls.format("one is shown"))
     (tmp_path / "other.py").write_text("def _put(report, text):\n    return text\n" + calls.format("other is not"))
     (tmp_path / "far.py").write_text("from .one import _put\n" + calls.format("far is shown"))
-    assert sorted(Sentences(tmp_path.glob("*.py")).templates) == ["far is shown", "one is shown"]
+    assert sorted(report_sentences.Sentences(tmp_path.glob("*.py")).templates) == ["far is shown", "one is shown"]
 
 
 def test_what_a_file_lacks_is_translated():
     with pytest.raises(ReadError) as refused:
         Reader(b"ab", "a.bones").u32("the number of bones")
-    assert "число костей: нужно байт: 4, осталось: 2." in refused.value.sentence(RUSSIAN.translated)
+    assert "число костей: нужно байт: 4, осталось: 2." in told(refused.value.sentence())
 
 
 def test_every_sentence_has_a_translation():
-    assert sorted(f"{text} ({where})" for text, where in sentences().items() if text not in TABLE) == []
+    wanted = sentences() | said()
+    assert sorted(f"{text} ({where})" for text, where in wanted.items() if text not in TABLE) == []
 
 
 def test_no_translation_is_left_of_a_sentence_that_is_gone():
@@ -131,7 +159,7 @@ def test_a_refusal_in_a_sentence_is_translated(problem, remedy, file, number):
     remedy, helps = filled(remedy, [number] * remedy.count(VALUE))
     refusal = ReadError(problem, file=f"{file}.omf", chunk="0x2", offset=12, remedy=remedy)
     expected = f"{file}.omf, чанк 0x2, смещение 12: {wrong.rstrip('.')}. {helps.rstrip('.')}"
-    assert refusal.sentence(RUSSIAN.translated) == f"{expected}."
+    assert told(refusal.sentence()) == f"{expected}."
     assert RUSSIAN.translated(f"left out: {str(refusal).rstrip('.')}") == f"пропущено: {expected}"
 
 
@@ -140,7 +168,7 @@ def test_a_report_is_in_russian():
     for number in range(9):
         report.warn("3 triangles point to vertices that do not exist; left out", f"hull_{number}")
     report.note("no motion of ours", "hull")
-    many, unknown = report.lines(RUSSIAN.translated)
+    many, unknown = map(told, report.lines())
     named = "hull_0, hull_1, hull_2, hull_3, hull_4"
     sentence = "3 triangles point to vertices that do not exist; left out"
     assert report.lines()[0] == f"[9x] {sentence} ({named}, and 4 more)"

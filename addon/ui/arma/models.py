@@ -19,7 +19,7 @@ from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import change_text, file_sentence, sentence_translator
+from ..change_words import change_text, file_sentence, tell
 from ..files import (
     FileExport,
     SaveBackOntoImported,
@@ -27,6 +27,7 @@ from ..files import (
     draw_changes_on_disk,
     draw_check_first,
     source_collection,
+    warning_lines,
 )
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome, draw_last_check, stores_nothing
@@ -125,9 +126,9 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
                 report = Report()
                 self.warn_of_left_out(context, report)
                 plan = model_export.preview(context, chosen, options, report)
-                self._warnings[self._key()] = report.lines(sentence_translator())[: len(report.warnings)], plan
+                self._warnings[self._key()] = warning_lines(report), plan
             except MotionbridgeError as refusal:
-                self._warnings[self._key()] = [refusal.sentence(sentence_translator())], None
+                self._warnings[self._key()] = [tell(refusal.sentence())], None
         return bool(ExportHelper.check(self, context))
 
     def draw(self, context: Context) -> None:

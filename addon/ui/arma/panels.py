@@ -18,7 +18,7 @@ from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, path_search, rpt_
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
-from ..change_words import change_text, plan_sentence, sentence_translator
+from ..change_words import change_text, plan_sentence, tell
 from ..files import SaveBack, absolute
 from ..layouts import STATUS_ICONS, DrawnRows, fields, name_filter
 from ..operation import Need, Operation, Outcome, stores_nothing, wrapped_lines
@@ -308,7 +308,7 @@ def _draw_file(layout: Any, properties: Any) -> None:
     try:
         phases = timing.kept_phases(properties)
     except ReadError as damage:
-        for number, line in enumerate(wrapped_lines(damage.sentence(sentence_translator()), 50)):
+        for number, line in enumerate(wrapped_lines(tell(damage.sentence()), 50)):
             facts.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
     if phases is not None and len(phases):
         text = iface_("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])

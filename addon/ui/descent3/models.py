@@ -26,7 +26,7 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import file_sentence, sentence_translator
+from ..change_words import file_sentence, tell
 from ..files import (
     FileExport,
     ModelFileImport,
@@ -339,7 +339,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         for name in ("normals", "anew"):
             layout.prop(self, name)
         self.draw_last(context)
-        for finding in self._not_shown.lines(sentence_translator()) if self._not_shown is not None else ():
+        for finding in map(tell, self._not_shown.lines()) if self._not_shown is not None else ():
             for number, line in enumerate(wrapped_lines(finding, 40)):
                 layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
 

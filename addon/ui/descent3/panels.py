@@ -15,7 +15,7 @@ from ...formats.descent3 import oof
 from ...games.descent3 import hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, rpt_
-from ..change_words import sentence_translator
+from ..change_words import tell
 from ..layouts import STATUS_ICONS, DrawnRows, fields
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
 from ..sidebar import MotionbridgePanel
@@ -209,7 +209,7 @@ def _draw_part(layout: bpy.types.UILayout, active: Object) -> None:
     column.prop(part, "text")
     found = oof.parse_property(part.text)
     if found is not None and found.problem:
-        column.label(text=sentence_translator()(found.problem), icon="ERROR", translate=False)
+        column.label(text=tell(found.problem), icon="ERROR", translate=False)
 
 
 def _draw_point(layout: bpy.types.UILayout, context: Context, active: Object) -> None:

@@ -31,7 +31,7 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import change_text, file_sentence, sentence_translator
+from ..change_words import change_text, file_sentence, tell
 from ..files import (
     FileExport,
     FileImport,
@@ -211,7 +211,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         try:
             holder = level_holders_to_export(context, self.collection, whole=True)[0]
         except WriteError as refusal:
-            self.findings = refusal.sentence(sentence_translator())
+            self.findings = tell(refusal.sentence())
             return
         came_from = holder.motionbridge_level.path
         suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
@@ -231,7 +231,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             try:
                 found = self._collect(context)
             except MotionbridgeError as refusal:
-                found = [refusal.sentence(sentence_translator())]
+                found = [tell(refusal.sentence())]
             self._found[key] = "\n".join(found)
         changed = self.findings != self._found[key]
         self.findings = self._found[key]
@@ -256,7 +256,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         found = []
         if holder.motionbridge_level.kind != "LEVEL":
             found = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
-        report, tell = Report(), sentence_translator()
+        report = Report()
         self.warn_of_left_out(context, report)
         plan = level_geometry.plan_export(context, holder, options, report, others=others)
         if plan.changes and (others or holder.type != "MESH"):  # the report has those of the whole file
@@ -264,7 +264,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         self._plan = plan
         known = {one.line for one in found}
         rest = Report({words: places for words, places in report.warnings.items() if words not in known})
-        return [*(tell(one.sentence) for one in found), *rest.lines(tell)]
+        return [*(tell(one.sentence) for one in found), *map(tell, rest.lines())]
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)

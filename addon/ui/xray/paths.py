@@ -9,14 +9,14 @@ from bpy.props import BoolProperty, StringProperty
 
 from ...blender import scope
 from ...blender.typed import Action, Context, Object
-from ...core.report import Report
+from ...core.report import Report, say
 from ...games import plan as plans
 from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import file_sentence, sentence_translator
+from ..change_words import file_sentence, tell
 from ..files import FileExport, FileImport, SaveBackOntoImported, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Need, Outcome
@@ -151,7 +151,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
 
 def _draw_how(context: Context, layout: bpy.types.UILayout, active: Object) -> None:
     """Draw whether the object's own keys are exported, or why and on which frames it is sampled."""
-    reasons, translate = motion_paths.why_sampled(active), sentence_translator()
+    reasons = motion_paths.why_sampled(active)
     box = layout.column(align=True)
     if reasons is None:
         box.label(text=iface_("{} does not move").format(active.name), icon="ERROR", translate=False)
@@ -160,12 +160,12 @@ def _draw_how(context: Context, layout: bpy.types.UILayout, active: Object) -> N
     else:
         box.label(text="Sampled on every frame because of:", icon="INFO")
         for reason in reasons:
-            paragraph(box, translate(reason), LINE_LENGTH, "BLANK1")
+            paragraph(box, tell(reason), LINE_LENGTH, "BLANK1")
         if motion_paths.ALONG_A_CURVE not in reasons:
             first, last = motion_paths.sampled_frames(context, active)
             box.label(text=iface_("Frames {} to {}").format(first, last), icon="TIME", translate=False)
     for problem, places in motion_paths.left_out_of(active).warnings.items():
-        paragraph(box, f"{translate(problem)} ({', '.join(places)})", LINE_LENGTH, "ERROR")
+        paragraph(box, f"{tell(problem)} ({', '.join(places)})", LINE_LENGTH, "ERROR")
     if motion_paths.is_mirrored(active):
         text = iface_("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
         paragraph(box, text, LINE_LENGTH, "ERROR")
@@ -211,10 +211,9 @@ def _draw_path(layout: bpy.types.UILayout, action: Action) -> None:
 
 def _draw_not_shown(box: Any, oddities: list[str]) -> None:
     column = box.column(align=True)
-    translate = sentence_translator()
     for oddity in oddities:
-        sentence = f"Blender does not show {oddity} outside the keys; kept unless edited"
-        paragraph(column, translate(sentence), PANEL_LINE_LENGTH, "ERROR")
+        sentence = say("Blender does not show {} outside the keys; kept unless edited", oddity)
+        paragraph(column, tell(sentence), PANEL_LINE_LENGTH, "ERROR")
 
 
 FittingProperties: Any = properties_from(FittingOptions)

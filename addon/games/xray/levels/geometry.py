@@ -214,7 +214,7 @@ def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: 
     materials, shape.material_index = slots
     data_block = meshes.build_polygons(shape, materials)
     obj: Any = bpy.data.objects.new(path.name, data_block)
-    texts = [counted(len(document.nodes), "node")]
+    texts: list[str] = [counted(len(document.nodes), "node")]
     for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
         count = int(np.count_nonzero(shape.attributes[name].values))
         texts += [f"{count} {noun}"] if count else []

@@ -204,7 +204,7 @@ def _drawn(
             step(0.75 + 0.25 * number / len(rows))
     if kind == "TREE":
         _warn_of_trees(matrices, level)
-    counts = counted(len(objects), "object")
+    counts: str = counted(len(objects), "object")
     counts += f" of {counted(len(datas), 'mesh', 'meshes')}" if kind == "TREE" else ""
     counts += f", {counted(int(rows['triangles'].sum()), 'face')}"
     return _by_sector(level, kind, objects, level.sectors[rows["visual"]] if by_sector else None, counts)
