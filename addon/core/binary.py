@@ -104,7 +104,8 @@ def _fields_of(kind: type) -> tuple[str, ...]:
     found = _FIELDS.get(kind)
     if found is None:
         listed = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
-        found = _FIELDS[kind] = tuple(part.name for part in listed if part.type not in _WITHOUT_FLOATS)
+        types = {part.name: str(part.type).removeprefix("Annotated[").partition(", ")[0] for part in listed}
+        found = _FIELDS[kind] = tuple(name for name, declared in types.items() if declared not in _WITHOUT_FLOATS)
     return found
 
 
@@ -304,7 +305,7 @@ class Writer:
         """Write a 32-bit float; the bits of a ``numpy.float32`` are kept."""
         self._parts.append(np.asarray(value, "<f4").tobytes())
 
-    def array(self, values: NDArray[Any], dtype: str) -> None:
+    def array(self, values: NDArray[Any], dtype: str | np.dtype[Any]) -> None:
         """Write numbers in C order. Floats are rounded to ``dtype``; for integers that do not fit `WriteError` is
         raised.
         """

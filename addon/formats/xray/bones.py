@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...core import names
 from ...core.binary import Reader, Writer
 from ...core.errors import ReadError
+from ...core.records import Record, array, f32, list_of, list_to_end, nested, string, u16, u32
 from ...core.report import Report
 from .chunks import (
     Chunk,
@@ -39,139 +40,66 @@ FIRST_OTHER_CHUNK = 0x900
 
 
 @dataclass(slots=True, eq=False)
-class Version:
+class Version(Record):
     """Chunk 1: 2, or 1 if the rotations about x and y are exchanged."""
 
-    number: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> Version:
-        return cls(reader.u16("the version"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u16(self.number)
+    number: Annotated[int, u16("the version")]
 
 
 @dataclass(slots=True, eq=False)
-class Naming:
+class Naming(Record):
     """Chunk 2: the name of the bone; in the editor's objects also those of its parent and its weight map."""
 
-    texts: list[bytes]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Naming:
-        texts = [reader.string("a bone's name")]
-        while reader.remaining:
-            texts.append(reader.string("a bone's parent or vertex map"))
-        return cls(texts)
-
-    def write(self, writer: Writer) -> None:
-        for text in self.texts:
-            writer.string(text)
+    texts: Annotated[list[bytes], list_to_end(string("a bone's name, parent or vertex map"))]
 
 
 @dataclass(slots=True, eq=False)
-class Placement:
+class Placement(Record):
     """Chunk 3, the rest pose relative to the parent: ``offset`` (3,) metres, ``rotation`` (3,) radians, ``length``.
 
     The rotation is as in the engine's ``setXYZi``.
     """
 
-    offset: NDArray[np.float32]
-    rotation: NDArray[np.float32]
-    length: np.float32
-
-    @classmethod
-    def read(cls, reader: Reader) -> Placement:
-        numbers = reader.array("<f4", 7, what="a bone's place, rotation and length")
-        return cls(numbers[:3], numbers[3:6], numbers[6])
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.offset, "<f4")
-        writer.array(self.rotation, "<f4")
-        writer.f32(self.length)
+    offset: Annotated[NDArray[np.float32], array("<f4", 3, what="a bone's place, rotation and length")]
+    rotation: Annotated[NDArray[np.float32], array("<f4", 3, what="a bone's place, rotation and length")]
+    length: Annotated[np.float32, f32("a bone's place, rotation and length")]
 
 
 @dataclass(slots=True, eq=False)
-class Material:
+class Material(Record):
     """Chunk 4: the game material."""
 
-    name: bytes
-
-    @classmethod
-    def read(cls, reader: Reader) -> Material:
-        return cls(reader.string("a bone's material"))
-
-    def write(self, writer: Writer) -> None:
-        writer.string(self.name)
+    name: Annotated[bytes, string("a bone's material")]
 
 
 @dataclass(slots=True, eq=False)
-class IkFlags:
+class IkFlags(Record):
     """Chunk 8: 1 breakable."""
 
-    flags: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> IkFlags:
-        return cls(reader.u32("a joint's flags"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(self.flags)
+    flags: Annotated[int, u32("a joint's flags")]
 
 
 @dataclass(slots=True, eq=False)
-class Breaking:
+class Breaking(Record):
     """Chunk 9: the force and torque that break the joint."""
 
-    force: np.float32
-    torque: np.float32
-
-    @classmethod
-    def read(cls, reader: Reader) -> Breaking:
-        return cls(*reader.array("<f4", 2, what="a breaking force and torque"))
-
-    def write(self, writer: Writer) -> None:
-        writer.f32(self.force)
-        writer.f32(self.torque)
+    force: Annotated[np.float32, f32("a breaking force and torque")]
+    torque: Annotated[np.float32, f32("a breaking force and torque")]
 
 
 @dataclass(slots=True, eq=False)
-class Friction:
+class Friction(Record):
     """Chunk 0x10: the joint's friction."""
 
-    value: np.float32
-
-    @classmethod
-    def read(cls, reader: Reader) -> Friction:
-        return cls(reader.f32("a joint's friction"))
-
-    def write(self, writer: Writer) -> None:
-        writer.f32(self.value)
+    value: Annotated[np.float32, f32("a joint's friction")]
 
 
 @dataclass(slots=True, eq=False)
-class Mass:
+class Mass(Record):
     """Chunk 7: the mass in kilograms, and the ``centre`` of mass (3,) in the bone's space."""
 
-    mass: np.float32
-    centre: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Mass:
-        numbers = reader.array("<f4", 4, what="a bone's mass and its centre")
-        return cls(numbers[0], numbers[1:])
-
-    def write(self, writer: Writer) -> None:
-        writer.f32(self.mass)
-        writer.array(self.centre, "<f4")
-
-
-class Value(Protocol):
-    """The value of a typed chunk."""
-
-    def write(self, writer: Writer) -> None:
-        """Write the body of the chunk."""
+    mass: Annotated[np.float32, f32("a bone's mass and its centre")]
+    centre: Annotated[NDArray[np.float32], array("<f4", 3, what="a bone's mass and its centre")]
 
 
 Kind = TypeVar("Kind")
@@ -181,7 +109,7 @@ Kind = TypeVar("Kind")
 class Bone:
     """One bone: its chunks in the file's order, typed if known; ``tail`` are the bytes after them."""
 
-    sections: list[Section[Value]]
+    sections: list[Section[Record]]
     tail: bytes = b""
 
     @property
@@ -211,38 +139,18 @@ class Bone:
 
 
 @dataclass(slots=True)
-class Part:
+class Part(Record):
     """A bone part: a named set of bones that can play a motion of its own."""
 
-    name: bytes
-    bones: list[bytes]
+    name: Annotated[bytes, string("a part's name")]
+    bones: Annotated[list[bytes], list_of(u32("the number of bones"), string("a bone's name"), "bones", 1)]
 
 
 @dataclass(slots=True)
-class Parts:
+class Parts(Record):
     """Chunk 0x923: the bone parts."""
 
-    parts: list[Part]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Parts:
-        parts = []
-        for _ in range(_read_count(reader, "parts", 5)):
-            name = reader.string("a part's name")
-            parts.append(Part(name, [reader.string("a bone's name") for _ in range(_read_count(reader, "bones", 1))]))
-        return cls(parts)
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.parts))
-        for part in self.parts:
-            writer.string(part.name)
-            writer.u32(len(part.bones))
-            for bone in part.bones:
-                writer.string(bone)
-
-
-def _read_count(reader: Reader, what: str, smallest: int) -> int:
-    return reader.expect_room(reader.u32(f"the number of {what}"), what, smallest)
+    parts: Annotated[list[Part], list_of(u32("the number of parts"), nested(Part.read), "parts", 5)]
 
 
 @dataclass(slots=True)
@@ -267,17 +175,13 @@ class Bones:
 # Bytes <-> document ---------------------------------------------------------------------------------------------------
 
 
-def _read_joint(reader: Reader) -> Joint:
-    return Joint.read(reader, breakable=False, friction=False)
-
-
-READERS: dict[int, Callable[[Reader], Value]] = {
+READERS: dict[int, Callable[[Reader], Record]] = {
     1: Version.read,
     2: Naming.read,
     3: Placement.read,
     4: Material.read,
     5: Shape.read,
-    6: _read_joint,
+    6: Joint.read,
     7: Mass.read,
     8: IkFlags.read,
     9: Breaking.read,
@@ -414,7 +318,7 @@ def encode_bone(bone: Bone, entry: IkBone) -> Bone:
     """Return the bone with the properties of ``entry``; only chunks that it already has are written."""
     values = _chunks(entry)
     done: set[type] = set()
-    sections: list[Section[Value]] = []
+    sections: list[Section[Record]] = []
     for section in bone.sections:
         kind = type(section.value)
         if kind in values and kind not in done:
@@ -425,7 +329,7 @@ def encode_bone(bone: Bone, entry: IkBone) -> Bone:
     return Bone(sections, bone.tail)
 
 
-def _chunks(entry: IkBone) -> dict[type, Value]:
+def _chunks(entry: IkBone) -> dict[type, Record]:
     joint = entry.joint
     breaking = joint.breaking if joint.breaking is not None else np.zeros(2, "<f4")
     return {
@@ -486,7 +390,7 @@ def changed_values(before: IkBone, after: IkBone) -> list[str]:
 def new_bone(name: str, entry: IkBone) -> Bone:
     """Return a bone with all chunks that the editor writes, the name first."""
     made = _chunks(entry)
-    sections: list[Section[Value]] = [Section(Chunk(2, b""), Naming([names.encode(name)]))]
+    sections: list[Section[Record]] = [Section(Chunk(2, b""), Naming([names.encode(name)]))]
     sections += [Section(Chunk(number, b""), made[kind]) for kind, number in MODEL_CHUNKS.items()]
     return Bone(sections)
 

@@ -6,7 +6,7 @@ Sources: the editor's ``EditObjectIO.cpp`` and real files.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,26 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
+from ....core.records import (
+    Layout,
+    Record,
+    Stored,
+    array,
+    counted_rows,
+    f32,
+    i32,
+    last_rows,
+    list_of,
+    list_to_end,
+    nested,
+    read_fields,
+    string,
+    u8,
+    u16,
+    u32,
+    unless_at_end,
+    write_fields,
+)
 from ..envelopes import NAMES, StoredEnvelope, read_old, write_envelope
 
 SURFACES, SURFACES_WITHOUT_MATERIAL, OLD_SURFACES = 0x907, 0x906, 0x905
@@ -29,7 +49,7 @@ VERTEX_FORMAT = 0x112
 
 
 @dataclass(slots=True)
-class ObjectFlags:
+class ObjectFlags(Record):
     """The flags of an object (`DYNAMIC` and others), stored in ``size`` bytes: 4, in old files 1."""
 
     flags: int
@@ -47,31 +67,17 @@ class ObjectFlags:
 
 
 @dataclass(slots=True)
-class LodName:
+class LodName(Record):
     """Name of the object shown instead of this one at a distance; empty in all real files."""
 
-    name: bytes
-
-    @classmethod
-    def read(cls, reader: Reader) -> LodName:
-        return cls(reader.string("the LOD's name"))
-
-    def write(self, writer: Writer) -> None:
-        writer.string(self.name)
+    name: Annotated[bytes, string("the LOD's name")]
 
 
 @dataclass(slots=True, eq=False)
-class Stamp:
+class Stamp(Record):
     """Chunk 0x911 of old editors: ``numbers`` (n,) uint32, sometimes garbage."""
 
-    numbers: NDArray[np.uint32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Stamp:
-        return cls(reader.array("<u4", reader.remaining // 4, what="the version stamp"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.numbers, "<u4")
+    numbers: Annotated[NDArray[np.uint32], last_rows("<u4", what="the version stamp")]
 
 
 @dataclass(slots=True)
@@ -99,8 +105,28 @@ class Surface:
         return names.decode(self.name)
 
 
+_SURFACE: Layout = {
+    "name": string("a surface's name"),
+    "shader": string("a surface's shader"),
+    "compiler_shader": string("a surface's compiler shader"),
+    "material": string("a surface's game material"),
+    "texture": string("a surface's texture"),
+    "uv_map": string("a surface's uv map"),
+    "flags": u32("a surface's flags"),
+    "format": u32("a vertex format"),
+    "coordinates": u32("a number of uv"),
+}
+_OLD_FLAGS: Layout = {"flags": u8("whether a surface is two-sided")}
+_OLD_ORDER = ("name", "shader", "flags", "format", "coordinates", "texture", "uv_map")
+_SURFACE_LAYOUTS: dict[int, Layout] = {
+    SURFACES: _SURFACE,
+    SURFACES_WITHOUT_MATERIAL: {name: stored for name, stored in _SURFACE.items() if name != "material"},
+    OLD_SURFACES: {name: {**_SURFACE, **_OLD_FLAGS}[name] for name in _OLD_ORDER},
+}
+
+
 @dataclass(slots=True)
-class Surfaces:
+class Surfaces(Record):
     """The surfaces of an object; ``layout`` is the id of the chunk."""
 
     surfaces: list[Surface]
@@ -109,205 +135,99 @@ class Surfaces:
     @classmethod
     def read(cls, reader: Reader, layout: int = SURFACES) -> Surfaces:
         count = reader.expect_room(reader.u32("the number of surfaces"), "surfaces", 13)
-        read_one = _read_old_surface if layout == OLD_SURFACES else partial(_read_surface, layout=layout)
-        return cls([read_one(reader) for _ in range(count)], layout)
+        return cls([read_fields(Surface, _SURFACE_LAYOUTS[layout], reader) for _ in range(count)], layout)
 
     def write(self, writer: Writer) -> None:
         writer.u32(len(self.surfaces))
         for surface in self.surfaces:
-            if self.layout == OLD_SURFACES:
-                _write_old_surface(writer, surface)
-            else:
-                _write_surface(writer, surface)
-
-
-def _read_surface(reader: Reader, layout: int) -> Surface:
-    name, shader = reader.string("a surface's name"), reader.string("a surface's shader")
-    compiler = reader.string("a surface's compiler shader")
-    material = reader.string("a surface's game material") if layout == SURFACES else None
-    texture, uv_map = reader.string("a surface's texture"), reader.string("a surface's uv map")
-    flags, form, coordinates = (reader.u32(what) for what in ("a surface's flags", "a vertex format", "a number of uv"))
-    return Surface(name, shader, texture, uv_map, flags, compiler, material, form, coordinates)
-
-
-def _write_surface(writer: Writer, surface: Surface) -> None:
-    writer.string(surface.name)
-    writer.string(surface.shader)
-    for text in (surface.compiler_shader, surface.material):
-        if text is not None:
-            writer.string(text)
-    writer.string(surface.texture)
-    writer.string(surface.uv_map)
-    for number in (surface.flags, surface.format, surface.coordinates):
-        writer.u32(number)
-
-
-def _read_old_surface(reader: Reader) -> Surface:
-    name, shader = reader.string("a surface's name"), reader.string("a surface's shader")
-    flags = reader.u8("whether a surface is two-sided")
-    form, coordinates = reader.u32("a vertex format"), reader.u32("a number of uv")
-    texture, uv_map = reader.string("a surface's texture"), reader.string("a surface's uv map")
-    return Surface(name, shader, texture, uv_map, flags, format=form, coordinates=coordinates)
-
-
-def _write_old_surface(writer: Writer, surface: Surface) -> None:
-    writer.string(surface.name)
-    writer.string(surface.shader)
-    writer.u8(surface.flags)
-    writer.u32(surface.format)
-    writer.u32(surface.coordinates)
-    writer.string(surface.texture)
-    writer.string(surface.uv_map)
+            write_fields(surface, _SURFACE_LAYOUTS[self.layout], writer)
 
 
 @dataclass(slots=True)
-class CompilerShaders:
+class CompilerShaders(Record):
     """The compiler shaders of surfaces with the oldest layout, in the order of the surfaces, without a count."""
 
-    names: list[bytes]
-
-    @classmethod
-    def read(cls, reader: Reader) -> CompilerShaders:
-        found = []
-        while reader.remaining:
-            found.append(reader.string("a compiler shader's name"))
-        return cls(found)
-
-    def write(self, writer: Writer) -> None:
-        for name in self.names:
-            writer.string(name)
+    names: Annotated[list[bytes], list_to_end(string("a compiler shader's name"))]
 
 
 @dataclass(slots=True, eq=False)
-class OldBone:
+class OldBone(Record):
     """A bone of an old file. ``placement`` (7,) float32: offset, rotation (y, x, z), length."""
 
-    name: bytes
-    parent: bytes
-    weight_map: bytes
-    placement: NDArray[np.float32]
+    name: Annotated[bytes, string("a bone's name")]
+    parent: Annotated[bytes, string("a bone's parent")]
+    weight_map: Annotated[bytes, string("a bone's weight map")]
+    placement: Annotated[NDArray[np.float32], array("<f4", 7, what="a bone's placement")]
 
 
 @dataclass(slots=True, eq=False)
-class OldBones:
+class OldBones(Record):
     """Chunk 0x913; editors read it if there is no chunk 0x921."""
 
-    bones: list[OldBone]
+    bones: Annotated[list[OldBone], list_of(u32("the number of bones"), nested(OldBone.read), "bones", 31)]
 
-    @classmethod
-    def read(cls, reader: Reader) -> OldBones:
-        bones = []
-        for _ in range(reader.expect_room(reader.u32("the number of bones"), "bones", 31)):
-            texts = [reader.string(f"a bone's {what}") for what in ("name", "parent", "weight map")]
-            bones.append(OldBone(texts[0], texts[1], texts[2], reader.array("<f4", 7, what="a bone's placement")))
-        return cls(bones)
 
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.bones))
-        for bone in self.bones:
-            for text in (bone.name, bone.parent, bone.weight_map):
-                writer.string(text)
-            writer.array(bone.placement, "<f4")
+def _read_channels(reader: Reader) -> list[StoredEnvelope]:
+    return [read_old(reader, f"channel {channel}") for channel in NAMES]
+
+
+def _write_channels(writer: Writer, envelopes: list[StoredEnvelope]) -> None:
+    for envelope in envelopes:
+        write_envelope(writer, envelope)
 
 
 @dataclass(slots=True, eq=False)
-class ObjectMotion:
+class ObjectMotion(Record):
     """A motion of the whole object from an old editor: six channels X Y Z H P B, 40 bytes per key."""
 
-    name: bytes
-    first: int
-    last: int
-    fps: np.float32
-    version: int
-    envelopes: list[StoredEnvelope]
+    name: Annotated[bytes, string("a motion's name")]
+    first: Annotated[int, i32("the first frame")]
+    last: Annotated[int, i32("the last frame")]
+    fps: Annotated[np.float32, f32("the frames per second")]
+    version: Annotated[int, u16("the version")]
+    envelopes: Annotated[list[StoredEnvelope], Stored(_read_channels, _write_channels)]
 
 
 @dataclass(slots=True, eq=False)
-class ObjectMotions:
+class ObjectMotions(Record):
     """Chunk 0x914; editors have ignored it since 2002."""
 
-    motions: list[ObjectMotion]
-
-    @classmethod
-    def read(cls, reader: Reader) -> ObjectMotions:
-        motions = []
-        for _ in range(reader.expect_room(reader.u32("the number of motions"), "motions", 87)):
-            name = reader.string("a motion's name")
-            first, last = reader.i32("the first frame"), reader.i32("the last frame")
-            fps, version = reader.f32("the frames per second"), reader.u16("the version")
-            envelopes = [read_old(reader, f"channel {channel}") for channel in NAMES]
-            motions.append(ObjectMotion(name, first, last, fps, version, envelopes))
-        return cls(motions)
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.motions))
-        for motion in self.motions:
-            writer.string(motion.name)
-            writer.i32(motion.first)
-            writer.i32(motion.last)
-            writer.f32(motion.fps)
-            writer.u16(motion.version)
-            for envelope in motion.envelopes:
-                write_envelope(writer, envelope)
+    motions: Annotated[
+        list[ObjectMotion], list_of(u32("the number of motions"), nested(ObjectMotion.read), "motions", 87)
+    ]
 
 
 @dataclass(slots=True, eq=False)
-class NumberedPart:
+class NumberedPart(Record):
     """A bone part as bone indices: ``bones`` (n,) uint32."""
 
-    name: bytes
-    bones: NDArray[np.uint32]
+    name: Annotated[bytes, string("a part's name")]
+    bones: Annotated[
+        NDArray[np.uint32], counted_rows(u32("the number of a part's bones"), "<u4", what="the bones of a part")
+    ]
 
 
 @dataclass(slots=True, eq=False)
-class NumberedParts:
+class NumberedParts(Record):
     """Chunk 0x919; if a file has it, editors use it instead of chunk 0x923."""
 
-    parts: list[NumberedPart]
-
-    @classmethod
-    def read(cls, reader: Reader) -> NumberedParts:
-        parts = []
-        for _ in range(reader.expect_room(reader.u32("the number of parts"), "parts", 5)):
-            name, count = reader.string("a part's name"), reader.u32("the number of a part's bones")
-            parts.append(NumberedPart(name, reader.array("<u4", count, what="the bones of a part")))
-        return cls(parts)
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.parts))
-        for part in self.parts:
-            writer.string(part.name)
-            writer.u32(len(part.bones))
-            writer.array(part.bones, "<u4")
+    parts: Annotated[list[NumberedPart], list_of(u32("the number of parts"), nested(NumberedPart.read), "parts", 5)]
 
 
 @dataclass(slots=True, eq=False)
-class ActorTransform:
+class ActorTransform(Record):
     """The transform of the root when motions are exported to the game: ``values`` (2, 3) float32 position, rotation.
 
     Some builds of the Hybrid editor append ``scale`` and ``adjust_mass``.
     """
 
-    values: NDArray[np.float32]
-    scale: np.float32 | None = None
-    adjust_mass: int | None = None
-
-    @classmethod
-    def read(cls, reader: Reader) -> ActorTransform:
-        values = reader.array("<f4", 2, 3, what="the actor's transform")
-        if not reader.remaining:
-            return cls(values)
-        return cls(values, reader.f32("the scale"), reader.u32("whether masses are adjusted"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.values, "<f4")
-        if self.scale is not None and self.adjust_mass is not None:
-            writer.f32(self.scale)
-            writer.u32(self.adjust_mass)
+    values: Annotated[NDArray[np.float32], array("<f4", 2, 3, what="the actor's transform")]
+    scale: Annotated[np.float32 | None, unless_at_end(f32("the scale"))] = None
+    adjust_mass: Annotated[int | None, unless_at_end(u32("whether masses are adjusted"))] = None
 
 
 @dataclass(slots=True)
-class Authorship:
+class Authorship(Record):
     """Author and last editor of the object, with times in seconds since 1970.
 
     Times have ``time_size`` bytes: 4, in files of 64-bit editors 8.
@@ -349,16 +269,8 @@ class Authorship:
 
 
 @dataclass(slots=True)
-class ExportScale:
+class ExportScale(Record):
     """The factor by which the Hybrid editor scales positions on export, and whether it also adjusts masses."""
 
-    scale: np.float32
-    adjust_mass: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> ExportScale:
-        return cls(reader.f32("the export scale"), reader.u8("whether masses are adjusted"))
-
-    def write(self, writer: Writer) -> None:
-        writer.f32(self.scale)
-        writer.u8(self.adjust_mass)
+    scale: Annotated[np.float32, f32("the export scale")]
+    adjust_mass: Annotated[int, u8("whether masses are adjusted")]

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from ....core import names, polygons, space
 from ....core.errors import ReadError
 from ....core.model import Attribute, Domain, Material, PolygonMesh, Skeleton, VertexWeights, parents_first
+from ....core.records import Record
 from ....core.report import Report, said_of
-from ..bones import Bone, Bones, Naming, Placement, Value, Version, new_bone
+from ..bones import Bone, Bones, Naming, Placement, Version, new_bone
 from ..chunks import Chunk, Section
 from ..ogf.chunk_types import IkBone
 from .document import Mesh, Model
@@ -318,7 +319,7 @@ def new_object_bone(name: str, parent: str, offset: NDArray[Any], angles: NDArra
     with parent and weight map, and alone.
     """
     label = names.encode(name)
-    head: list[tuple[int, Value]] = [
+    head: list[tuple[int, Record]] = [
         (1, Version(2)),
         (2, Naming([label, names.encode(parent), label])),
         (3, Placement(offset.astype(np.float32), angles.astype(np.float32), NEW_BONE_LENGTH)),
@@ -377,7 +378,7 @@ def with_missing_chunks(bone: Bone, entry: IkBone, kinds: Sequence[type]) -> Bon
     )
 
 
-def _with_value(bone: Bone, old: Value | None, new: Value, number: int) -> Bone:
+def _with_value(bone: Bone, old: Record | None, new: Record, number: int) -> Bone:
     if old is None:
         return Bone([*bone.sections, Section(Chunk(number, b""), new)], bone.tail)
     return Bone([Section(one.chunk, new if one.value is old else one.value) for one in bone.sections], bone.tail)

@@ -10,13 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names
 from ....core.binary import DAMAGED, Reader, Writer
-from ....core.report import counted, said_of
+from ....core.records import (
+    Record,
+    array,
+    counted_rows,
+    i32,
+    last_rows,
+    list_of,
+    nested,
+    string,
+    u8,
+    u16,
+    u32,
+)
+from ....core.report import counted
 
 MAPS, MAPS_WITHOUT_LISTS, UV_MAPS = 0x1012, 0x1011, 0x1007
 """Chunk ids of vertex maps, from the newest layout to the oldest."""
@@ -29,89 +43,46 @@ FLAT = 0xFFFF_FFFF
 
 
 @dataclass(slots=True)
-class Version:
+class Version(Record):
     """The version of an object (0x10) or of a mesh (0x11); editors refuse other values."""
 
-    number: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> Version:
-        return cls(reader.u16("the version"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u16(self.number)
+    number: Annotated[int, u16("the version")]
 
 
 @dataclass(slots=True)
-class MeshName:
+class MeshName(Record):
     """The name of the mesh; editors rename duplicates."""
 
-    name: bytes
-
-    @classmethod
-    def read(cls, reader: Reader) -> MeshName:
-        return cls(reader.string("the mesh's name"))
-
-    def write(self, writer: Writer) -> None:
-        writer.string(self.name)
+    name: Annotated[bytes, string("the mesh's name")]
 
 
 @dataclass(slots=True, eq=False)
-class Box:
+class Box(Record):
     """The bounding box of the points: ``corners`` (2, 3) float32 lowest and highest corner."""
 
-    corners: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Box:
-        return cls(reader.array("<f4", 2, 3, what="the bounding box"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.corners, "<f4")
+    corners: Annotated[NDArray[np.float32], array("<f4", 2, 3, what="the bounding box")]
 
 
 @dataclass(slots=True)
-class MeshFlags:
+class MeshFlags(Record):
     """The flags of a mesh: `VISIBLE`, `LOCKED`, `MASKS`."""
 
-    flags: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> MeshFlags:
-        return cls(reader.u8("the mesh's flags"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u8(self.flags)
+    flags: Annotated[int, u8("the mesh's flags")]
 
 
 @dataclass(slots=True)
-class Locked:
+class Locked(Record):
     """Whether the mesh is locked (old files)."""
 
-    value: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> Locked:
-        return cls(reader.u8("whether the mesh is locked"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u8(self.value)
+    value: Annotated[int, u8("whether the mesh is locked")]
 
 
 @dataclass(slots=True)
-class Options:
+class Options(Record):
     """Two numbers of the modelling program, 0 in all real files but one."""
 
-    first: int
-    second: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> Options:
-        return cls(reader.i32("an option"), reader.i32("an option"))
-
-    def write(self, writer: Writer) -> None:
-        writer.i32(self.first)
-        writer.i32(self.second)
+    first: Annotated[int, i32("an option")]
+    second: Annotated[int, i32("an option")]
 
 
 @dataclass(slots=True, eq=False)
@@ -182,7 +153,7 @@ def _group_offsets(counts: bytes, sizes: list[int]) -> Iterator[int]:
 
 
 @dataclass(slots=True, eq=False)
-class Points:
+class Points(Record):
     """The points of a mesh: ``positions`` (points, 3) float32 metres in the object's space, also of skinned meshes.
 
     ``faces``: in old files the faces around each point, else None.
@@ -207,61 +178,31 @@ class Points:
 
 
 @dataclass(slots=True, eq=False)
-class Faces:
+class Faces(Record):
     """Triangles: ``corners`` (faces, 3, 2) uint32, point and vmref of each corner.
 
     (v1-v0)×(v2-v0) points outwards.
     """
 
-    corners: NDArray[np.uint32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Faces:
-        count = reader.u32("the number of faces")
-        return cls(reader.array("<u4", count, 3, 2, what="the faces"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.corners))
-        writer.array(self.corners, "<u4")
+    corners: Annotated[NDArray[np.uint32], counted_rows(u32("the number of faces"), "<u4", 3, 2, what="the faces")]
 
 
 @dataclass(slots=True, eq=False)
-class Smoothing:
+class Smoothing(Record):
     """Smoothing of the faces: ``groups`` (faces,) uint32, ids of groups, masks, or edge bits. See `smoothing`."""
 
-    groups: NDArray[np.uint32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Smoothing:
-        return cls(reader.array("<u4", _whole(reader, 4, "smoothing groups"), what="smoothing groups"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.groups, "<u4")
+    groups: Annotated[NDArray[np.uint32], last_rows("<u4", what="smoothing groups")]
 
 
 @dataclass(slots=True, eq=False)
-class Normals:
+class Normals(Record):
     """Stored normals of newer editors: ``normals`` (faces, 3, 3) float32, a normal per corner."""
 
-    normals: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Normals:
-        return cls(reader.array("<f4", _whole(reader, 36, "normals of faces"), 3, 3, what="corner normals"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.normals, "<f4")
-
-
-def _whole(reader: Reader, size: int, what: str) -> int:
-    count, more = divmod(reader.remaining, size)
-    if more:
-        raise reader.error(f"{said_of(reader.remaining, 'bytes', 'are')} not whole {what} of {size} bytes each")
-    return count
+    normals: Annotated[NDArray[np.float32], last_rows("<f4", 3, 3, what="normals of faces")]
 
 
 @dataclass(slots=True, eq=False)
-class VertexMapRefs:
+class VertexMapRefs(Record):
     """The vmrefs, groups in ``refs``. Each row is the index of a vertex map and the index of an entry in it."""
 
     refs: RowGroups
@@ -276,11 +217,13 @@ class VertexMapRefs:
 
 
 @dataclass(slots=True, eq=False)
-class SurfaceFaces:
+class SurfaceFaces(Record):
     """The faces (n,) int32 of one surface, with the name of the surface."""
 
-    surface: bytes
-    faces: NDArray[np.int32]
+    surface: Annotated[bytes, string("a surface's name")]
+    faces: Annotated[
+        NDArray[np.int32], counted_rows(u32("the number of a surface's faces"), "<i4", what="the faces of a surface")
+    ]
 
     @property
     def label(self) -> str:
@@ -289,26 +232,13 @@ class SurfaceFaces:
 
 
 @dataclass(slots=True, eq=False)
-class SurfacesOfFaces:
+class SurfacesOfFaces(Record):
     """The faces of each surface."""
 
-    surfaces: list[SurfaceFaces]
-
-    @classmethod
-    def read(cls, reader: Reader) -> SurfacesOfFaces:
-        found = []
-        for _ in range(reader.expect_room(reader.u16("the number of surfaces"), "surfaces", 5)):
-            name = reader.string("a surface's name")
-            count = reader.u32("the number of a surface's faces")
-            found.append(SurfaceFaces(name, reader.array("<i4", count, what="the faces of a surface")))
-        return cls(found)
-
-    def write(self, writer: Writer) -> None:
-        writer.u16(len(self.surfaces))
-        for surface in self.surfaces:
-            writer.string(surface.surface)
-            writer.u32(len(surface.faces))
-            writer.array(surface.faces, "<i4")
+    surfaces: Annotated[
+        list[SurfaceFaces],
+        list_of(u16("the number of surfaces"), nested(SurfaceFaces.read), "surfaces", 5),
+    ]
 
 
 @dataclass(slots=True, eq=False)
@@ -334,7 +264,7 @@ class VertexMap:
 
 
 @dataclass(slots=True, eq=False)
-class VertexMaps:
+class VertexMaps(Record):
     """The vertex maps in the order of the indices in vmrefs; ``layout`` is the id of the chunk."""
 
     maps: list[VertexMap]

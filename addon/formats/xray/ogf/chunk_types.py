@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,24 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
-from ....core.report import counted, counted_plural
+from ....core.records import (
+    Layout,
+    Record,
+    array,
+    counted_rows,
+    f32,
+    layout_of,
+    list_of,
+    nested,
+    read_fields,
+    string,
+    u16,
+    u32,
+    write_fields,
+)
+from ....core.report import counted_plural
+
+Floats = NDArray[np.float32]
 
 STATIC = 0x112
 """Vertex format of meshes without bones: Direct3D's FVF bits for position, normal, one texture coordinate."""
@@ -67,7 +86,7 @@ _SMALLEST_IK = 1 + 112 + 60 + 24 + 16
 
 
 @dataclass(slots=True, eq=False)
-class Header:
+class Header(Record):
     """The header of a visual.
 
     ``box`` (2, 3) float32 lowest and highest corner; ``sphere`` (4,) float32 centre and radius. Both are None in
@@ -77,8 +96,8 @@ class Header:
     version: int
     type: int
     shader: int
-    box: NDArray[np.float32] | None = None
-    sphere: NDArray[np.float32] | None = None
+    box: Floats | None = None
+    sphere: Floats | None = None
 
     @classmethod
     def read(cls, reader: Reader) -> Header:
@@ -105,67 +124,37 @@ class Header:
 
 
 @dataclass(slots=True, eq=False)
-class Bounds:
+class Bounds(Record):
     """The bounding box of a visual of version 3: ``box`` (2, 3) float32 lowest and highest corner."""
 
-    box: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Bounds:
-        return cls(reader.array("<f4", 2, 3, what="the bounding box"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.box, "<f4")
+    box: Annotated[Floats, array("<f4", 2, 3, what="the bounding box")]
 
 
 @dataclass(slots=True, eq=False)
-class Sphere:
+class Sphere(Record):
     """The bounding sphere of a visual of version 3: ``sphere`` (4,) float32 centre and radius."""
 
-    sphere: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Sphere:
-        return cls(reader.array("<f4", 4, what="the bounding sphere"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.sphere, "<f4")
+    sphere: Annotated[Floats, array("<f4", 4, what="the bounding sphere")]
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class Texture:
+class Texture(Record):
     """The path of the texture, without extension, and the name of the engine's shader."""
 
-    texture: bytes
-    shader: bytes
-
-    @classmethod
-    def read(cls, reader: Reader) -> Texture:
-        return cls(reader.string("the texture's name"), reader.string("the shader's name"))
-
-    def write(self, writer: Writer) -> None:
-        writer.string(self.texture)
-        writer.string(self.shader)
+    texture: Annotated[bytes, string("the texture's name")]
+    shader: Annotated[bytes, string("the shader's name")]
 
 
 @dataclass(slots=True)
-class TextureLinks:
+class TextureLinks(Record):
     """Indices of the texture and the shader in the lists of the level (version 3, levels only)."""
 
-    texture: int
-    shader: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> TextureLinks:
-        return cls(reader.u32("the texture's number"), reader.u32("the shader's number"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(self.texture)
-        writer.u32(self.shader)
+    texture: Annotated[int, u32("the texture's number")]
+    shader: Annotated[int, u32("the shader's number")]
 
 
 @dataclass(slots=True, eq=False)
-class Vertices:
+class Vertices(Record):
     """A vertex buffer: ``format`` as stored; ``rows`` (vertices,) with the fields of that format (`VERTEX_FORMATS`)."""
 
     format: int
@@ -198,177 +187,102 @@ class Vertices:
 
 
 @dataclass(slots=True, eq=False)
-class Indices:
+class Indices(Record):
     """Triangles: ``corners`` (3 * triangles,) uint16 vertex indices, clockwise seen from outside.
 
     Progressive models store the triangles of several levels of detail here, see `SlidingWindows`.
     """
 
-    corners: NDArray[np.uint16]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Indices:
-        count = reader.u32("the number of indices")
-        return cls(reader.array("<u2", count, what=f"{counted_plural(count, 'indices')}"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.corners))
-        writer.array(self.corners, "<u2")
+    corners: Annotated[NDArray[np.uint16], counted_rows(u32("the number of indices"), "<u2", what="the indices")]
 
 
 @dataclass(slots=True, eq=False)
-class SlidingWindows:
+class SlidingWindows(Record):
     """The levels of detail of a progressive model.
 
     ``windows`` (levels,) of offset, triangles, vertices (`WINDOW`); the first is the finest. ``reserved`` (4,) uint32.
     """
 
-    reserved: NDArray[np.uint32]
-    windows: NDArray[np.void]
-
-    @classmethod
-    def read(cls, reader: Reader) -> SlidingWindows:
-        reserved = reader.array("<u4", 4, what="the sliding windows' reserved numbers")
-        count = reader.u32("the number of sliding windows")
-        return cls(reserved, reader.array(WINDOW, count, what=f"{counted(count, 'sliding window')}"))
-
-    def write(self, writer: Writer) -> None:
-        writer.array(self.reserved, "<u4")
-        writer.u32(len(self.windows))
-        writer.raw(self.windows.tobytes())
+    reserved: Annotated[NDArray[np.uint32], array("<u4", 4, what="the sliding windows' reserved numbers")]
+    windows: Annotated[
+        NDArray[np.void], counted_rows(u32("the number of sliding windows"), WINDOW, what="the sliding windows")
+    ]
 
 
 @dataclass(slots=True)
-class VertexContainer:
+class VertexContainer(Record):
     """The vertices of a visual in the level's files: index of the buffer, first vertex, number of vertices."""
 
-    buffer: int
-    base: int
-    count: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> VertexContainer:
-        return cls(reader.u32("the buffer's number"), reader.u32("the first vertex"), reader.u32("the vertex count"))
-
-    def write(self, writer: Writer) -> None:
-        for number in (self.buffer, self.base, self.count):
-            writer.u32(number)
+    buffer: Annotated[int, u32("the buffer's number")]
+    base: Annotated[int, u32("the first vertex")]
+    count: Annotated[int, u32("the vertex count")]
 
 
 @dataclass(slots=True)
-class IndexContainer:
+class IndexContainer(Record):
     """The triangles of a visual in the level's files: index of the buffer, first index, number of indices."""
 
-    buffer: int
-    base: int
-    count: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> IndexContainer:
-        return cls(reader.u32("the buffer's number"), reader.u32("the first index"), reader.u32("the index count"))
-
-    def write(self, writer: Writer) -> None:
-        for number in (self.buffer, self.base, self.count):
-            writer.u32(number)
+    buffer: Annotated[int, u32("the buffer's number")]
+    base: Annotated[int, u32("the first index")]
+    count: Annotated[int, u32("the index count")]
 
 
 @dataclass(slots=True)
-class GeometryContainer:
+class GeometryContainer(Record):
     """A `VertexContainer` and an `IndexContainer` in one chunk."""
 
-    vertices: VertexContainer
-    indices: IndexContainer
-
-    @classmethod
-    def read(cls, reader: Reader) -> GeometryContainer:
-        return cls(VertexContainer.read(reader), IndexContainer.read(reader))
-
-    def write(self, writer: Writer) -> None:
-        self.vertices.write(writer)
-        self.indices.write(writer)
+    vertices: Annotated[VertexContainer, nested(VertexContainer.read)]
+    indices: Annotated[IndexContainer, nested(IndexContainer.read)]
 
 
 @dataclass(slots=True)
-class SwiContainer:
+class SwiContainer(Record):
     """Index of the sliding windows in the list of the level."""
 
-    number: int
-
-    @classmethod
-    def read(cls, reader: Reader) -> SwiContainer:
-        return cls(reader.u32("the number of the sliding windows"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(self.number)
+    number: Annotated[int, u32("the number of the sliding windows")]
 
 
 @dataclass(slots=True, eq=False)
-class Links:
+class Links(Record):
     """Children as indices into the level's list of visuals: ``visuals`` (n,) uint32."""
 
-    visuals: NDArray[np.uint32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Links:
-        count = reader.u32("the number of children")
-        return cls(reader.array("<u4", count, what=f"{count} children"))
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.visuals))
-        writer.array(self.visuals, "<u4")
+    visuals: Annotated[NDArray[np.uint32], counted_rows(u32("the number of children"), "<u4", what="the children")]
 
 
 @dataclass(slots=True, eq=False)
-class LodFaces:
+class LodFaces(Record):
     """The eight faces of a distant model's impostor: ``corners`` (8, 4) of position, uv, colour and sun."""
 
-    corners: NDArray[np.void]
-
-    @classmethod
-    def read(cls, reader: Reader) -> LodFaces:
-        return cls(reader.array(LOD_CORNER, 8, 4, what="the faces of a level of detail"))
-
-    def write(self, writer: Writer) -> None:
-        writer.raw(self.corners.tobytes())
+    corners: Annotated[NDArray[np.void], array(LOD_CORNER, 8, 4, what="the faces of a level of detail")]
 
 
 @dataclass(slots=True, eq=False)
-class TreeShape:
+class TreeShape(Record):
     """Transform and light of a tree in a level.
 
     ``transform`` (4, 4) float32, row vectors; ``scale`` and ``bias`` (5,) float32: red, green, blue, sky, sun.
     """
 
-    transform: NDArray[np.float32]
-    scale: NDArray[np.float32]
-    bias: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> TreeShape:
-        transform = reader.array("<f4", 4, 4, what="a tree's transform")
-        scale, bias = reader.array("<f4", 2, 5, what="a tree's light")
-        return cls(transform, scale, bias)
-
-    def write(self, writer: Writer) -> None:
-        for numbers in (self.transform, self.scale, self.bias):
-            writer.array(numbers, "<f4")
+    transform: Annotated[Floats, array("<f4", 4, 4, what="a tree's transform")]
+    scale: Annotated[Floats, array("<f4", 5, what="a tree's light")]
+    bias: Annotated[Floats, array("<f4", 5, what="a tree's light")]
 
 
 # Skeleton -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
-class BoneName:
+class BoneName(Record):
     """A bone's name, its parent's name (empty for the root), and its oriented box in the bone's own space.
 
     ``rotation`` (3, 3) rows, ``centre`` (3,), ``half_size`` (3,), all float32.
     """
 
-    name: bytes
-    parent: bytes
-    rotation: NDArray[np.float32]
-    centre: NDArray[np.float32]
-    half_size: NDArray[np.float32]
+    name: Annotated[bytes, string("a bone's name")]
+    parent: Annotated[bytes, string("the name of a bone's parent")]
+    rotation: Annotated[Floats, array("<f4", 3, 3, what="a bone's box")]
+    centre: Annotated[Floats, array("<f4", 3, what="a bone's box")]
+    half_size: Annotated[Floats, array("<f4", 3, what="a bone's box")]
 
     @property
     def label(self) -> str:
@@ -377,34 +291,12 @@ class BoneName:
 
 
 @dataclass(slots=True, eq=False)
-class BoneNames:
+class BoneNames(Record):
     """The bones of a model. Bone indices in all other chunks refer to this order."""
 
-    bones: list[BoneName]
-
-    @classmethod
-    def read(cls, reader: Reader) -> BoneNames:
-        count = reader.u32("the number of bones")
-        reader.expect_room(count, "bones", _SMALLEST_NAME)
-        return cls([cls._read_bone(reader) for _ in range(count)])
-
-    @staticmethod
-    def _read_bone(reader: Reader) -> BoneName:
-        return BoneName(
-            reader.string("a bone's name"),
-            reader.string("the name of a bone's parent"),
-            reader.array("<f4", 3, 3, what="a bone's box"),
-            reader.array("<f4", 3, what="a bone's box"),
-            reader.array("<f4", 3, what="a bone's box"),
-        )
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.bones))
-        for bone in self.bones:
-            writer.string(bone.name)
-            writer.string(bone.parent)
-            for numbers in (bone.rotation, bone.centre, bone.half_size):
-                writer.array(numbers, "<f4")
+    bones: Annotated[
+        list[BoneName], list_of(u32("the number of bones"), nested(BoneName.read), "bones", _SMALLEST_NAME)
+    ]
 
 
 BOX, SPHERE, CYLINDER = 1, 2, 3
@@ -412,7 +304,7 @@ BOX, SPHERE, CYLINDER = 1, 2, 3
 
 
 @dataclass(slots=True, eq=False)
-class Shape:
+class Shape(Record):
     """The collision shape of a bone.
 
     All three shapes are stored; ``type`` is the one in use: 0 none, 1 box, 2 sphere, 3 cylinder. ``flags``: 1 no
@@ -420,82 +312,41 @@ class Shape:
     ``sphere`` (4,) centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
     """
 
-    type: int
-    flags: int
-    box: NDArray[np.float32]
-    sphere: NDArray[np.float32]
-    cylinder: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, reader: Reader) -> Shape:
-        kind, flags = reader.u16("a shape's type"), reader.u16("a shape's flags")
-        numbers = reader.array("<f4", 27, what="a box, a sphere and a cylinder")
-        return cls(kind, flags, numbers[:15], numbers[15:19], numbers[19:])
-
-    def write(self, writer: Writer) -> None:
-        writer.u16(self.type)
-        writer.u16(self.flags)
-        for numbers in (self.box, self.sphere, self.cylinder):
-            writer.array(numbers, "<f4")
+    type: Annotated[int, u16("a shape's type")]
+    flags: Annotated[int, u16("a shape's flags")]
+    box: Annotated[Floats, array("<f4", 15, what="a box, a sphere and a cylinder")]
+    sphere: Annotated[Floats, array("<f4", 4, what="a box, a sphere and a cylinder")]
+    cylinder: Annotated[Floats, array("<f4", 8, what="a box, a sphere and a cylinder")]
 
 
 @dataclass(slots=True, eq=False)
-class Joint:
+class Joint(Record):
     """The joint between a bone and its parent. ``type``: 0 rigid, 1 cloth, 2 joint, 3 wheel, 4 none, 5 slider.
 
     ``limits`` (3, 4) float32, one row for each of x, y, z: lowest, highest (radians), spring, damping. ``flags`` (1
     breakable), ``breaking`` (2,) force and torque, and ``friction`` are None if the layout is too old to store them.
     """
 
-    type: int
-    limits: NDArray[np.float32]
-    spring: np.float32
-    damping: np.float32
+    type: Annotated[int, u32("a joint's type")]
+    limits: Annotated[Floats, array("<f4", 3, 4, what="a joint's limits, spring and damping")]
+    spring: Annotated[np.float32, f32("a joint's limits, spring and damping")]
+    damping: Annotated[np.float32, f32("a joint's limits, spring and damping")]
     flags: int | None = None
-    breaking: NDArray[np.float32] | None = None
+    breaking: Floats | None = None
     friction: np.float32 | None = None
 
     @classmethod
-    def read(cls, reader: Reader, *, breakable: bool, friction: bool) -> Joint:
-        kind = reader.u32("a joint's type")
-        numbers = reader.array("<f4", 14, what="a joint's limits, spring and damping")
-        joint = cls(kind, numbers[:12].reshape(3, 4), numbers[12], numbers[13])
-        if breakable:
-            joint.flags = reader.u32("a joint's flags")
-            joint.breaking = reader.array("<f4", 2, what="what breaks a joint")
-        if friction:
-            joint.friction = reader.f32("a joint's friction")
-        return joint
+    def read(cls, reader: Reader, *, breakable: bool = False, friction: bool = False) -> Joint:
+        """Read a joint of a layout that stores these fields. Raises `ReadError` if bytes are missing."""
+        more = {**(_BREAKABLE if breakable else {}), **(_FRICTION if friction else {})}
+        return read_fields(cls, {**layout_of(cls), **more}, reader)
 
     def write(self, writer: Writer) -> None:
-        writer.u32(self.type)
-        writer.array(self.limits, "<f4")
-        writer.f32(self.spring)
-        writer.f32(self.damping)
-        if self.flags is not None and self.breaking is not None:
-            writer.u32(self.flags)
-            writer.array(self.breaking, "<f4")
-        if self.friction is not None:
-            writer.f32(self.friction)
+        write_fields(self, {**layout_of(Joint), **_BREAKABLE, **_FRICTION}, writer)
 
 
-@dataclass(slots=True, eq=False)
-class IkBone:
-    """The physics and the rest pose of a bone.
-
-    ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres are relative to the parent,
-    in the layout `IkLayout.ABSOLUTE` to the model. ``version`` is None if the layout has none; friction exists since
-    version 1.
-    """
-
-    material: bytes
-    shape: Shape
-    joint: Joint
-    rotation: NDArray[np.float32]
-    offset: NDArray[np.float32]
-    mass: np.float32
-    centre_of_mass: NDArray[np.float32]
-    version: int | None = None
+_BREAKABLE: Layout = {"flags": u32("a joint's flags"), "breaking": array("<f4", 2, what="what breaks a joint")}
+_FRICTION: Layout = {"friction": f32("a joint's friction")}
 
 
 class IkLayout(IntEnum):
@@ -507,59 +358,68 @@ class IkLayout(IntEnum):
 
 
 @dataclass(slots=True, eq=False)
-class IkData:
+class IkBone(Record):
+    """The physics and the rest pose of a bone.
+
+    ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres are relative to the parent,
+    in the layout `IkLayout.ABSOLUTE` to the model. ``version`` is None if the layout has none; friction exists since
+    version 1.
+    """
+
+    material: Annotated[bytes, string("a bone's material")]
+    shape: Annotated[Shape, nested(Shape.read)]
+    joint: Annotated[Joint, nested(Joint.read)]
+    rotation: Annotated[Floats, array("<f4", 3, what="a bone's rest pose and mass")]
+    offset: Annotated[Floats, array("<f4", 3, what="a bone's rest pose and mass")]
+    mass: Annotated[np.float32, f32("a bone's rest pose and mass")]
+    centre_of_mass: Annotated[Floats, array("<f4", 3, what="a bone's rest pose and mass")]
+    version: int | None = None
+
+    @classmethod
+    def read(cls, reader: Reader, layout: IkLayout = IkLayout.VERSIONED) -> IkBone:
+        """Read a bone. Raises `ReadError` if bytes are missing."""
+        version = _IK_VERSION.read(reader) if layout == IkLayout.VERSIONED else None
+        read_joint = partial(Joint.read, breakable=layout != IkLayout.ABSOLUTE, friction=bool(version))
+        fields = {**layout_of(cls), "joint": nested(read_joint)}
+        return read_fields(partial(cls, version=version), fields, reader)
+
+    def write(self, writer: Writer) -> None:
+        write_fields(self, {"version": _IK_VERSION, **layout_of(IkBone)}, writer)
+
+
+_IK_VERSION = u32("the version of a bone's physics")
+
+
+@dataclass(slots=True, eq=False)
+class IkData(Record):
     """Physics and rest poses: one entry per bone, in the order of `BoneNames`."""
 
     bones: list[IkBone]
     layout: IkLayout = IkLayout.VERSIONED
 
     @classmethod
-    def read(cls, reader: Reader, count: int | None, layout: IkLayout) -> IkData:
+    def read(cls, reader: Reader, count: int | None = None, layout: IkLayout = IkLayout.VERSIONED) -> IkData:
         """Read ``count`` bones; if it is None, read until the chunk ends. Raises `ReadError` if it is too short."""
         if count is not None:
             reader.expect_room(count, "bones", _SMALLEST_IK)
         data = cls([], layout)
         while reader.remaining if count is None else len(data.bones) < count:
-            data.bones.append(cls._read_bone(reader, layout))
+            data.bones.append(IkBone.read(reader, layout))
         return data
-
-    @staticmethod
-    def _read_bone(reader: Reader, layout: IkLayout) -> IkBone:
-        version = reader.u32("the version of a bone's physics") if layout == IkLayout.VERSIONED else None
-        material = reader.string("a bone's material")
-        shape = Shape.read(reader)
-        joint = Joint.read(reader, breakable=layout != IkLayout.ABSOLUTE, friction=bool(version))
-        numbers = reader.array("<f4", 10, what="a bone's rest pose and mass")
-        return IkBone(material, shape, joint, numbers[:3], numbers[3:6], numbers[6], numbers[7:], version)
 
     def write(self, writer: Writer) -> None:
         for bone in self.bones:
-            if bone.version is not None:
-                writer.u32(bone.version)
-            writer.string(bone.material)
-            bone.shape.write(writer)
-            bone.joint.write(writer)
-            writer.array(bone.rotation, "<f4")
-            writer.array(bone.offset, "<f4")
-            writer.f32(bone.mass)
-            writer.array(bone.centre_of_mass, "<f4")
+            bone.write(writer)
 
 
 # Texts --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class UserData:
+class UserData(Record):
     """Settings as the text of an ini file, lines ended by CR LF."""
 
-    text: bytes
-
-    @classmethod
-    def read(cls, reader: Reader) -> UserData:
-        return cls(reader.string("the user data"))
-
-    def write(self, writer: Writer) -> None:
-        writer.string(self.text)
+    text: Annotated[bytes, string("the user data")]
 
 
 DESCRIPTION_FIELDS = ("source", "tool", "exported", "creator", "created", "modifier", "modified")
@@ -568,7 +428,7 @@ _TIMES = ("exported", "created", "modified")
 
 
 @dataclass(slots=True)
-class Description:
+class Description(Record):
     """Source file, authors and times of a model.
 
     Times are seconds since 1970, stored in ``time_size`` bytes (4; 8 in later 64-bit builds). Mods that protect their
@@ -627,7 +487,7 @@ class Description:
 
 
 @dataclass(slots=True)
-class MotionReferences:
+class MotionReferences(Record):
     """Names of motion files as Shadow of Chernobyl stores them: one string with commas. Usually without file suffix."""
 
     names: list[bytes]
@@ -641,25 +501,17 @@ class MotionReferences:
 
 
 @dataclass(slots=True)
-class MotionReferences2:
+class MotionReferences2(Record):
     r"""Names of motion files as the later games store them: a list. A name may be a mask such as ``actors\*.omf``."""
 
-    names: list[bytes]
-
-    @classmethod
-    def read(cls, reader: Reader) -> MotionReferences2:
-        count = reader.u32("the number of motion files")
-        reader.expect_room(count, "motion files", 1)
-        return cls([reader.string("the name of a motion file") for _ in range(count)])
-
-    def write(self, writer: Writer) -> None:
-        writer.u32(len(self.names))
-        for name in self.names:
-            writer.string(name)
+    names: Annotated[
+        list[bytes],
+        list_of(u32("the number of motion files"), string("the name of a motion file"), "motion files", 1),
+    ]
 
 
 @dataclass(slots=True)
-class LodPath:
+class LodPath(Record):
     """The path of the model shown at a distance; ``line_end`` are the bytes that end the path in the file.
 
     It is empty if the path ends with its chunk, which is enough for the game.

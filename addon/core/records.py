@@ -1,0 +1,173 @@
+"""Structs of files: dataclasses whose fields declare how they are stored, so that reading and writing are one list.
+
+    @dataclass(slots=True)
+    class Texture(Record):
+        path: Annotated[bytes, string("the texture's path")]
+        size: Annotated[int, u32("the texture's size")]
+
+Each function takes ``what``, the name of the field in the message for a file that ends too early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .binary import Reader, Writer
+
+Value = TypeVar("Value")
+Struct = TypeVar("Struct")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[Value]):
+    """How a field is stored."""
+
+    read: Callable[[Reader], Value]
+    write: Callable[[Writer, Value], None]
+
+
+Layout = Mapping[str, Stored[Any]]
+"""The fields of a struct in the order of the file."""
+
+
+def u8(what: str) -> Stored[int]:
+    """Return an unsigned byte."""
+    return Stored(lambda reader: reader.u8(what), Writer.u8)
+
+
+def u16(what: str) -> Stored[int]:
+    """Return an unsigned 16-bit integer."""
+    return Stored(lambda reader: reader.u16(what), Writer.u16)
+
+
+def u32(what: str) -> Stored[int]:
+    """Return an unsigned 32-bit integer."""
+    return Stored(lambda reader: reader.u32(what), Writer.u32)
+
+
+def i32(what: str) -> Stored[int]:
+    """Return a signed 32-bit integer."""
+    return Stored(lambda reader: reader.i32(what), Writer.i32)
+
+
+def f32(what: str) -> Stored[np.float32]:
+    """Return a 32-bit float."""
+    return Stored(lambda reader: reader.f32(what), Writer.f32)
+
+
+def string(what: str) -> Stored[bytes]:
+    """Return bytes that a NUL ends."""
+    return Stored(lambda reader: reader.string(what), Writer.string)
+
+
+def array(dtype: str | np.dtype[Any], *shape: int, what: str) -> Stored[NDArray[Any]]:
+    """Return numbers of a fixed ``shape``."""
+    return Stored(
+        lambda reader: reader.array(dtype, *shape, what=what), lambda writer, values: writer.array(values, dtype)
+    )
+
+
+def counted_rows(count: Stored[int], dtype: str | np.dtype[Any], *shape: int, what: str) -> Stored[NDArray[Any]]:
+    """Return rows of ``shape`` behind their number."""
+
+    def write(writer: Writer, values: NDArray[Any]) -> None:
+        count.write(writer, len(values))
+        writer.array(values, dtype)
+
+    return Stored(lambda reader: reader.array(dtype, count.read(reader), *shape, what=what), write)
+
+
+def last_rows(dtype: str | np.dtype[Any], *shape: int, what: str) -> Stored[NDArray[Any]]:
+    """Return all whole rows of ``shape`` up to the end."""
+    row = np.dtype((dtype, shape)).itemsize
+    return Stored(
+        lambda reader: reader.array(dtype, reader.remaining // row, *shape, what=what),
+        lambda writer, values: writer.array(values, dtype),
+    )
+
+
+def list_of(count: Stored[int], stored: Stored[Value], nouns: str, least: int) -> Stored[list[Value]]:
+    """Return a list behind its number; each element has at least ``least`` bytes."""
+
+    def read(reader: Reader) -> list[Value]:
+        return [stored.read(reader) for _ in range(reader.expect_room(count.read(reader), nouns, least))]
+
+    def write(writer: Writer, values: list[Value]) -> None:
+        count.write(writer, len(values))
+        _write_each(writer, stored, values)
+
+    return Stored(read, write)
+
+
+def list_to_end(stored: Stored[Value]) -> Stored[list[Value]]:
+    """Return a list up to the end."""
+
+    def read(reader: Reader) -> list[Value]:
+        values = []
+        while reader.remaining:
+            values.append(stored.read(reader))
+        return values
+
+    return Stored(read, lambda writer, values: _write_each(writer, stored, values))
+
+
+def _write_each(writer: Writer, stored: Stored[Value], values: Iterable[Value]) -> None:
+    for value in values:
+        stored.write(writer, value)
+
+
+def unless_at_end(stored: Stored[Any]) -> Stored[Any]:
+    """Return a field that is None if the bytes end before it."""
+    return Stored(lambda reader: stored.read(reader) if reader.remaining else None, stored.write)
+
+
+def nested(read: Callable[[Reader], Any]) -> Stored[Any]:
+    """Return a struct inside another; ``read`` is that of its class."""
+    return Stored(read, lambda writer, value: value.write(writer))
+
+
+class Record:
+    """A struct with a declaration for each field, or with methods of its own. Fields without one are not stored."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        """Read the struct. Raises `ReadError` if bytes are missing."""
+        return read_fields(cls, layout_of(cls), reader)
+
+    def write(self, writer: Writer) -> None:
+        """Write the struct."""
+        write_fields(self, layout_of(type(self)), writer)
+
+
+def layout_of(kind: type) -> Layout:
+    """Return the declared fields of a struct."""
+    found = _LAYOUTS.get(kind)
+    if found is None:
+        hints = get_type_hints(kind, include_extras=True)
+        declared = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+        found = _LAYOUTS[kind] = {name: values[0] for name, values in declared.items() if values}
+    return found
+
+
+_LAYOUTS: dict[type, Layout] = {}
+"""Cache of `layout_of`."""
+
+
+def read_fields(kind: Callable[..., Struct], layout: Layout, reader: Reader) -> Struct:
+    """Read a struct by a layout. Raises `ReadError` if bytes are missing."""
+    return kind(**{name: stored.read(reader) for name, stored in layout.items()})
+
+
+def write_fields(value: object, layout: Layout, writer: Writer) -> None:
+    """Write a struct by a layout. Fields that are None are not stored."""
+    for name, stored in layout.items():
+        field = getattr(value, name)
+        if field is not None:
+            stored.write(writer, field)
