@@ -14,7 +14,7 @@ import bpy
 from ..blender import action_lists
 from ..blender.control_links import control_action, controls_of, is_control_rig, moved_by
 from ..blender.properties import is_local
-from .xray.hud import holder_of
+from .xray.hud.state import holder_of
 from .xray.motions.properties import LISTS, SKL_LISTS
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from addon.core.report import Report
 from addon.formats.xray import hud, omf
 from addon.formats.xray.omf import mapping
 from addon.games.xray.bones.properties import game_name
-from addon.games.xray.hud import attachments, holder_of, pairs, placing
+from addon.games.xray.hud import attachments, placing
+from addon.games.xray.hud.state import holder_of, item_of
 from addon.games.xray.motions import library
 from addon.ui.xray import hud_tools
 from tests.blender.test_hud_scene import (
@@ -57,13 +58,13 @@ def test_a_reloaded_scene_works_as_before(detector, tmp_path):  # noqa: F811
     bpy.ops.wm.open_mainfile(filepath=file)
     first, second = hands_of("wpn_sample_hud"), hands_of("dev_sample_hud")
     assert holder_of(first.parent) == first
-    assert placing.part_of(pairs.item_of(second)).shown == pairs.item_of(second)
+    assert placing.part_of(item_of(second)).shown == item_of(second)
     for hands in (first, second):
         assert save_back(hands) == {"CANCELLED"}
     assert bytes_of(detector) == before
     play(first, "anm_reload")
     edit(first, "hand_r")
-    pairs.item_of(first).location.x += 0.01
+    item_of(first).location.x += 0.01
     bpy.ops.wm.save_as_mainfile(filepath=file)
     bpy.ops.wm.open_mainfile(filepath=file)
     first = hands_of("wpn_sample_hud")
@@ -99,7 +100,7 @@ def test_a_copy_of_the_whole_scene_is_a_scene_of_its_own(gamedata):  # noqa: F81
     bpy.ops.object.duplicate()
     copy = next(one for one in all_hands() if one != made.hands)
     assert holder_of(copy.parent) == copy
-    item = pairs.item_of(copy)
+    item = item_of(copy)
     assert item not in {made.item, None}
     item.location.x += 0.02
     assert placing.changed(made.hands) == {}
@@ -118,17 +119,17 @@ def test_bones_renamed_in_a_copy_of_the_scene_leave_the_original_alone(gamedata)
     bpy.ops.object.select_all(action="SELECT")
     bpy.ops.object.duplicate()
     copy = next(one for one in all_hands() if one != made.hands)
-    for rig in (copy, pairs.item_of(copy)):
+    for rig in (copy, item_of(copy)):
         bone = next(bone for bone in rig.data.bones if bone.parent is not None)
         bone.name = "fresh"
     play(copy, "anm_reload")
     play(made.hands, "anm_reload")
     for hands in (copy, made.hands):
         rows = hands.motionbridge_hud.actions
-        own = [library.motions_of(rig.motionbridge_motion_files[0]) for rig in (hands, pairs.item_of(hands))]
+        own = [library.motions_of(rig.motionbridge_motion_files[0]) for rig in (hands, item_of(hands))]
         assert {row.hands for row in rows} == set(own[0])
         assert {row.item for row in rows if row.item is not None} <= set(own[1])
-        for rig, actions in zip((hands, pairs.item_of(hands)), own, strict=True):
+        for rig, actions in zip((hands, item_of(hands)), own, strict=True):
             named = {bone_within(curve.data_path) for one in actions for curve in compat.curve_bag(one).fcurves}
             assert named <= set(rig.data.bones.keys())
         assert save_back(hands) == {"CANCELLED"}

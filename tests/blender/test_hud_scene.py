@@ -21,8 +21,9 @@ from addon.core.report import Report
 from addon.formats.xray import anm, hud, omf
 from addon.formats.xray.omf.document import MotionFlag
 from addon.games.xray.bones.properties import game_name
-from addon.games.xray.hud import holder_of, pairs, placing, sections
+from addon.games.xray.hud import pairs, placing, sections
 from addon.games.xray.hud import scene as hud_scene
+from addon.games.xray.hud.state import holder_of
 from addon.games.xray.motions import library
 from addon.games.xray.options import Aspect, Game, HudSceneOptions, Stance
 from addon.ui import command

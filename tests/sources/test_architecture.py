@@ -315,8 +315,8 @@ LOADED_AT_START = {
     "games.arma", "games.arma.kinds", "games.arma.options", "games.arma.properties",
     "games.descent3", "games.descent3.kinds", "games.descent3.model_properties", "games.descent3.options",
     "games.xray", "games.xray.kinds", "games.xray.options", "games.xray.bones", "games.xray.bones.properties",
-    "games.xray.hud", "games.xray.hud.properties", "games.xray.levels", "games.xray.levels.properties",
-    "games.xray.models",
+    "games.xray.hud", "games.xray.hud.properties", "games.xray.hud.state",
+    "games.xray.levels", "games.xray.levels.properties", "games.xray.models",
     "games.xray.models.properties", "games.xray.motions", "games.xray.motions.properties",
 }  # fmt: skip
 """Besides the modules of ui. Properties, and what their declarations need: no format, no recipe, no numpy."""

@@ -4,20 +4,9 @@ from ... import lazy
 
 lazy.attach(__name__)
 
-from typing import Any
-
 from . import properties, timing
 
 ADDED = (properties.ADDED,)
 
-
-def _rename_markers(event: Any, _context: Any) -> None:
-    timing.rename_markers(event.id_data)
-
-
-def _move_marker(event: Any, _context: Any) -> None:
-    timing.move_marker(event)
-
-
-properties.event_renamed.follow = _rename_markers
-properties.phase_typed.follow = _move_marker
+properties.event_renamed.follow = lambda event, _context: timing.rename_markers(event.id_data)
+properties.phase_typed.follow = lambda event, _context: timing.move_marker(event)

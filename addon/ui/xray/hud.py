@@ -13,8 +13,9 @@ from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
 from ...games import plan as plans
-from ...games.xray.hud import attachments, holder_of, pairs, placing, sections
+from ...games.xray.hud import attachments, pairs, placing, sections
 from ...games.xray.hud import scene as hud_scene
+from ...games.xray.hud.state import holder_of, rigs_of
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import HudSceneOptions
 from ..bases import (
@@ -197,8 +198,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
     motion: StringProperty(name="Motion Name", description="Name of both new motions, in lower case", default="new")
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        holder = holder_of(context.active_object)
-        return (holder, holder.motionbridge_hud.item)
+        return rigs_of(holder_of(context.active_object))
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         return context.window_manager.invoke_props_dialog(self, confirm_text="Add")
@@ -446,7 +446,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
     def questions(self, context: Context) -> dict[str, bool]:
         hands = _hands(context)
         found = list(_files_of(hands))
-        rigs = [hands, *filter(None, [hands.motionbridge_hud.item])]
+        rigs = rigs_of(hands)
         return {
             "if_changed": any(library.changed_by_others(rig, file) for rig, file in found),
             "rest_change": any(rest_is_edited(rig, "motionbridge_motion_files") for rig in rigs),
@@ -482,7 +482,7 @@ def _progress_from(before: int, step: Callable[[int], None]) -> Callable[[int], 
 
 def _files_of(hands: Object) -> Iterator[tuple[Any, Any]]:
     """Yield pairs of armature and motion file, those of the hands first."""
-    for rig in filter(None, [hands, hands.motionbridge_hud.item]):
+    for rig in rigs_of(hands):
         for file in rig.motionbridge_motion_files:
             yield rig, file
 

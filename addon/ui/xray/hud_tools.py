@@ -14,8 +14,9 @@ from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.xray.bones.properties import game_name
-from ...games.xray.hud import attachments, holder_of, pairs, placing
+from ...games.xray.hud import attachments, placing
 from ...games.xray.hud import scene as hud_scene
+from ...games.xray.hud.state import active_row, holder_of, item_of
 from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, rpt_
 from ..files import NamedFile, absolute
 from ..layouts import fields
@@ -101,8 +102,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The motion that the armature plays."""
         hands = holder_of(context.active_object)
-        rows, number = hands.motionbridge_hud.actions, hands.motionbridge_hud.active_action
-        row = rows[number] if 0 <= number < len(rows) else None
+        row = active_row(hands)
         played = (row.hands if context.active_object == hands else row.item) if row is not None else None
         return (played,) if played is not None else ()
 
@@ -245,7 +245,7 @@ def _points() -> "list[placing.Part]":
     hands = holder_of(active)
     if part is None or hands is None or part.order == placing.POINT:
         return []
-    weapon = hands if hands.motionbridge_hud.one_model else pairs.item_of(hands)
+    weapon = hands if hands.motionbridge_hud.one_model else item_of(hands)
     points = (one for one in placing.shown_parts(hands) if one.order == placing.POINT and one.shown is not None)
     return list(points) if part.shown == weapon else []
 

@@ -25,7 +25,8 @@ from ....core import rotation
 from ....core.errors import WriteError
 from ....formats.xray.ltx.document import numbers
 from ..bones.properties import game_name
-from . import holder_of, pairs
+from . import pairs
+from .state import active_row, holder_of, item_of
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Object
@@ -51,7 +52,7 @@ def of_new(item: Mapping[str, str]) -> set[str]:
 
 def bones(hands: Any) -> dict[str, list[str]]:
     """Return attachment -> names of its bones, for those that the weapon's model has."""
-    rig = pairs.item_of(hands) or hands
+    rig = item_of(hands) or hands
     found: dict[str, list[str]] = {}
     for bone in rig.data.bones:
         label = game_name(bone).lower()
@@ -63,9 +64,11 @@ def bones(hands: Any) -> dict[str, list[str]]:
 
 def show(hands: Any) -> None:
     """Show the meshes of chosen attachments and hide the others."""
+    if hands.type != "ARMATURE":  # the aim empty has the same properties
+        return
     attached = hands.motionbridge_hud.attached
     hidden = [bone for name, found in bones(hands).items() if name not in attached for bone in found]
-    armature.hide_meshes(pairs.item_of(hands) or hands, hidden, MASK_PREFIX)
+    armature.hide_meshes(item_of(hands) or hands, hidden, MASK_PREFIX)
 
 
 # Bones that change hands ----------------------------------------------------------------------------------------------
@@ -140,11 +143,9 @@ def _refuse(hands: Object, rig: Object, bone: str, holder: str) -> None:
 
 
 def _motion_of(hands: Object, rig: Object) -> Motion:
-    rows = hands.motionbridge_hud.actions
-    number = hands.motionbridge_hud.active_action
-    row = rows[number] if 0 <= number < len(rows) else None
+    row = active_row(hands)
     action = None if row is None else row.hands if rig == hands else row.item
-    if row is None or row.hands is None or action is None:
+    if action is None:
         raise WriteError(f"{rig.name!r} plays no motion in the active action", remedy="Choose another action")
     start, _ = blender_action.frame_range(row.hands)
     first, count = blender_action.frame_range(action)

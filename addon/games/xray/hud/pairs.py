@@ -26,14 +26,13 @@ from ..motions import properties as motion_properties
 from ..motions import timing as motion_timing
 from ..motions.library import Opened
 from ..options import MotionImportOptions
-from . import holder_of
+from .state import HudScene, item_of, playable_row, rigs_of
 
 if TYPE_CHECKING:
     import bpy
 
     from ....blender.typed import Action, Context, Object
     from .properties import HudActionProperties
-    from .scene import HudScene
 
 
 class MotionFiles:
@@ -155,21 +154,12 @@ def remember(made: HudScene, section: str, pairs: Sequence[Pair]) -> None:
         row.view = made.view_actions.get(pair.hands) if pair.found else None
 
 
-def item_of(hands: Object) -> Object | None:
-    """Return the item that plays with these hands; None for a copy of the hands whose item belongs to the original."""
-    item = hands.motionbridge_hud.item
-    return item if item is not None and holder_of(item) in {hands, None} else None
-
-
 def play(context: Context, hands: Any, number: int) -> None:
     """Play an action of the list with hands, item and view; does nothing if its motions are missing."""
-    properties = hands.motionbridge_hud
-    rows = properties.actions
-    row = rows[number] if 0 <= number < len(rows) else None
-    if row is None or row.hands is None:
+    properties, row, item = hands.motionbridge_hud, playable_row(hands, number), item_of(hands)
+    if row is None:
         return
-    item = item_of(hands)
-    for rig in (hands, *([item] if item is not None else [])):
+    for rig in rigs_of(hands):
         library.adopt_copies(omf_codec.OMF, rig)
     library.play(context, hands, row.hands)
     first, count = blender_action.frame_range(row.hands)
@@ -235,15 +225,13 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
     The item's copy is made as long as the hands' one plays. The copies are saved into the files of their originals,
     with the same flags, marks and speeds. Raises `WriteError` if there is nothing to copy, or if the name is in use.
     """
-    properties = hands.motionbridge_hud
-    rows = properties.actions
-    row = rows[number] if 0 <= number < len(rows) else None
-    if row is None or row.hands is None:
+    row = playable_row(hands, number)
+    if row is None:
         raise WriteError("the active action has no motion of the hands to copy", remedy="Choose another action")
     if not name or name != name.lower():
         raise WriteError(f"the game would not find a motion named {name!r}", remedy="Type a name without capitals")
     item = item_of(hands) if row.item is not None else None
-    for rig in (hands, *([item] if item is not None else [])):
+    for rig in rigs_of(hands) if row.item is not None else [hands]:
         _refuse_used_name(rig, name)
     of_hands = _copied(hands, row.hands, name)
     of_item = _copied(item, row.item, name) if item is not None else None
@@ -254,7 +242,7 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
         first, _ = blender_action.frame_range(of_item)
         blender_action.cut_keys(of_item, first + frames - 1)
     speed, end = row.speed, row.end
-    added = rows.add()  # may reallocate the rows, so `row` is not used after it
+    added = hands.motionbridge_hud.actions.add()  # may reallocate the rows, so `row` is not used after it
     added.name, added.hands_motion, added.is_new = alias, name, True
     added.speed, added.end = speed, end
     added.hands, added.item = of_hands, of_item

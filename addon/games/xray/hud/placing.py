@@ -21,11 +21,10 @@ from ....formats.xray import hud
 from ....formats.xray.ltx.document import cleaned, numbers
 from ..bones.properties import game_name
 from ..options import Aspect, Stance
-from . import holder_of, pairs
+from .state import HudScene, holder_of, item_of
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
-    from .scene import HudScene
 
 Floats = NDArray[np.float64]
 
@@ -154,7 +153,7 @@ def handle_of(obj: Object) -> Any:
         return obj.matrix_world.translation
     properties = hands.motionbridge_hud
     points = (row.shown for row in properties.points if row.shown is not None)
-    return (pairs.item_of(hands) or next(points, obj)).matrix_world.translation
+    return (item_of(hands) or next(points, obj)).matrix_world.translation
 
 
 def rotation_axes(part: Part) -> list[Any]:

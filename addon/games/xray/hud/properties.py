@@ -1,7 +1,5 @@
 """Properties of the hands of a first-person scene: config values, the item, and the motions of each action."""
 
-from typing import Any
-
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -13,10 +11,11 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.properties import AddedProperties
-from ....blender.typed import Context
+from ....blender.properties import AddedProperties, Event
 from ..options import Aspect, Game, Stance
-from . import attachments, pairs, placing
+
+action_chosen, stance_chosen, attachments_chosen = Event(), Event(), Event()
+"""The user chose another action of the list, stance or aspect, or other attachments."""
 
 
 class HudActionProperties(bpy.types.PropertyGroup):
@@ -53,20 +52,6 @@ class HudPointProperties(bpy.types.PropertyGroup):
     shown: PointerProperty(type=bpy.types.Object)
 
 
-def _play(hud: "HudProperties", context: Context) -> None:
-    pairs.play(context, hud.id_data, hud.active_action)
-
-
-def _show(hud: "HudProperties", _context: Context) -> None:
-    placing.show(hud.id_data)
-
-
-def _attach(hud: "HudProperties", _context: Context) -> None:
-    hands: Any = hud.id_data
-    if hands.type == "ARMATURE":
-        attachments.show(hands)
-
-
 ATTACHMENTS = (
     ("SCOPE", "Scope", "Show the scope: the bone wpn_scope", 1),
     ("SILENCER", "Silencer", "Show the silencer: the bone wpn_silencer", 2),
@@ -89,10 +74,16 @@ class HudProperties(bpy.types.PropertyGroup):
     points: CollectionProperty(type=HudPointProperties)
     one_model: BoolProperty(name="One Model", description="One model has arms and weapon")
     stance: EnumProperty(
-        name="Stance", description="Offset of the config that places the hands", items=Stance.items(), update=_show
+        name="Stance",
+        description="Offset of the config that places the hands",
+        items=Stance.items(),
+        update=stance_chosen.update,
     )
     aspect: EnumProperty(
-        name="Aspect Ratio", description="Aspect ratio of the game's screen", items=Aspect.items(), update=_show
+        name="Aspect Ratio",
+        description="Aspect ratio of the game's screen",
+        items=Aspect.items(),
+        update=stance_chosen.update,
     )
     shown_stance: EnumProperty(
         name="Shown Stance", description="Stance that the transforms belong to", items=Stance.items()
@@ -108,7 +99,7 @@ class HudProperties(bpy.types.PropertyGroup):
         name="Camera Effects",
         description="Move the camera with the camera effect (.anm) of the motion, as in the game",
         default=True,
-        update=_play,
+        update=action_chosen.update,
     )
     attached: EnumProperty(
         name="Attached",
@@ -116,7 +107,7 @@ class HudProperties(bpy.types.PropertyGroup):
         items=ATTACHMENTS,
         options={"ENUM_FLAG"},
         default={"SCOPE", "SILENCER", "LAUNCHER", "GRENADE"},
-        update=_attach,
+        update=attachments_chosen.update,
     )
     gizmos: BoolProperty(
         name="Gizmos",
@@ -124,7 +115,9 @@ class HudProperties(bpy.types.PropertyGroup):
         default=True,
     )
     actions: CollectionProperty(type=HudActionProperties)
-    active_action: IntProperty(name="Action", description="Click an action to play both motions", update=_play)
+    active_action: IntProperty(
+        name="Action", description="Click an action to play both motions", update=action_chosen.update
+    )
 
 
 ADDED = AddedProperties(

@@ -18,7 +18,6 @@ import math
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -46,6 +45,7 @@ from ..options import Game, HudSceneOptions, ModelImportOptions, Stance
 from . import attachments, pairs, placing, sections
 from .pairs import MotionFiles
 from .sections import Setup, find_setup
+from .state import HudScene
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Object, Scene
@@ -55,27 +55,6 @@ FIRST_ACTIONS = ("anm_idle", "anim_idle")
 ARM = {Part.ARM, Part.HAND, Part.HELPER}
 ARM_MASK_PREFIX = "Motionbridge Other Arm"
 """Prefix of the names of the Mask modifiers that hide an arm."""
-
-
-@dataclass
-class HudScene:
-    """The created objects. ``item``: None if one model, ``hands``, has arms and weapon.
-
-    ``view``: parent of the camera. ``points``: empties by config key. Actions are listed by the names of their motions,
-    camera effects by the hands' motion. ``beside``: the item of the other hand, with the same camera and view.
-    """
-
-    collection: bpy.types.Collection
-    aim: Any
-    hands: Object
-    camera: Any
-    view: Any
-    item: Any = None
-    hands_actions: dict[str, Any] = field(default_factory=dict)
-    points: dict[str, Any] = field(default_factory=dict)
-    item_actions: dict[str, Any] = field(default_factory=dict)
-    view_actions: dict[str, Any] = field(default_factory=dict)
-    beside: HudScene | None = None
 
 
 def new_scene(context: Context, options: HudSceneOptions, report: Report) -> HudScene:
