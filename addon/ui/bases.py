@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
@@ -47,6 +48,16 @@ MixedIn: Any = object
 
 CALL: Any = bpy.ops
 """`bpy.ops`, untyped."""
+
+
+def classes_of(module: str) -> tuple[Any, ...]:
+    """Return the classes written in a module that Blender registers, in their order there: all that are of its types.
+
+    A panel is written after its parent.
+    """
+    written = vars(sys.modules[module]).values()
+    kinds = (one for one in written if isinstance(one, type) and one.__module__ == module)
+    return tuple(kind for kind in kinds if issubclass(kind, bpy.types.bpy_struct))
 
 
 # Properties from options ----------------------------------------------------------------------------------------------

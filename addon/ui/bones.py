@@ -15,7 +15,7 @@ from ..blender.rotation_modes import HiddenKeys, RotationModes
 from ..blender.typed import Action, Context, Object
 from ..core.report import Report
 from ..games.options import HiddenKeysOptions
-from .bases import BlenderOperator, properties_from, rpt_
+from .bases import BlenderOperator, classes_of, properties_from, rpt_
 from .operation import Need, Operation, Outcome
 from .target import RIG, OnAction, active_rig, on_rig
 
@@ -139,8 +139,4 @@ def draw_restore(layout: bpy.types.UILayout, rig: Object) -> None:
         column.operator("motionbridge.restore_rotation_modes", icon="ERROR")
 
 
-CLASSES = (
-    MOTIONBRIDGE_OT_readable_bones,
-    MOTIONBRIDGE_OT_original_bones,
-    MOTIONBRIDGE_OT_restore_rotation_modes,
-)
+CLASSES = classes_of(__name__)

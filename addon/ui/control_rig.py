@@ -24,7 +24,7 @@ from ..games.arma import animation_edit, animation_import
 from ..games.xray.motions import files as motion_files
 from ..games.xray.motions import properties as motion_properties
 from ..games.xray.motions import saved_edits
-from .bases import BlenderOperator, rpt_
+from .bases import BlenderOperator, classes_of, rpt_
 from .layouts import fields
 from .operation import Need, Operation, Outcome, StartsAtOnce
 from .target import RIG, active_action, active_rig, on_rig
@@ -308,11 +308,4 @@ def _draw_sliders(layout: bpy.types.UILayout, owners: list[Any]) -> None:
         column.prop(owner, f'["{control_rig.switch_of(owner)}"]', text=owner.name, translate=False, slider=True)
 
 
-CLASSES = (
-    MOTIONBRIDGE_OT_add_control_rig,
-    MOTIONBRIDGE_OT_remove_control_rig,
-    MOTIONBRIDGE_OT_move_motions_to_controls,
-    MOTIONBRIDGE_OT_match_controls,
-    MOTIONBRIDGE_OT_hold_bone,
-    MOTIONBRIDGE_OT_show_controls,
-)
+CLASSES = classes_of(__name__)

@@ -22,7 +22,7 @@ from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
 from ..core.report import Report, listed, on_one_line
 from ..games import renamed_bones
-from .bases import BlenderOperator, MixedIn, iface_, notice_language, refusal_in, rpt_
+from .bases import BlenderOperator, MixedIn, classes_of, iface_, notice_language, refusal_in, rpt_
 from .change_words import tell
 
 if TYPE_CHECKING:
@@ -467,4 +467,4 @@ def draw_last_check(layout: bpy.types.UILayout, holder: bpy.types.ID) -> None:
     layout.label(text=text, icon="ERROR" if count else "CHECKMARK", translate=False)
 
 
-CLASSES = (MOTIONBRIDGE_OT_report,)
+CLASSES = classes_of(__name__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .bases import BlenderList
+from .bases import BlenderList, classes_of
 from .layouts import DrawnRows, name_filter
 from .operation import Need
 
@@ -138,4 +138,4 @@ class MOTIONBRIDGE_UL_names(SearchedRows, BlenderList):
         layout.label(text=item.name, translate=False)
 
 
-CLASSES = (MOTIONBRIDGE_UL_names,)
+CLASSES = classes_of(__name__)

@@ -13,7 +13,7 @@ from ..games.xray import paths as motion_paths
 from ..games.xray.levels import properties as level
 from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
-from .bases import BlenderPanel, iface_
+from .bases import BlenderPanel, classes_of, iface_
 from .bones import draw_bone_display
 from .control_rig import draw_control_rig
 from .layouts import SIDEBAR, paragraph
@@ -122,6 +122,21 @@ class ImportPanel(MotionbridgePanel):
         layout.operator("motionbridge.report", icon="TEXT")
 
 
+class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):
+    """The control rig of the active armature, above all other panels."""
+
+    bl_label = "Control Rig"
+    bl_order = -3
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The active object is an armature with a control rig, or a control rig."""
+        return controls_of(active_rig(context)) is not None
+
+    def draw(self, context: Context) -> None:
+        draw_control_rig(self.layout, context)
+
+
 class MOTIONBRIDGE_PT_begin(ImportPanel, BlenderPanel):
     """The Import panel while the active object belongs to no game."""
 
@@ -143,23 +158,4 @@ class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
         return is_of_a_game(context)
 
 
-class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):
-    """The control rig of the active armature, above all other panels."""
-
-    bl_label = "Control Rig"
-    bl_order = -3
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active object is an armature with a control rig, or a control rig."""
-        return controls_of(active_rig(context)) is not None
-
-    def draw(self, context: Context) -> None:
-        draw_control_rig(self.layout, context)
-
-
-CLASSES = (
-    MOTIONBRIDGE_PT_control_rig,
-    MOTIONBRIDGE_PT_begin,
-    MOTIONBRIDGE_PT_import,
-)
+CLASSES = classes_of(__name__)

@@ -18,6 +18,7 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     MixedIn,
+    classes_of,
     options_from,
     path_search,
     properties_from,
@@ -378,8 +379,4 @@ class IMPORT_SCENE_OT_arma_p3d(
         return model_import.import_model(context, rig, path, options, report, document=document)
 
 
-CLASSES = (
-    IMPORT_SCENE_OT_arma_rtm,
-    EXPORT_SCENE_OT_arma_rtm,
-    IMPORT_SCENE_OT_arma_p3d,
-)
+CLASSES = classes_of(__name__)

@@ -12,7 +12,7 @@ from ...core.report import Report
 from ...games.arma import model_check, model_export
 from ...games.arma.options import ModelExportOptions
 from ...games.arma.properties import level_of, model_of
-from ..bases import BlenderOperator, rpt_
+from ..bases import BlenderOperator, classes_of, rpt_
 from ..layouts import fields
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce
 from ..preferences import arma_folder
@@ -139,8 +139,4 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
         return Outcome(rpt_("{} has a mass of {:g} kg").format(obj.name, self.mass))
 
 
-CLASSES = (
-    MOTIONBRIDGE_OT_arma_model_check,
-    MOTIONBRIDGE_OT_arma_find_components,
-    MOTIONBRIDGE_OT_arma_set_mass,
-)
+CLASSES = classes_of(__name__)

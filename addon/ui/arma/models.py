@@ -18,7 +18,7 @@ from ...games import plan as plans
 from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, classes_of, iface_, options_from, properties_from, rpt_
 from ..change_words import change_text, file_sentence, tell
 from ..files import (
     FileExport,
@@ -400,13 +400,4 @@ def _draw_material(column: bpy.types.UILayout, context: Context, material: Any) 
     column.prop(properties, "shader", text=iface_("Material (.rvmat)"), translate=False)
 
 
-CLASSES = (
-    EXPORT_SCENE_OT_arma_p3d,
-    MOTIONBRIDGE_OT_arma_model_save_back,
-    MOTIONBRIDGE_OT_arma_set_lod,
-    MOTIONBRIDGE_OT_arma_property_add,
-    MOTIONBRIDGE_OT_arma_property_remove,
-    MOTIONBRIDGE_OT_arma_mark_add,
-    MOTIONBRIDGE_PT_arma_model,
-    MOTIONBRIDGE_PT_arma_material,
-)
+CLASSES = classes_of(__name__)

@@ -16,7 +16,7 @@ from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, path_search, rpt_
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, path_search, rpt_
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
 from ..change_words import change_text, plan_sentence, tell
 from ..files import SaveBack, absolute
@@ -458,17 +458,8 @@ def unregister() -> None:
 
 
 CLASSES = (
-    MOTIONBRIDGE_OT_arma_compare,
-    MOTIONBRIDGE_OT_arma_save_back,
-    MOTIONBRIDGE_OT_arma_save_all,
-    MOTIONBRIDGE_OT_arma_event_add,
-    MOTIONBRIDGE_OT_arma_event_remove,
-    MOTIONBRIDGE_UL_arma_events,
+    *classes_of(__name__),
     *in_both_editors("arma_animation", AnimationPanel),
     *in_both_editors("arma_begin", NewAnimationPanel),
     *in_both_editors("arma_skeleton", SkeletonFilesPanel, bl_parent_id="MOTIONBRIDGE_PT_arma_animation"),
-    MOTIONBRIDGE_PT_arma_files,
-    MOTIONBRIDGE_UL_arma_animations,
-    MOTIONBRIDGE_OT_arma_list_animations,
-    MOTIONBRIDGE_OT_match_scene_to_animation,
 )

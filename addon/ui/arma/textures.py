@@ -10,7 +10,7 @@ from ...blender.typed import Context
 from ...core.report import Report
 from ...games.arma import kinds, textures
 from ...games.arma.options import TextureExportOptions
-from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
+from ..bases import BlenderOperator, ExportHelper, ImportHelper, classes_of, options_from, properties_from
 from ..images import ImageExport, ImageImport
 from ..operation import Outcome
 
@@ -55,4 +55,4 @@ class EXPORT_SCENE_OT_arma_paa(TextureExportProperties, ImageExport, ExportHelpe
         textures.preview_texture(image, path, options_from(self, TextureExportOptions), report)
 
 
-CLASSES = (IMPORT_SCENE_OT_arma_paa, EXPORT_SCENE_OT_arma_paa)
+CLASSES = classes_of(__name__)

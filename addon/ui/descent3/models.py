@@ -20,6 +20,7 @@ from ..bases import (
     BlenderOperator,
     ExportHelper,
     ImportHelper,
+    classes_of,
     iface_,
     options_from,
     path_search,
@@ -458,12 +459,4 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
         model_export.settle(plan, holder_of(context.view_layer.objects.active))
 
 
-CLASSES = (
-    ListedModel,
-    MOTIONBRIDGE_UL_listed_models,
-    IMPORT_SCENE_OT_descent3_oof,
-    EXPORT_SCENE_OT_descent3_oof,
-    IMPORT_SCENE_OT_descent3_ogf,
-    EXPORT_SCENE_OT_descent3_ogf,
-    MOTIONBRIDGE_OT_descent_save_back,
-)
+CLASSES = classes_of(__name__)

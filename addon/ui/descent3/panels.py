@@ -14,7 +14,7 @@ from ...core.report import Report
 from ...formats.descent3 import oof
 from ...games.descent3 import hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, rpt_
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_
 from ..change_words import tell
 from ..layouts import STATUS_ICONS, DrawnRows, fields
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
@@ -51,6 +51,35 @@ def compare(context: Context) -> list[Object]:
     """Set the status of the active object's model; return the objects whose motions differ. Raises `WriteError`."""
     holder = holder_of(context.view_layer.objects.active)
     return motion.update_status(context, holder, model_export.imported_model(hierarchy.Chosen(holder)))
+
+
+class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
+    """The active object as part of a Descent 3 model."""
+
+    bl_label = "Descent 3 Model"
+    bl_order = -1
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return holder_of(context.active_object) is not None
+
+    def draw(self, context: Context) -> None:
+        """Draw the file, the sub-object or point, and the operators."""
+        layout = self.layout
+        active = context.active_object
+        holder = holder_of(active)
+        _draw_file(layout, holder)
+        if active.motionbridge_descent_point.kind != "NONE":
+            _draw_point(layout, context, active)
+        elif active != holder:
+            _draw_part(layout, active)
+        layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
+        layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
+        draw_last_check(layout, holder)
+        column = layout.column(align=True)
+        column.operator("motionbridge.descent_save_back", icon="FILE_TICK")
+        column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
 class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
@@ -129,35 +158,6 @@ class MOTIONBRIDGE_UL_descent_batteries(DrawnRows, BlenderList):
 
     def filter_items(self, _context: Context, _data: Any, _property: str) -> tuple[list[int], list[int]]:
         return [], []
-
-
-class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
-    """The active object as part of a Descent 3 model."""
-
-    bl_label = "Descent 3 Model"
-    bl_order = -1
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return holder_of(context.active_object) is not None
-
-    def draw(self, context: Context) -> None:
-        """Draw the file, the sub-object or point, and the operators."""
-        layout = self.layout
-        active = context.active_object
-        holder = holder_of(active)
-        _draw_file(layout, holder)
-        if active.motionbridge_descent_point.kind != "NONE":
-            _draw_point(layout, context, active)
-        elif active != holder:
-            _draw_part(layout, active)
-        layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
-        layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
-        draw_last_check(layout, holder)
-        column = layout.column(align=True)
-        column.operator("motionbridge.descent_save_back", icon="FILE_TICK")
-        column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
-        layout.operator("motionbridge.report", icon="TEXT")
 
 
 class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
@@ -360,16 +360,4 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
             super().select(context, chosen)
 
 
-CLASSES: tuple[type[bpy.types.bpy_struct], ...] = (
-    MOTIONBRIDGE_UL_descent_batteries,
-    MOTIONBRIDGE_PT_descent,
-    MOTIONBRIDGE_OT_descent_compare,
-    MOTIONBRIDGE_PT_descent_animation,
-    MOTIONBRIDGE_PT_descent_batteries,
-    MOTIONBRIDGE_OT_descent_begin,
-    MOTIONBRIDGE_OT_descent_point_add,
-    MOTIONBRIDGE_OT_descent_battery_add,
-    MOTIONBRIDGE_OT_descent_battery_remove,
-    MOTIONBRIDGE_OT_descent_battery_set,
-    MOTIONBRIDGE_OT_descent_check,
-)
+CLASSES = classes_of(__name__)

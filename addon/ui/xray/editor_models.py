@@ -22,6 +22,7 @@ from ..bases import (
     BlenderPanel,
     ExportHelper,
     ImportHelper,
+    classes_of,
     iface_,
     options_from,
     properties_from,
@@ -382,14 +383,4 @@ def _motions_inside(holder: Object) -> list[Action]:
     return library.motions_of(file) if file is not None else []
 
 
-CLASSES = (
-    IMPORT_SCENE_OT_xray_object,
-    EXPORT_SCENE_OT_xray_object,
-    MOTIONBRIDGE_OT_editor_model_check,
-    MOTIONBRIDGE_OT_editor_model_normals,
-    MOTIONBRIDGE_OT_take_over_xray,
-    MOTIONBRIDGE_PT_editor_model,
-    MOTIONBRIDGE_PT_editor_parts,
-    MOTIONBRIDGE_PT_surface,
-    MOTIONBRIDGE_OT_editor_model_save_back,
-)
+CLASSES = classes_of(__name__)

@@ -22,6 +22,7 @@ from ..bases import (
     BlenderList,
     BlenderOperator,
     BlenderPanel,
+    classes_of,
     iface_,
     options_from,
     path_search,
@@ -497,11 +498,4 @@ def _details(found: Iterable[Any]) -> Iterator[str]:
             yield from plan.changes.lines
 
 
-CLASSES = (
-    MOTIONBRIDGE_OT_new_hud_scene,
-    MOTIONBRIDGE_OT_hud_add_action,
-    MOTIONBRIDGE_OT_hud_copy_values,
-    MOTIONBRIDGE_UL_hud_actions,
-    MOTIONBRIDGE_PT_hud,
-    MOTIONBRIDGE_OT_hud_save_back,
-)
+CLASSES = classes_of(__name__)

@@ -17,7 +17,7 @@ from ...games.xray.bones.properties import game_name
 from ...games.xray.hud import attachments, placing
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.state import active_row, holder_of, item_of
-from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, rpt_
+from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, classes_of, rpt_
 from ..files import NamedFile, absolute
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome
@@ -352,9 +352,4 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
             dot.hide = False
 
 
-CLASSES = (
-    MOTIONBRIDGE_OT_hud_attach,
-    MOTIONBRIDGE_OT_hud_preview,
-    MOTIONBRIDGE_OT_attach_weapon,
-    MOTIONBRIDGE_GGT_hud,
-)
+CLASSES = classes_of(__name__)

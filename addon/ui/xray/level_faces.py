@@ -26,7 +26,7 @@ from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
-from ..bases import CALL, BlenderList, BlenderOperator, iface_, options_from, properties_from, rpt_
+from ..bases import CALL, BlenderList, BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome, stores_nothing
 from ..preferences import folders, game_materials
@@ -572,16 +572,4 @@ def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
         layout.label(text="Positions and rotations are approximate", icon="INFO")
 
 
-CLASSES = (
-    ListedGameMaterial,
-    MOTIONBRIDGE_OT_level_collision,
-    MOTIONBRIDGE_OT_level_colours,
-    MOTIONBRIDGE_OT_details_slots,
-    MOTIONBRIDGE_OT_details_add_models,
-    MOTIONBRIDGE_OT_details_replace_model,
-    MOTIONBRIDGE_OT_details_remove_model,
-    MOTIONBRIDGE_OT_details_select,
-    MOTIONBRIDGE_OT_details_scatter,
-    MOTIONBRIDGE_OT_details_clear,
-    MOTIONBRIDGE_UL_detail_models,
-)
+CLASSES = classes_of(__name__)

@@ -26,6 +26,7 @@ from ..bases import (
     BlenderPanel,
     ExportHelper,
     ImportHelper,
+    classes_of,
     iface_,
     options_from,
     properties_from,
@@ -523,15 +524,4 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
         level_geometry.settle(holder_of(context.view_layer.objects.active), plan)
 
 
-CLASSES = (
-    IMPORT_SCENE_OT_xray_level_geometry,
-    IMPORT_SCENE_OT_xray_level,
-    EXPORT_SCENE_OT_xray_level_geometry,
-    MOTIONBRIDGE_OT_level_begin,
-    MOTIONBRIDGE_OT_level_two_sided,
-    MOTIONBRIDGE_OT_level_occlusion,
-    MOTIONBRIDGE_OT_level_check,
-    MOTIONBRIDGE_OT_level_ai_links,
-    MOTIONBRIDGE_PT_level,
-    MOTIONBRIDGE_OT_level_save_back,
-)
+CLASSES = classes_of(__name__)

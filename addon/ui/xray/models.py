@@ -31,6 +31,7 @@ from ..bases import (
     BlenderPanel,
     ExportHelper,
     ImportHelper,
+    classes_of,
     iface_,
     options_from,
     properties_from,
@@ -649,19 +650,4 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         return Outcome(file_sentence(path, plan))
 
 
-CLASSES = (
-    IMPORT_SCENE_OT_xray_ogf,
-    EXPORT_SCENE_OT_xray_ogf,
-    MOTIONBRIDGE_OT_model_save_back,
-    MOTIONBRIDGE_OT_add_reference,
-    MOTIONBRIDGE_OT_remove_reference,
-    MOTIONBRIDGE_OT_user_data_to_text,
-    MOTIONBRIDGE_OT_user_data_from_text,
-    MOTIONBRIDGE_PT_bone,
-    MOTIONBRIDGE_PT_bone_shape,
-    MOTIONBRIDGE_PT_bone_joint,
-    MOTIONBRIDGE_PT_model,
-    MOTIONBRIDGE_PT_material,
-    IMPORT_SCENE_OT_xray_bones,
-    EXPORT_SCENE_OT_xray_bones,
-)
+CLASSES = classes_of(__name__)

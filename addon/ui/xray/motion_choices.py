@@ -19,7 +19,7 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, replaced
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
-from ..bases import CALL, BlenderList, ExportHelper, MixedIn, iface_, options_from, properties_from, rpt_
+from ..bases import CALL, BlenderList, ExportHelper, MixedIn, classes_of, iface_, options_from, properties_from, rpt_
 from ..bones import HiddenKeysChoice
 from ..change_words import file_sentence
 from ..files import FileImport
@@ -435,7 +435,4 @@ def written_sentence(name: str, plan: "MotionPlan") -> str:
     return f"{sentence}. {error}" if error else sentence
 
 
-CLASSES = (
-    ListedMotion,
-    MOTIONBRIDGE_UL_listed_motions,
-)
+CLASSES = classes_of(__name__)

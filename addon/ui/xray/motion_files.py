@@ -23,6 +23,7 @@ from ..bases import (
     BlenderOperator,
     ExportHelper,
     ImportHelper,
+    classes_of,
     iface_,
     path_search,
     properties_from,
@@ -405,9 +406,4 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         return written_sentence(Path(plan.path).name, plan)
 
 
-CLASSES = (
-    IMPORT_SCENE_OT_xray_omf,
-    MOTIONBRIDGE_OT_choose_motion_files,
-    EXPORT_SCENE_OT_xray_omf,
-    MOTIONBRIDGE_OT_save_back,
-)
+CLASSES = classes_of(__name__)

@@ -21,7 +21,7 @@ from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
 from .. import listed_actions
-from ..bases import CALL, BlenderOperator, rpt_
+from ..bases import CALL, BlenderOperator, classes_of, rpt_
 from ..layouts import Listing
 from ..operation import Need, Operation, Outcome, StartsAtOnce, call_operator, stores_nothing
 from ..searched_lists import PanelList, row_after_removal, search_of, shows
@@ -467,19 +467,4 @@ def active_motion(operator: OnMotion, context: Context) -> Any:
     return operator.chosen(context)[1].motionbridge_motion
 
 
-CLASSES = (
-    MOTIONBRIDGE_OT_revert_motion,
-    MOTIONBRIDGE_OT_move_motion,
-    MOTIONBRIDGE_OT_delete_motion,
-    MOTIONBRIDGE_OT_add_motion,
-    MOTIONBRIDGE_OT_update_status,
-    MOTIONBRIDGE_OT_use_action_name,
-    MOTIONBRIDGE_OT_match_scene,
-    MOTIONBRIDGE_OT_import_referenced_motions,
-    MOTIONBRIDGE_OT_marks_add,
-    MOTIONBRIDGE_OT_marks_rename,
-    MOTIONBRIDGE_OT_marks_remove,
-    MOTIONBRIDGE_OT_marks_add_interval,
-    MOTIONBRIDGE_OT_marks_remove_interval,
-    MOTIONBRIDGE_OT_marks_from_markers,
-)
+CLASSES = classes_of(__name__)

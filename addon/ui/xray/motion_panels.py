@@ -19,7 +19,7 @@ from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from .. import listed_actions
-from ..bases import BlenderList, BlenderOperator, iface_, rpt_
+from ..bases import BlenderList, BlenderOperator, classes_of, iface_, rpt_
 from ..bones import draw_restore
 from ..layouts import SIDEBAR, STATUS_ICONS, DrawnRows, Listing, fields, name_filter, paragraph
 from ..operation import Need, Operation, Outcome
@@ -457,10 +457,6 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
 
 
 CLASSES = (
-    MOTIONBRIDGE_UL_motion_references,
-    MOTIONBRIDGE_UL_motion_files,
-    MOTIONBRIDGE_UL_motions,
+    *classes_of(__name__),
     *_panels(),
-    MOTIONBRIDGE_OT_show_partitions,
-    MOTIONBRIDGE_OT_move_to_partition,
 )

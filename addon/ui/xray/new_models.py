@@ -17,7 +17,7 @@ from ...games.xray.bones.properties import SHAPES, known
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.models import making
 from ...games.xray.models.properties import remembered
-from ..bases import BlenderOperator, ImportHelper, rpt_
+from ..bases import BlenderOperator, ImportHelper, classes_of, rpt_
 from ..files import FileImport
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome
@@ -212,9 +212,4 @@ def material_names(context: Context, *, dynamic: bool) -> set[str]:
     return level_materials.labels_for(path, game_materials(context), game, dynamic=dynamic)
 
 
-CLASSES = (
-    MOTIONBRIDGE_OT_new_game_model,
-    MOTIONBRIDGE_OT_fit_shapes,
-    MOTIONBRIDGE_OT_bones_as,
-    MOTIONBRIDGE_OT_choose_game_material,
-)
+CLASSES = classes_of(__name__)

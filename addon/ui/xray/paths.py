@@ -15,7 +15,7 @@ from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
-from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
+from ..bases import BlenderOperator, ExportHelper, ImportHelper, classes_of, iface_, options_from, properties_from, rpt_
 from ..change_words import file_sentence, tell
 from ..files import FileExport, FileImport, SaveBackOntoImported, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
@@ -247,9 +247,6 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
 
 
 CLASSES = (
-    IMPORT_SCENE_OT_xray_anm,
-    MOTIONBRIDGE_OT_match_scene_to_path,
-    EXPORT_SCENE_OT_xray_anm,
+    *classes_of(__name__),
     *in_both_editors("path", PathPanel),
-    MOTIONBRIDGE_OT_path_save_back,
 )

@@ -25,6 +25,7 @@ from ..bases import (
     BlenderOperator,
     ExportHelper,
     ImportHelper,
+    classes_of,
     iface_,
     options_from,
     properties_from,
@@ -402,12 +403,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
 
 
 CLASSES = (
-    IMPORT_SCENE_OT_xray_skl,
-    MOTIONBRIDGE_OT_choose_skeletal_files,
-    EXPORT_SCENE_OT_xray_skl,
-    MOTIONBRIDGE_UL_editor_motions,
-    MOTIONBRIDGE_OT_match_scene_to_editor_motion,
+    *classes_of(__name__),
     *in_both_editors("editor_motions", SkeletalPanel),
     *in_both_editors("skeletal", NoSkeletalPanel),
-    MOTIONBRIDGE_OT_skeletal_save_back,
 )
