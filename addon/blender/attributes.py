@@ -65,6 +65,16 @@ def gather(data: typed.Mesh, name: str, domain: Domain, kind: Any) -> NDArray[An
     return values.astype(kind, copy=False)
 
 
+def gather_all(data: typed.Mesh, wanted: Wanted, faces: NDArray[np.int32] | None = None) -> dict[str, Attribute]:
+    """Return those of the ``wanted`` attributes that exist; ``faces`` (n,): the face of each value of a face."""
+    found: dict[str, Attribute] = {}
+    for name, (domain, kind) in wanted.items():
+        values = gather(data, name, domain, kind)
+        if values is not None:
+            found[name] = Attribute(domain, values[faces] if domain is Domain.FACE and faces is not None else values)
+    return found
+
+
 def gather_colours(data: typed.Mesh, name: str, domain: Domain) -> NDArray[np.float32] | None:
     """Return the values (n, 4) of a color attribute; None if the mesh has none of this name in this domain."""
     stored = _stored(data, name, domain, _COLOURS)

@@ -15,10 +15,11 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import polygons
 from ..core.model import Attribute, Domain
 from ..core.scratch import scratch
 from . import attributes, compat
-from .mesh import outside_edit_mode, positions_of
+from .mesh import corner_counts, corner_vertices, outside_edit_mode, positions_of
 from .transforms import world_matrix
 
 if TYPE_CHECKING:
@@ -243,13 +244,10 @@ def gather_faces(
         found = {name: attributes.gather(data, name, *about) for name, about in wanted.items()}
         found |= {name: attributes.gather_colours(data, name, Domain.FACE) for name in colours}
         values = {name: column for name, column in found.items() if column is not None}
-        count = len(data.polygons)
-        if not count:
+        if not len(data.polygons):
             return np.zeros((0, 2)), np.zeros((0, 2)), values
-        corners, starts, sizes = (np.empty(length, np.int32) for length in (len(data.loops), count, count))
-        data.attributes[".corner_vert"].data.foreach_get("value", corners)
-        data.polygons.foreach_get("loop_start", starts)
-        data.polygons.foreach_get("loop_total", sizes)
+        corners, sizes = corner_vertices(data), corner_counts(data)
+        starts = polygons.starts(sizes)
     middles = np.stack([np.add.reduceat(positions[corners, axis], starts) / sizes for axis in (0, 1)], axis=1)
     heights = positions[corners, 2]
     extremes = np.stack([np.minimum.reduceat(heights, starts), np.maximum.reduceat(heights, starts)], axis=1)

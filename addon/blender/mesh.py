@@ -174,14 +174,13 @@ def gather(shown: Object, evaluated: Any = None) -> Gathered:
         data = own if evaluated is None else evaluated
         positions = positions_of(data)
         triangles, faces = triangles_of(data)
-        corners = np.empty(len(data.loops), np.int32)
-        if len(corners):
-            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        corners = corner_vertices(data)
         normals, exact = corner_normals(data, evaluated=evaluated is not None)
         uvs = corner_uvs(data)
         index = np.zeros(len(data.polygons), np.int32)
         data.polygons.foreach_get("material_index", index)
-        split = _split(corners, uvs, normals, len(positions))
+        exact_values = np.zeros((len(corners), 0), np.float32) if uvs is None else uvs
+        split = polygons.split_corners(corners, exact_values, len(positions), normals, SAME_NORMAL)
         folded = folded_rows(data, len(triangles))
         cut = reinserted(split.vertex[triangles], folded[:, 0], folded[:, 1:4])
         cut_index = reinserted(index[faces], folded[:, 0], folded[:, 4])
@@ -246,49 +245,8 @@ def _vectors_of_corners(data: typed.Mesh, name: str) -> NDArray[np.float32] | No
     return column(stored.data, "vector", len(data.loops), 3)
 
 
-@dataclass(frozen=True)
-class _Split:
-    """How vertices are split whose corners differ.
-
-    ``vertex`` (corners,): the new vertex of each corner; ``source`` (new vertices,): the old vertex; ``corner``
-    (new vertices,): a corner that has its values, -1 for none.
-    """
-
-    vertex: NDArray[np.int32]
-    source: NDArray[np.int32]
-    corner: NDArray[np.int64]
-
-
-def _split(
-    corners: NDArray[np.int32], uvs: NDArray[np.float32] | None, normals: NDArray[np.float32], count: int
-) -> _Split:
-    first = np.full(count, -1, np.int64)
-    # Of several values written to one index the last stays, so write backwards to get the first corner.
-    first[corners[::-1]] = np.arange(len(corners))[::-1]
-    own = first[corners]
-    # Compared as bits, with -0 as 0, so that NaN is equal to itself.
-    uv_bits = np.zeros((len(corners), 0), np.int32) if uvs is None else (uvs + np.float32(0)).view(np.int32)
-    agrees = (uv_bits == uv_bits[own]).all(axis=1)
-    with np.errstate(invalid="ignore"):
-        agrees &= ~(np.abs(normals - normals[own]) > SAME_NORMAL).any(axis=1)
-    other = np.flatnonzero(~agrees)
-    vertex = corners.astype(np.int32)
-    source = np.arange(count, dtype=np.int32)
-    if not len(other):
-        return _Split(vertex, source, first)
-    steps = np.nan_to_num(np.rint(normals[other] / SAME_NORMAL)).astype(np.int64)
-    keys = np.concatenate([corners[other, None], uv_bits[other], steps], axis=1)
-    _, representative, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    vertex[other] = count + place.ravel()
-    return _Split(
-        vertex,
-        np.concatenate([source, corners[other][representative]]).astype(np.int32),
-        np.concatenate([first, other[representative]]),
-    )
-
-
 def _vertex_values(
-    data: typed.Mesh, values: NDArray[np.float32], split: _Split, loose_name: str
+    data: typed.Mesh, values: NDArray[np.float32], split: polygons.Split, loose_name: str
 ) -> NDArray[np.float32]:
     """Return (new vertices, …) values of corners; vertices without corners get their stored values, or else 0."""
     loose = split.corner < 0
@@ -327,9 +285,7 @@ def gather_shape(
     with outside_edit_mode(shown) as own:
         data = own if evaluated is None else evaluated
         positions = positions_of(data)
-        corners = np.empty(len(data.loops), np.int32)
-        if len(corners):
-            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        corners = corner_vertices(data)
         cut, faces = triangles_of(data)
         all_triangles = len(faces) == len(data.polygons)
         folded = folded_rows(data, len(faces))
@@ -347,13 +303,11 @@ def gather_shape(
             reinserted(corners.reshape(-1, 3) if all_triangles else corners[cut], places, folded[:, 1:4]),
             material_index=reinserted(index if all_triangles else index[faces], places, folded[:, 4]),
         )
-        for name, (domain, kind) in wanted.items():
-            values = attributes.gather(data, name, domain, kind)
-            if values is not None and domain is Domain.FACE:
-                kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(values.dtype)
-                values = reinserted(values if all_triangles else values[faces], places, kept if len(kept) else 0)
-            if values is not None:
-                mesh.attributes[name] = Attribute(domain, values)
+        mesh.attributes = attributes.gather_all(data, wanted, None if all_triangles else faces)
+        for name, one in mesh.attributes.items() if len(places) else ():
+            if one.domain is Domain.FACE:
+                kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(one.values.dtype)
+                mesh.attributes[name] = Attribute(Domain.FACE, reinserted(one.values, places, kept if len(kept) else 0))
         by_corner = None
         if textured:
             mesh.materials = [material.gather(used) for used in material.materials_of(shown, data)]
@@ -445,11 +399,9 @@ def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool
     """Return (edges,) which edges connect one of these ``pairs`` (n, 2) of vertices."""
     if not len(data.edges) or not len(pairs):
         return np.zeros(len(data.edges), np.bool_)
-    stored = np.empty(2 * len(data.edges), np.int32)
-    data.attributes[".edge_verts"].data.foreach_get("value", stored)
     edges, wanted = (
         np.minimum(one, other).astype(np.int64) * len(data.vertices) + np.maximum(one, other)
-        for one, other in (stored.reshape(-1, 2).T, pairs.T)
+        for one, other in (edge_vertices(data).T, pairs.T)
     )
     wanted.sort()
     result: NDArray[np.bool_] = wanted[np.minimum(np.searchsorted(wanted, edges), len(wanted) - 1)] == edges
@@ -466,18 +418,12 @@ def gather_polygons(
     """
     with outside_edit_mode(shown) as own:
         data = own if evaluated is None else evaluated
-        corners = np.empty(len(data.loops), np.int32)
-        if len(corners):
-            data.attributes[".corner_vert"].data.foreach_get("value", corners)
-        counts = np.empty(len(data.polygons), np.int32)
-        data.polygons.foreach_get("loop_total", counts)
+        corners = corner_vertices(data)
+        counts = corner_counts(data)
         mesh = PolygonMesh(shown.name, positions_of(data), counts, corners, corner_uvs(data))
         index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
         mesh.material_index = np.zeros(len(counts), np.int32) if index is None else index
-        for name, (domain, kind) in wanted.items():
-            values = attributes.gather(data, name, domain, kind)
-            if values is not None:
-                mesh.attributes[name] = Attribute(domain, values)
+        mesh.attributes = attributes.gather_all(data, wanted)
         return _with_vertex_normals(mesh, column(data.corner_normals, "vector", len(corners), 3)) if normals else mesh
 
 
@@ -488,26 +434,14 @@ _NORMAL_STEP = 1e-3
 def _with_vertex_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonMesh:
     """Return the mesh with a normal per vertex; if corners differ, further vertices are appended."""
     count = len(mesh.positions)
-    first = np.full(count, -1, np.int64)
-    # Of several values written to one index the last stays, so write backwards to get the first corner.
-    first[mesh.corners[::-1]] = np.arange(len(mesh.corners))[::-1]
-    own = first[mesh.corners]
-    other = np.flatnonzero((np.abs(by_corner - by_corner[own]) > _NORMAL_STEP).any(axis=1))
-    mesh.normals = np.zeros((count, 3), np.float32)
-    mesh.normals[first >= 0] = by_corner[first[first >= 0]]
-    if not len(other):
-        return mesh
-    steps = np.rint(by_corner[other] / _NORMAL_STEP).astype(np.int64)
-    keys = np.concatenate([mesh.corners[other, None], steps], axis=1)
-    _, representative, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    source = mesh.corners[other[representative]]
-    mesh.corners = mesh.corners.copy()
-    mesh.corners[other] = count + place.ravel()
-    mesh.positions = np.concatenate([mesh.positions, mesh.positions[source]])
-    mesh.normals = np.concatenate([mesh.normals, by_corner[other[representative]]])
+    split = polygons.split_corners(mesh.corners, by_corner[:, :0], count, by_corner, _NORMAL_STEP)
+    mesh.normals = np.where((split.corner >= 0)[:, None], by_corner[split.corner], np.float32(0))
+    more = split.source[count:]
+    mesh.corners = split.vertex
+    mesh.positions = np.concatenate([mesh.positions, mesh.positions[more]])
     for name, attribute in mesh.attributes.items():
         if attribute.domain is Domain.VERTEX:
-            values = np.concatenate([attribute.values, attribute.values[source]])
+            values = np.concatenate([attribute.values, attribute.values[more]])
             mesh.attributes[name] = Attribute(Domain.VERTEX, values)
     return mesh
 
@@ -595,12 +529,33 @@ def positions_of(data: typed.Mesh) -> NDArray[np.float32]:
     return column(data.attributes["position"].data, "vector", count, 3) if count else np.zeros((0, 3), np.float32)
 
 
+def corner_vertices(data: typed.Mesh) -> NDArray[np.int32]:
+    """Return (corners,) the vertex of each corner. A mesh without faces may lack the attribute."""
+    corners = np.empty(len(data.loops), np.int32)
+    if len(corners):
+        data.attributes[".corner_vert"].data.foreach_get("value", corners)
+    return corners
+
+
+def corner_counts(data: typed.Mesh) -> NDArray[np.int32]:
+    """Return (polygons,) the number of corners of each."""
+    counts = np.empty(len(data.polygons), np.int32)
+    data.polygons.foreach_get("loop_total", counts)
+    return counts
+
+
+def edge_vertices(data: typed.Mesh) -> NDArray[np.int32]:
+    """Return (edges, 2) the vertices of each edge. A mesh without edges may lack the attribute."""
+    ends = np.empty(2 * len(data.edges), np.int32)
+    if len(ends):
+        data.attributes[".edge_verts"].data.foreach_get("value", ends)
+    return ends.reshape(-1, 2)
+
+
 def triangles_of(data: typed.Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return (triangles, 3) indices of corners, and (triangles,) the polygon of each triangle."""
     count = len(data.polygons)
-    sizes = np.empty(count, np.int32)
-    data.polygons.foreach_get("loop_total", sizes)
-    if (sizes == 3).all():
+    if (corner_counts(data) == 3).all():
         return np.arange(3 * count, dtype=np.int32).reshape(-1, 3), np.arange(count, dtype=np.int32)
     data.calc_loop_triangles()
     cut = len(data.loop_triangles)
@@ -634,11 +589,7 @@ def select_elements(shown: Object, faces: NDArray[np.int64], vertices: NDArray[n
     of_faces = np.zeros(len(data.polygons), np.bool_)
     of_faces[faces] = True
     if len(faces):
-        corners, starts, totals = (np.empty(count, np.int32) for count in (len(data.loops), *[len(of_faces)] * 2))
-        data.attributes[".corner_vert"].data.foreach_get("value", corners)
-        data.polygons.foreach_get("loop_start", starts)
-        data.polygons.foreach_get("loop_total", totals)
-        of_vertices[corners[np.repeat(of_faces, totals)]] = True
+        of_vertices[corner_vertices(data)[np.repeat(of_faces, corner_counts(data))]] = True
     data.vertices.foreach_set("select", of_vertices)
     if len(of_faces):
         data.polygons.foreach_set("select", of_faces)
@@ -650,11 +601,9 @@ def _select_edges(data: typed.Mesh, of_vertices: NDArray[np.bool_]) -> None:
     """Select only the edges between selected vertices: any other would, in edit mode, also select its faces."""
     if not len(data.edges):
         return
-    ends = np.empty(2 * len(data.edges), np.int32)
-    data.edges.foreach_get("vertices", ends)
     # Replaced, because since 5.0 it may be one value for all edges, which foreach_set cannot write.
     existing = data.attributes.get(".select_edge")
     if existing is not None:
         data.attributes.remove(existing)
     made = data.attributes.new(".select_edge", "BOOLEAN", "EDGE")
-    made.data.foreach_set("value", of_vertices[ends.reshape(-1, 2)].all(axis=1))
+    made.data.foreach_set("value", of_vertices[edge_vertices(data)].all(axis=1))

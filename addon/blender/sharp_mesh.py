@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import polygons
-from ..core.model import Attribute, Domain, PolygonMesh
+from ..core.model import Domain, PolygonMesh
 from ..core.report import Report
 from . import attributes, compat, material
 from .mesh import (
     column,
+    corner_counts,
     corner_normals,
     corner_uvs,
+    corner_vertices,
+    edge_vertices,
     edges_between,
     keep_normals,
     outside_edit_mode,
@@ -86,9 +89,7 @@ def gather(
     with outside_edit_mode(shown) as own:
         data = own if evaluated is None else evaluated
         flat, counts, faces = _faces_of(data, most_corners)
-        corners = np.empty(len(data.loops), np.int32)
-        if len(corners):
-            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        corners = corner_vertices(data)
         uvs = corner_uvs(data)
         index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
         normals, _ = corner_normals(data, evaluated=evaluated is not None)
@@ -106,18 +107,14 @@ def gather(
         mesh.more_uvs = {one.name: column(one.uv, "vector", len(data.loops), 2)[flat] for one in further}
         mesh.groups, mesh.weights = attributes.gather_groups(shown, data, np.zeros(0, np.int32))
         mesh.sharp_edges = _sharp_pairs(data, mesh, faces)
-        for name, (domain, kind) in wanted.items():
-            values = attributes.gather(data, name, domain, kind)
-            if values is not None:
-                mesh.attributes[name] = Attribute(domain, values[faces] if domain is Domain.FACE else values)
+        mesh.attributes = attributes.gather_all(data, wanted, faces)
     return mesh, faces
 
 
 def _faces_of(data: Mesh, most_corners: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Return the corners of all faces, one after another, (faces,) how many each has, and (faces,) its polygon."""
     cut, of_polygon = triangles_of(data)
-    sizes = np.empty(len(data.polygons), np.int32)
-    data.polygons.foreach_get("loop_total", sizes)
+    sizes = corner_counts(data)
     if most_corners == 3 or not len(sizes):
         return cut.ravel(), np.full(len(cut), 3, np.int32), of_polygon
     whole = np.flatnonzero(sizes <= most_corners)
@@ -132,11 +129,7 @@ def _faces_of(data: Mesh, most_corners: int) -> tuple[NDArray[np.int32], NDArray
 
 def _sharp_pairs(data: Mesh, mesh: PolygonMesh, faces: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return (edges, 2) vertices of sharp edges, and of all edges of flat faces."""
-    if not len(data.edges):
-        return np.zeros((0, 2), np.int32)
-    ends = np.empty(2 * len(data.edges), np.int32)
-    data.edges.foreach_get("vertices", ends)
-    pairs = ends.reshape(-1, 2)[_given_sharp(data)]
+    pairs = edge_vertices(data)[_given_sharp(data)]
     flat = attributes.gather(data, "sharp_face", Domain.FACE, np.bool_)
     if flat is None or not flat.any():
         return pairs

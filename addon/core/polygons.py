@@ -416,31 +416,47 @@ def _neighbours(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 class Split:
     """Result of splitting vertices.
 
-    ``triangles`` (faces, 3) of the new vertices; ``source`` (new vertices,): the old vertex of each; ``corner`` (new
-    vertices,): the corner, 3 · face + corner in the face, whose values it has, -1 if no face uses it.
+    ``vertex`` (corners,): the new vertex of each corner; ``source`` (new vertices,): the old vertex of each; ``corner``
+    (new vertices,): a corner whose values it has, -1 if no face uses it.
     """
 
-    triangles: NDArray[np.int32]
+    vertex: NDArray[np.int32]
     source: NDArray[np.int32]
     corner: NDArray[np.int64]
 
 
-def split_corners(triangles: NDArray[Any], values: NDArray[np.float32], count: int) -> Split:
-    """Split vertices whose corners have different ``values`` (faces, 3, width), and no others.
+def split_corners(
+    corners: NDArray[Any],
+    values: NDArray[np.float32],
+    count: int,
+    close: NDArray[np.float32] | None = None,
+    tolerance: float = 1.0,
+) -> Split:
+    """Split vertices whose corners have different ``values`` (corners, width), and no others.
 
-    The ``count`` existing vertices keep their indices and get the values of their first corner; each further
-    combination of vertex and values gets a new vertex at the end. 0 and -0 are equal, and NaN is equal to itself.
+    ``corners`` (corners,) are vertices. With ``close`` (corners, width), also vertices whose corners differ in these by
+    more than ``tolerance`` in a component. The ``count`` existing vertices keep their indices and get the values of
+    their first corner; each further combination gets a new vertex at the end. 0 and -0 are equal, and NaN is equal to
+    itself.
     """
-    corners = triangles.ravel().astype(np.int64)
-    bits = (values.reshape(len(corners), values.shape[-1]) + np.float32(0)).view(np.int32)
+    bits = (values + np.float32(0)).view(np.int32)
     first = np.full(count, -1, np.int64)
+    # Of several values written to one index the last stays, so write backwards to get the first corner.
     first[corners[::-1]] = np.arange(len(corners))[::-1]
-    other = np.flatnonzero((bits != bits[first[corners]]).any(axis=1))
+    own = first[corners]
+    differs = (bits != bits[own]).any(axis=1)
+    if close is not None:
+        with np.errstate(invalid="ignore"):
+            differs |= (np.abs(close - close[own]) > tolerance).any(axis=1)
+    other = np.flatnonzero(differs)
     vertex, source = corners.astype(np.int32), np.arange(count, dtype=np.int32)
     if len(other):
-        place = row_groups(np.concatenate([corners[other, None], bits[other]], axis=1))
+        keys: list[NDArray[Any]] = [corners[other, None].astype(np.int64), bits[other]]
+        if close is not None:
+            keys.append(np.nan_to_num(np.rint(close[other] / tolerance)).astype(np.int64))
+        place = row_groups(np.concatenate(keys, axis=1))
         _, representative = np.unique(place, return_index=True)
         vertex[other] = count + place
         source = np.concatenate([source, corners[other][representative].astype(np.int32)])
         first = np.concatenate([first, other[representative]])
-    return Split(vertex.reshape(-1, 3), source, first)
+    return Split(vertex, source, first)

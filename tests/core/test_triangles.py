@@ -181,19 +181,24 @@ CORNERS = st.integers(1, 8).flatmap(
 
 @given(CORNERS)
 def test_vertices_are_split_exactly_where_corners_differ(case):
-    count, corners, seed = case
-    values = np.random.default_rng(seed).choice(np.float32([0.0, -0.0, 0.5, np.nan]), (*corners.shape, 2))
+    count, faces, seed = case
+    corners = faces.ravel()
+    values = np.random.default_rng(seed).choice(np.float32([0.0, -0.0, 0.5, np.nan]), (len(corners), 2))
     split = polygons.split_corners(corners, values, count)
 
     def bits(value):
         return tuple((np.asarray(value, np.float32) + np.float32(0)).view(np.int32).tolist())
 
-    different = {(v, bits(values[f, c])) for f, face in enumerate(corners.tolist()) for c, v in enumerate(face)}
+    different = {(vertex, bits(value)) for vertex, value in zip(corners.tolist(), values, strict=True)}
     unused = count - len({vertex for vertex, _ in different})
     assert len(split.source) == len(different) + unused
     assert split.source[:count].tolist() == list(range(count))
-    assert (split.source[split.triangles] == corners).all()
-    for face in range(len(corners)):
-        for corner in range(3):
-            spoken = values.reshape(-1, 2)[split.corner[split.triangles[face, corner]]]
-            assert bits(spoken) == bits(values[face, corner])
+    assert (split.source[split.vertex] == corners).all()
+    assert [bits(values[split.corner[vertex]]) for vertex in split.vertex] == [bits(value) for value in values]
+
+
+def test_vertices_are_not_split_where_corners_differ_within_the_tolerance():
+    close = np.float32([[0.0], [0.09], [0.5], [0.52], [np.nan]])
+    split = polygons.split_corners(np.zeros(5, np.int32), close[:, :0], 1, close, 0.1)
+    assert split.vertex.tolist() == [0, 0, 1, 1, 0]
+    assert split.corner.tolist() == [0, 2]

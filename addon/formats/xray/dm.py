@@ -203,8 +203,8 @@ def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
 
     A vertex is split only if its corners have different texture coordinates.
     """
-    split = polygons.split_corners(mesh.triangles, uvs, len(mesh.positions))
     flat = uvs.reshape(-1, 2)
+    split = polygons.split_corners(mesh.triangles.ravel(), flat, len(mesh.positions))
     by_vertex = np.zeros((len(split.source), 2), np.float32)
     used = split.corner >= 0
     by_vertex[used] = flat[split.corner[used]]
@@ -217,7 +217,7 @@ def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
     return replace(
         mesh,
         positions=mesh.positions[split.source],
-        triangles=split.triangles,
+        triangles=split.vertex.reshape(-1, 3),
         uvs=by_vertex,
         normals=None,
         weights=None,

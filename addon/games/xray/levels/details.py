@@ -479,17 +479,13 @@ def _lift(ground: Object, selected: NDArray[np.bool_], height: float) -> NDArray
     """Move faces along the world's z axis until their lowest corners are at ``height``; returns which moved."""
     data = ground.data
     _, heights, _ = instances.gather_faces(ground, {}, ())
-    corners, sizes = np.empty(len(data.loops), np.int32), np.empty(len(selected), np.int32)
-    data.attributes[".corner_vert"].data.foreach_get("value", corners)
-    data.polygons.foreach_get("loop_total", sizes)
+    corners, sizes = meshes.corner_vertices(data), meshes.corner_counts(data)
     shifts = np.where(selected, height - heights[:, 0], 0.0)
     of_vertices = np.zeros(len(data.vertices))
     corners_selected = np.repeat(selected, sizes)
     of_vertices[corners[corners_selected]] = np.repeat(shifts, sizes)[corners_selected]
     upwards = np.linalg.pinv(world_matrix(ground)[:3, :3])[:, 2]
-    positions = np.empty(3 * len(data.vertices), np.float32)
-    data.attributes["position"].data.foreach_get("vector", positions)
-    moved = positions.reshape(-1, 3) + of_vertices[:, None] * upwards
+    moved = positions_of(data) + of_vertices[:, None] * upwards
     data.attributes["position"].data.foreach_set("vector", moved.astype(np.float32).ravel())
     return shifts != 0
 

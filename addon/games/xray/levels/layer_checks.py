@@ -161,12 +161,9 @@ def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[
 def _faces(obj: Object) -> tuple[Floats, NDArray[np.int64]]:
     """Return vertices (n, 3) in world space, and triangles (m, 3)."""
     data, matrix = obj.data, world_matrix(obj)
-    corners = np.empty(len(data.loops), np.int32)
-    if len(corners):
-        data.attributes[".corner_vert"].data.foreach_get("value", corners)
     triangles, _ = meshes.triangles_of(data)
     points = meshes.positions_of(data).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    return points, corners[triangles].astype(np.int64)
+    return points, meshes.corner_vertices(data)[triangles].astype(np.int64)
 
 
 def _middles(obj: Object) -> Floats:

@@ -223,9 +223,7 @@ class VertexEdits:
     def _edited_vertices(self, obj: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
         """Return the vertices of a mesh; None if they are unchanged, or if the mesh has other vertices or faces."""
         with meshes.outside_edit_mode(obj) as data:
-            corners = np.empty(len(data.loops), np.int32)
-            if len(corners):
-                data.attributes[".corner_vert"].data.foreach_get("value", corners)
+            corners = meshes.corner_vertices(data)
             if len(data.vertices) != len(base.positions) or not np.array_equal(corners, wanted):
                 self.other_topology.append(obj)
                 return None
@@ -425,8 +423,7 @@ def _quads(data: Any, base: Impostors) -> _Quads | None:
     count = len(base.positions) // 4
     if len(data.vertices) != 4 * count or len(data.loops) != 4 * count or len(data.polygons) != count:
         return None
-    vertices = np.empty(4 * count, np.int32)
-    data.attributes[".corner_vert"].data.foreach_get("value", vertices)
+    vertices = meshes.corner_vertices(data)
     stored = attributes.gather(data, FILE_VERTEX, Domain.VERTEX, np.int32)
     numbers = (vertices if stored is None else stored[vertices]).reshape(-1, 4)
     faces = np.argsort(numbers[:, 0], kind="stable")
