@@ -89,6 +89,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "details",
         "file",
         "folder",
+        "game_materials",
         "geometry",
         "marks",
         "materials",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ NEUTRAL = (0.5, 0.5, 0.5, 1.0)
 ROUGHNESS = 0.8
 TITLE = "motionbridge_title"
 """Custom property of a colored material: the name it was created with."""
+SHOWS = "motionbridge_shows"
+"""Custom property of a colored material: name of an attribute -> the value that the color shows."""
 PICTURE = "motionbridge_picture"
 """Custom property of a material: the image that shows its texture."""
 _NUMBERED = re.compile(r"\.\d{3,}$")
@@ -64,11 +66,16 @@ def build(
 
 
 def build_coloured(
-    name: str, colour: tuple[float, ...], *, number: int = -1, back: tuple[float, ...] | None = None
+    name: str,
+    colour: tuple[float, ...],
+    *,
+    number: int = -1,
+    back: tuple[float, ...] | None = None,
+    shows: Mapping[str, Any] | None = None,
 ) -> Any:
     """Return a plain material of one color, an existing one if name and ``number`` are the same.
 
-    ``back``: a different color for the back of faces.
+    ``back``: a different color for the back of faces. ``shows``: the values of attributes that the color shows.
     """
     materials: Any = bpy.data.materials
     for existing in materials:
@@ -77,6 +84,8 @@ def build_coloured(
             return existing
     made: Any = materials.new(name)
     made[TITLE] = name
+    if shows is not None:
+        made[SHOWS] = shows
     made.motionbridge_material.number = number
     made.diffuse_color = colour
     if made.node_tree is None:

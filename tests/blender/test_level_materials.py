@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.games.xray.levels import game_materials as level_game_materials
 from addon.games.xray.levels import materials as level_materials
 from addon.games.xray.levels.properties import holder_of, meshes_of
 from addon.games.xray.options import Split
@@ -93,28 +94,28 @@ def test_a_material_is_made_once_and_keeps_the_colour_the_user_gave_it(level, pr
     names_after_import(level)
     assert bpy.context.active_object.data.materials[1] == made
     assert tuple(made.diffuse_color) == (1, 0, 0, 1)
-    assert len(level_materials.known_materials()) == 3
+    assert len(level_game_materials.known_materials()) == 3
 
 
 def test_the_game_material_of_a_face_is_that_of_its_slot_else_what_the_face_says():
     plain, earth = (bpy.data.materials.new(name) for name in ("plain", "earth"))
     earth.motionbridge_material.number = 3
     for made, said, wanted in ((earth, 7, 3), (plain, 7, 7), (None, 7, 7), (None, None, None), (earth, None, 3)):
-        assert level_materials.number_of(made, said) == wanted
+        assert level_game_materials.number_of(made, said) == wanted
 
 
 def test_colours_are_those_of_the_number_and_no_two_of_forty_are_alike():
-    np.testing.assert_allclose(level_materials.game_colour(0), (0.4, 0.04, 0.04, 1.0))
-    np.testing.assert_allclose(level_materials.game_colour(5), (0.673574, 0.397574, 0.824601, 1.0), rtol=1e-5)
-    assert level_materials.game_colour(5) == level_materials.game_colour(5)
-    colours = [np.array(level_materials.game_colour(number)) for number in range(40)]
+    np.testing.assert_allclose(level_materials.colour_of(0), (0.4, 0.04, 0.04, 1.0))
+    np.testing.assert_allclose(level_materials.colour_of(5), (0.673574, 0.397574, 0.824601, 1.0), rtol=1e-5)
+    assert level_materials.colour_of(5) == level_materials.colour_of(5)
+    colours = [np.array(level_materials.colour_of(number)) for number in range(40)]
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)) > 0.1
 
 
 def test_the_legend_of_parts_is_that_of_all_of_them(level):
     whole, _ = imported(level / "level.cform")
     wanted = level_materials.legend(whole.meshes)
-    assert [name for _, name in wanted] == ["game material 0", "game material 1", "game material 2"]
+    assert [made.name for made in wanted] == ["game material 0", "game material 1", "game material 2"]
     split, _ = imported(level / "level.cform", split=Split.MATERIAL)
     assert len(split.meshes) == 3
     assert level_materials.legend(meshes_of(holder_of(split.meshes[1]))) == wanted
@@ -122,13 +123,13 @@ def test_the_legend_of_parts_is_that_of_all_of_them(level):
 
 def test_more_materials_than_can_be_told_apart_share_one_and_keep_their_numbers(tmp_path):
     path = tmp_path / "level.cform"
-    count = level_materials.MOST_MATERIALS + 20
+    count = level_game_materials.MOST_MATERIALS + 20
     data = bytearray(cform_bytes(TRIANGLE, [(0, 1, 2)] * count))
     for face in range(count):
         at = len(data) - 16 * (count - face) + 12
         data[at : at + 2] = face.to_bytes(2, "little")
     path.write_bytes(bytes(data))
     made, _ = imported(path)
-    assert len(made.holder.data.materials) == level_materials.MOST_MATERIALS + 1
+    assert len(made.holder.data.materials) == level_game_materials.MOST_MATERIALS + 1
     assert made.holder.data.materials[-1].motionbridge_material.number == -1
     assert face_values(made.holder, "material", np.int32).tolist() == list(range(count))

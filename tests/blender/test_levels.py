@@ -9,6 +9,7 @@ import pytest
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
+from addon.games.xray.levels import game_materials
 from addon.games.xray.levels import geometry as level_geometry
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
@@ -208,9 +209,7 @@ SQUARE = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0)]
 def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
     made, _ = imported(path, split=split)
     shown = made.meshes[0]
-    from addon.games.xray.levels import materials as level_materials
-
-    shown.data.materials.append(level_materials.game_material(777, "materials\\test"))
+    shown.data.materials.append(game_materials.game_material(777, "materials\\test"))
     shown.data.polygons[3].material_index = len(shown.data.materials) - 1
     plan, _ = planned(made.holder)
     assert plan.sentence() == "1 material changed"

@@ -22,8 +22,8 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import cform, details
 from ...games.xray.levels import details as level_details
+from ...games.xray.levels import game_materials as level_game_materials
 from ...games.xray.levels import geometry as level_geometry
-from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_
@@ -57,7 +57,7 @@ def game_material_names(context: Context, holder: Object, report: Report) -> dic
     """Return ID -> name of the game's materials for the level object ``holder``; empty without a `gamemtl.xr`."""
     game, _ = folders(context)
     path = bpy.path.abspath(holder.motionbridge_level.path)
-    return level_materials.names_for(path, game_materials(context), game, report)
+    return level_game_materials.names_for(path, game_materials(context), game, report)
 
 
 def known_materials(context: Context, holder: Object, report: Report) -> frozenset[int]:
@@ -147,7 +147,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         names = game_material_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
         self.listed.clear()
-        used = {made.motionbridge_material.number: made.name for made in level_materials.known_materials()}
+        used = {made.motionbridge_material.number: made.name for made in level_game_materials.known_materials()}
         for number, name in sorted((used | names).items(), key=lambda one: (one[1].lower(), one[0])):
             row = self.listed.add()
             row.name = name if name not in self.listed else f"{name} ({number})"
@@ -204,7 +204,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         row = self.listed.get(name) if name else None
         if not name or row is not None:
             return int(row.number if row is not None else self.material)
-        used = {made.motionbridge_material.number: made.name for made in level_materials.known_materials()}
+        used = {made.motionbridge_material.number: made.name for made in level_game_materials.known_materials()}
         found = next((number for number, label in (used | names).items() if label == name), None)
         if found is None:
             raise WriteError(
@@ -225,7 +225,7 @@ def _active_face(context: Context) -> "ActiveFace | None":
 
 def face_values(face: "ActiveFace") -> dict[str, Any]:
     """Return the values of a face, with the keys of `value_names`; its Blender material decides the game material."""
-    number = level_materials.number_of(face.material, face.values.get(cform.MATERIAL))
+    number = level_game_materials.number_of(face.material, face.values.get(cform.MATERIAL))
     return face.values | ({cform.MATERIAL: number} if number is not None else {})
 
 

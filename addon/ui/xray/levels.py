@@ -455,12 +455,12 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
     def _draw_legend(self, meshes: list[Object]) -> None:
         column = self.layout.column(align=True)
         found = level_materials.legend(meshes)
-        for made, name in found[:LEGEND_SHOWN]:
+        for made in found[:LEGEND_SHOWN]:
             row = column.row(align=True)
             colour = row.row()
             colour.ui_units_x = 1.5
             colour.prop(made, "diffuse_color", text="")
-            row.label(text=name, translate=False)
+            row.label(text=made.name, translate=False)
         if len(found) > LEGEND_SHOWN:
             column.label(text=iface_("and {} more").format(len(found) - LEGEND_SHOWN), translate=False)
 

@@ -14,7 +14,7 @@ from ...core.report import Report
 from ...formats.xray import conversion
 from ...games.xray.bones import values
 from ...games.xray.bones.properties import SHAPES, known
-from ...games.xray.levels import materials as level_materials
+from ...games.xray.levels import game_materials as level_game_materials
 from ...games.xray.models import making
 from ...games.xray.models.properties import remembered
 from ..bases import BlenderOperator, ImportHelper, classes_of, rpt_
@@ -209,7 +209,7 @@ def material_names(context: Context, *, dynamic: bool) -> set[str]:
     holder = context.view_layer.objects.active
     model = remembered(holder) if holder is not None else None
     path = bpy.path.abspath(model.path) if model is not None else ""
-    return level_materials.labels_for(path, game_materials(context), game, dynamic=dynamic)
+    return level_game_materials.labels_for(path, game_materials(context), game, dynamic=dynamic)
 
 
 CLASSES = classes_of(__name__)

@@ -7,9 +7,8 @@ for what is exact in the preview.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +34,7 @@ from ....formats.xray.dm import Dm
 from ..game_tree import GameTree, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, ScatterOptions
 from . import materials as level_materials
+from . import slot_colours
 from .file import ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
 from .properties import become
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ....blender.typed import Context, Object
 
 
+MODEL_COLOUR = (0.55, 0.7, 0.25, 1.0)
+"""Object colour of detail models."""
 SMALLEST_STEP = 1.0
 """Smallest distance between the origins of models in the row, in metres."""
 
@@ -59,7 +61,7 @@ def build_model(document: Dm, tree: GameTree, report: Report, *, textures: bool 
     properties, stored = obj.motionbridge_level, document.properties
     properties.waving, properties.min_scale, properties.max_scale = stored.waving, stored.min_scale, stored.max_scale
     properties.kind = "DM"
-    obj.color = level_materials.DETAIL_MODEL
+    obj.color = MODEL_COLOUR
     keep(properties, "document", dm.write(document))
     return obj
 
@@ -105,14 +107,14 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     document = details.read(data, str(path), report)
     named = set[int]().union(*(details.named_models(part) for part in details.slot_blocks(document)))
     details.report_missing(document, named, report)
-    densest = _densest_of(document)
+    densest = slot_colours.densest_of(document)
     planted, place = int(np.count_nonzero(densest != details.EMPTY)), _beside(document, densest)
     ground = instances.build_squares(
         document.name,
         details.places(document),
         details.SLOT_SIZE,
         _values(document),
-        level_materials.slots_by_model(densest),
+        slot_colours.by_model(densest),
     )
     _hide(ground, np.flatnonzero(details.is_off_ground(document, densest)))
     del densest
@@ -177,40 +179,6 @@ def _beside(document: details.Details, densest: NDArray[np.int16]) -> tuple[floa
     heights = heights[np.isfinite(heights)]
     left, near = (-start * details.SLOT_SIZE for start in document.header.offset)
     return left, near - MODELS_GAP, float(np.median(heights)) if len(heights) else 0.0
-
-
-def slots_of(value: Callable[[str], NDArray[Any]], shown_by: str) -> level_materials.Slots:
-    """Return the colours of faces; ``value``: attribute name -> values, ``shown_by``: an item of the property."""
-    if shown_by == "SUN":
-        return level_materials.slots_by_share(value(details.SUN), details.MOST_SHADE, "sun", (1.0, 0.85, 0.5))
-    if shown_by == "SKY":
-        return level_materials.slots_by_share(value(details.SKY), details.MOST_SHADE, "sky", (0.55, 0.8, 1.0))
-    if shown_by == "COLOUR":
-        return level_materials.slots_by_colour(value(details.COLOUR))
-    densest, total = _densest(value)
-    if shown_by == "DENSITY":
-        return level_materials.slots_by_share(total, 10, "density", (0.3, 0.9, 0.2))
-    return level_materials.slots_by_model(densest)
-
-
-def _densest(value: Callable[[str], NDArray[Any]]) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
-    """Return (slots,) the densest model of each slot, and the density of all models together."""
-    densest = np.full(len(value(details.MODEL[0])), details.EMPTY, np.int16)
-    highest, total = np.full(len(densest), -1, np.float32), np.zeros(len(densest), np.float32)
-    for model, corners in zip(details.MODEL, details.DENSITY, strict=True):
-        numbers = value(model)
-        used = numbers != details.EMPTY
-        density = value(corners).mean(axis=1) * used
-        more = used & (density > highest)
-        densest[more], highest[more] = numbers[more], density[more]
-        total += density
-    return densest, total
-
-
-def _densest_of(document: details.Details) -> NDArray[np.int16]:
-    """Return (slots,) the densest model of each slot of a file, decoded in parts to save memory."""
-    found = [_densest(partial(details.column, part))[0] for part in details.slot_blocks(document)]
-    return np.concatenate([np.zeros(0, np.int16), *found])
 
 
 # Export ---------------------------------------------------------------------------------------------------------------
@@ -419,7 +387,7 @@ def show(obj: Any) -> None:
     ):
         for name in names:
             values.setdefault(name, missing)
-    level_materials.clear_slots(obj.data, slots_of(values.__getitem__, level.shown_by))
+    level_materials.clear_slots(obj.data, slot_colours.slots_of(values.__getitem__, level.shown_by))
     obj.data.update()
 
 

@@ -19,13 +19,13 @@ from ....blender.mesh import Shape, gather_shape
 from ....blender.transforms import world_matrix
 from ....core.changes import Changes, Words
 from ....core.mesh_parts import transformed
-from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
+from ....core.model import FILE_FACE, FILE_VERTEX, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, listed, said_of
+from ....core.report import Report, listed
 from ....formats.xray import cform, dm, occluders, som
 from ..models.exporting import warn_of_pictures, with_game_names
 from ..options import LevelExportOptions
-from . import materials as level_materials
+from . import game_materials
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Object
@@ -106,7 +106,7 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
         shape = gather_shape(obj, wanted, report, made, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":
-            _set_game_materials(obj, made, mesh, report)
+            game_materials.set_from_slots(obj, made, mesh, report)
     if shape.corner_uvs is not None:
         mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
     matrix = world_matrix(obj)
@@ -115,39 +115,6 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
     if not np.array_equal(matrix, np.eye(4)):
         mesh = transformed(mesh, matrix)
     return replace(shape, mesh=mesh)
-
-
-def _set_game_materials(obj: Object, evaluated: Any, mesh: Mesh, report: Report) -> None:
-    """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute.
-
-    ``evaluated``: the result of modifiers, None without.
-    """
-    used = material.materials_of(obj, evaluated or obj.data)
-    numbers, index = level_materials.game_numbers(used), mesh.material_index
-    if index is None or not len(numbers):
-        return
-    slots = np.clip(index, 0, len(numbers) - 1)
-    by_attribute = mesh.values(cform.MATERIAL, Domain.FACE)
-    unset = level_materials.without_game_material(used)[slots] & (True if by_attribute is None else by_attribute == 0)
-    if unset.any():
-        sectors = mesh.values(cform.SECTOR, Domain.FACE)
-        words = "have no game material, and are written with number 0; give them one with Set Collision Values"
-        if sectors is None or not sectors[unset].any():
-            words = "have no game material and no sector, and are written with 0; set both with Set Collision Values"
-        report.warn(said_of(int(unset.sum()), "faces", words), obj.name)
-    if (numbers < 0).all():
-        return
-    by_slot = numbers[slots].astype(np.int32)
-    unknown = by_slot < 0
-    if by_attribute is None:
-        by_slot[unknown] = 0
-    else:
-        by_slot[unknown] = by_attribute[unknown]
-        differ = int(np.count_nonzero(by_slot != by_attribute))
-        if differ:
-            words = "are written with the game material of their Blender material"
-            report.note(said_of(differ, "faces", words), obj.name)
-    mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 
 def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report) -> Plan:

@@ -34,10 +34,10 @@ from ....core.report import Report, counted
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
 from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
-from ..game_tree import find_game_materials, tree_of
+from ..game_tree import tree_of
 from ..options import LevelExportOptions, LevelImportOptions, Split
 from . import details as level_details
-from . import layer_checks, marks, visual_plans
+from . import game_materials, layer_checks, marks, occluder_colours, visual_plans
 from . import materials as level_materials
 from . import visuals_exporting as visuals_export
 from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, listed_objects, report_problems
@@ -56,7 +56,7 @@ COLOURS = {
     "HOM": (0.95, 0.6, 0.2, 1.0),
     "SOM": (0.3, 0.75, 0.35, 1.0),
     "ERR": (0.95, 0.15, 0.15, 1.0),
-    "DM": level_materials.DETAIL_MODEL,
+    "DM": level_details.MODEL_COLOUR,
     "DETAILS": (0.4, 0.6, 0.3, 1.0),
     "AI": (0.3, 0.8, 0.9, 1.0),
     "WALLMARKS": (0.6, 0.5, 0.4, 1.0),
@@ -117,12 +117,12 @@ def link(made: ImportedLevelFile, into: bpy.types.Collection) -> None:
 def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = cform.read(data, str(path), report)
     mesh = cform.decode(document, report)
-    names = level_materials.read_names(options.game_materials or find_game_materials(path, options.game_folder), report)
+    names = game_materials.names_for(str(path), options.game_materials, options.game_folder, report)
     # Counted before Blender has a copy, to limit peak memory.
     counts = _collision_counts(mesh)
     numbers = mesh.values(cform.MATERIAL, Domain.FACE)
     if numbers is not None:
-        level_materials.warn_of_unknown(numbers, names, path.name, report)
+        game_materials.warn_of_unknown(numbers, names, path.name, report)
     key = mesh.values(_SPLIT.get(options.split, ""), Domain.FACE)
     # A mesh without faces cannot be split.
     parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)
@@ -132,7 +132,7 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
     made = []
     for number, part in parts:
         values = part.values(cform.MATERIAL, Domain.FACE)
-        materials, index = level_materials.collision(np.zeros(0, np.int32) if values is None else values, names)
+        materials, index = game_materials.slots(np.zeros(0, np.int32) if values is None else values, names)
         title = part.name
         if split:
             title = f"{part.name} sector {number}" if options.split is Split.SECTOR else materials[0].name
@@ -161,14 +161,14 @@ def _read_occluders(data: bytes, path: Path, options: LevelImportOptions, report
     document = hom.read(data, str(path), report)
     mesh = hom.decode(document, report, options.weld)
     two_sided = mesh.attributes[occluders.TWO_SIDED].values
-    return _occluders("HOM", mesh, level_materials.occluders(two_sided), path, weld=options.weld, report=report)
+    return _occluders("HOM", mesh, occluder_colours.slots(two_sided), path, weld=options.weld, report=report)
 
 
 def _read_sound_occluders(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = som.read(data, str(path), report)
     mesh = som.decode(document, report, options.weld)
     two_sided, occlusion = (mesh.attributes[name].values for name in (occluders.TWO_SIDED, som.OCCLUSION))
-    slots = level_materials.sound_occluders(occlusion, two_sided)
+    slots = occluder_colours.slots(two_sided, occlusion)
     return _occluders("SOM", mesh, slots, path, weld=options.weld, report=report)
 
 
@@ -311,7 +311,7 @@ def _planned(
     if plan.changes:
         report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
         for obj, shape in shapes:
-            report_problems(level_materials.find_miscoloured(obj, shape), obj.name, report)
+            report_problems(occluder_colours.find_miscoloured(obj, shape), obj.name, report)
     return plan
 
 
@@ -475,7 +475,7 @@ def find_problems(
     for number, obj in enumerate(shapes):
         pausing.pause(number / len(shapes))
         shape = gather(context, obj, kind, options, report)
-        checks = (_PROBLEMS[kind](shape.mesh, options), level_materials.find_miscoloured(obj, shape.mesh))
+        checks = (_PROBLEMS[kind](shape.mesh, options), occluder_colours.find_miscoloured(obj, shape.mesh))
         for problem in itertools.chain(*checks):
             pausing.pause((number + 0.5) / len(shapes))
             elements = problem.elements
@@ -556,7 +556,7 @@ def set_values(
             if current is None:
                 current = np.full(len(selected), DEFAULTS[kind][name], dtype)
             if kind == "CFORM" and name == cform.MATERIAL:
-                _assign_material(data, selected, value, (names or {}).get(value, ""))
+                game_materials.assign(data, selected, value, (names or {}).get(value, ""))
             changed |= selected & (current != dtype(value))
             current[selected] = value
             attributes.write(data, name, domain, current)
@@ -591,19 +591,6 @@ def refresh(context: Context, obj: Object, shown_by: str = "") -> None:
             raise
 
 
-def _assign_material(data: typed.Mesh, selected: NDArray[np.bool_], number: int, name: str) -> None:
-    """Assign the Blender material of a game material to faces; for collision the material slot takes precedence."""
-    slots = level_materials.game_numbers(data.materials).tolist()
-    if number not in slots:
-        known = [one for one in level_materials.known_materials() if one.motionbridge_material.number == number]
-        data.materials.append(known[0] if known else level_materials.game_material(number, name))
-        slots.append(number)
-    index = np.zeros(len(data.polygons), np.int32)
-    data.polygons.foreach_get("material_index", index)
-    index[selected] = slots.index(number)
-    data.polygons.foreach_set("material_index", index)
-
-
 def show(obj: Any, kind: str) -> None:
     """Colour the faces by their attributes."""
     data = obj.data
@@ -611,16 +598,16 @@ def show(obj: Any, kind: str) -> None:
     if kind == "CFORM":
         numbers = found[cform.MATERIAL]
         if not len(data.materials) and numbers is not None:
-            level_materials.clear_slots(data, level_materials.collision(numbers, {}))
+            level_materials.clear_slots(data, game_materials.slots(numbers, {}))
     elif kind in ("HOM", "SOM"):
         two_sided = found[occluders.TWO_SIDED]
         if two_sided is None:
             two_sided = np.ones(len(data.polygons), np.bool_)
-        slots = level_materials.occluders(two_sided)
+        slots = occluder_colours.slots(two_sided)
         if kind == "SOM":
             share = found[som.OCCLUSION]
             if share is None:
                 share = np.full(len(two_sided), som.DEFAULT_OCCLUSION, np.float32)
-            slots = level_materials.sound_occluders(share, two_sided)
+            slots = occluder_colours.slots(two_sided, share)
         level_materials.clear_slots(data, slots)
     data.update()

@@ -1,0 +1,168 @@
+"""Game materials of collision: their names in `gamemtl.xr`, and a Blender material for each of them.
+
+Assigning another of these materials to a face changes its game material.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import material
+from ....core import files
+from ....core.errors import MotionbridgeError
+from ....core.model import Attribute, Domain, Mesh
+from ....core.report import Report, listed, said_of
+from ....formats.xray import cform, gamemtl
+from ..game_tree import GAME_MATERIALS, GameTree, find_game_materials
+from .materials import Slots, colour_of, distinct_numbers, numbered
+
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Object
+
+
+MOST_MATERIALS = 512
+"""Most materials of collision; a real game has about a hundred. The rest is grey, with its numbers in the attribute."""
+
+
+def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, str]:
+    """Return number -> name of the game materials for a level's file; empty if no readable `gamemtl.xr` is found.
+
+    ``chosen``: the `gamemtl.xr` set by the user. ``path``: of the level's file, "" for a mesh without one.
+    """
+    return {number: found.label for number, found in _listed(path, chosen, game_folder, report).items()}
+
+
+def labels_for(path: str, chosen: Path | None, game_folder: Path | None, *, dynamic: bool) -> set[str]:
+    """Return names of the game materials, found as by `names_for`; with ``dynamic`` only those that bones may have."""
+    found = _listed(path, chosen, game_folder, Report()).values()  # the dialog shows whether it has a list
+    return {one.label for one in found if not dynamic or (one.flags or 0) & gamemtl.Flag.DYNAMIC}
+
+
+def _listed(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, gamemtl.Material]:
+    """Return number -> game material; empty without a file, or, with a warning, if it is not readable."""
+    if chosen is None and path:
+        chosen = find_game_materials(Path(path), game_folder)
+    elif chosen is None and game_folder is not None:
+        chosen = GameTree(game_folder).find_file(GAME_MATERIALS)
+    if chosen is None:
+        return {}
+    found = Report()
+    try:
+        document = gamemtl.read(files.read_file(chosen), str(chosen), found)
+    except MotionbridgeError as refusal:
+        report.warn(f"game materials are shown by number: {refusal}")
+        return {}
+    for line in found.lines():
+        report.warn(f"{chosen.name}: {line}")
+    return document.by_id()
+
+
+def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: str, report: Report) -> None:
+    """Warn of numbers (faces,) that are not in the list of game materials, if that is known."""
+    missing = [number for number in distinct_numbers(values).tolist() if number not in names] if names else []
+    if missing:
+        unknown = listed([str(number) for number in missing])
+        report.warn(f"faces have game materials that {GAME_MATERIALS} lacks: {unknown}", place)
+
+
+def slots(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
+    """Return a Blender material for each game material among ``values`` (faces,), in ascending order."""
+    if not len(values):
+        return [], np.zeros(0, np.int32)
+    numbers, index = numbered(values)
+    if len(numbers) > MOST_MATERIALS:
+        index = np.minimum(index, MOST_MATERIALS)
+        numbers = numbers[:MOST_MATERIALS]
+        others = [material.build_coloured("other game materials", material.NEUTRAL)]
+    else:
+        others = []
+    made = [game_material(number, names.get(number, "")) for number in numbers.tolist()]
+    return [*made, *others], index
+
+
+def game_material(number: int, name: str) -> typed.Material | None:
+    """Return the Blender material of a game material; it is created if it does not exist."""
+    return material.build_coloured(name or f"game material {number}", colour_of(number), number=number)
+
+
+def game_numbers(materials: Iterable[Any]) -> NDArray[np.int64]:
+    """Return (slots,) the game material of each material slot, -1 for none."""
+    return np.array([_number(made) for made in materials], np.int64)
+
+
+def without_game_material(materials: Iterable[Any]) -> NDArray[np.bool_]:
+    """Return (slots,) whether a slot is empty, or has a material that the import of collision did not create."""
+    unset = [made is None or (_number(made) < 0 and made.get(material.TITLE) is None) for made in materials]
+    return np.array(unset, np.bool_)
+
+
+def known_materials() -> list[typed.Material]:
+    """Return the Blender materials that represent game materials, by their numbers."""
+    made: Any = bpy.data.materials
+    return sorted((one for one in made if _number(one) >= 0), key=_number)
+
+
+def number_of(made: typed.Material | None, stored: int | None) -> int | None:
+    """Return the game material of a face: that of its Blender material, else ``stored`` in its attribute."""
+    number = _number(made)
+    return number if number >= 0 else stored
+
+
+def _number(made: typed.Material | None) -> int:
+    return int(made.motionbridge_material.number) if made is not None else -1
+
+
+# Materials of faces ---------------------------------------------------------------------------------------------------
+
+
+def set_from_slots(obj: Object, evaluated: Any, mesh: Mesh, report: Report) -> None:
+    """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute.
+
+    ``evaluated``: the result of modifiers, None without.
+    """
+    used = material.materials_of(obj, evaluated or obj.data)
+    numbers, index = game_numbers(used), mesh.material_index
+    if index is None or not len(numbers):
+        return
+    of_face = np.clip(index, 0, len(numbers) - 1)
+    by_attribute = mesh.values(cform.MATERIAL, Domain.FACE)
+    unset = without_game_material(used)[of_face] & (True if by_attribute is None else by_attribute == 0)
+    if unset.any():
+        sectors = mesh.values(cform.SECTOR, Domain.FACE)
+        words = "have no game material, and are written with number 0; give them one with Set Collision Values"
+        if sectors is None or not sectors[unset].any():
+            words = "have no game material and no sector, and are written with 0; set both with Set Collision Values"
+        report.warn(said_of(int(unset.sum()), "faces", words), obj.name)
+    if (numbers < 0).all():
+        return
+    by_slot = numbers[of_face].astype(np.int32)
+    unknown = by_slot < 0
+    if by_attribute is None:
+        by_slot[unknown] = 0
+    else:
+        by_slot[unknown] = by_attribute[unknown]
+        differ = int(np.count_nonzero(by_slot != by_attribute))
+        if differ:
+            words = "are written with the game material of their Blender material"
+            report.note(said_of(differ, "faces", words), obj.name)
+    mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
+
+
+def assign(data: typed.Mesh, selected: NDArray[np.bool_], number: int, name: str) -> None:
+    """Assign the Blender material of a game material to faces; for collision the material slot takes precedence."""
+    numbers = game_numbers(data.materials).tolist()
+    if number not in numbers:
+        known = [one for one in known_materials() if _number(one) == number]
+        data.materials.append(known[0] if known else game_material(number, name))
+        numbers.append(number)
+    index = np.zeros(len(data.polygons), np.int32)
+    data.polygons.foreach_get("material_index", index)
+    index[selected] = numbers.index(number)
+    data.polygons.foreach_set("material_index", index)
