@@ -9,11 +9,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
-from typing import Any
-from zlib import crc32
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ....core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
@@ -41,11 +36,9 @@ from .document import (
     Parameters,
     Partition,
     PartitionBone,
-    Track,
-    TrackFlag,
-    rotation_size,
+    checksum,
     track_size,
-    translation_key,
+    tracks_by_layout,
 )
 from .tracks import overlong
 
@@ -179,8 +172,7 @@ def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
     motion.identifier, motion.declared, motion.offset = chunk.id, chunk.declared, chunk.offset
     if motion.leftover:
         report.warn(f"{said_of(motion.leftover, 'bytes', 'do')} not make a whole track; kept", motion.label)
-    _check_checksums(motion, report)
-    _check_numbers(motion, report)
+    _check_tracks(motion, report)
     return motion
 
 
@@ -204,43 +196,16 @@ def _track_starts(body: Bytes, frames: int) -> list[int]:
     return starts
 
 
-def _check_checksums(motion: Motion, report: Report) -> None:
-    body, frames = motion.body, motion.frames
-    stored = _U32.unpack_from
-    # IntFlag arithmetic costs a microsecond; this loop runs once per track.
-    single, keyed = int(TrackFlag.SINGLE_ROTATION), int(TrackFlag.TRANSLATION_KEYS)
-    rotations = [rotation_size(flags, frames) for flags in range(16)]
-    translations = [3 * translation_key(flags).itemsize * frames for flags in range(16)]
-    for start in motion.starts[:-1]:
-        flags = body[start] & 0xF
-        translation_start = start + 1 + rotations[flags]
-        if not flags & single and crc32(body[start + 5 : translation_start]) != stored(body, start + 1)[0]:
-            report.warn("the checksum of rotation keys is wrong; kept (ignored by the game)", motion.label)
-        keys = slice(translation_start + 4, translation_start + 4 + translations[flags])
-        if flags & keyed and crc32(body[keys]) != stored(body, translation_start)[0]:
-            report.warn("the checksum of translation keys is wrong; kept (ignored by the game)", motion.label)
-
-
-def _check_numbers(motion: Motion, report: Report) -> None:
-    """Warn about NaN and infinite values in single translations, in ranges (size, init) and in float keys.
-
-    A single translation, or ``init`` of a range, is the last 12 bytes of its track.
-    """
-    body = np.frombuffer(motion.body, np.uint8)
-    starts = np.array(motion.starts, np.int64)
-    flags = body[starts[:-1]]
-    keyed = (flags & TrackFlag.TRANSLATION_KEYS) != 0
-    floats = (flags & TrackFlag.FLOAT_KEYS) != 0
-    last_values, inits = (
-        starts[1:][chosen][:, None] - 12 + np.arange(12) for chosen in (~(keyed & floats), keyed & ~floats)
-    )
-    found = [body[offsets].view("<f4") for offsets in (last_values, inits - 12)]
-    found += [keys for track in np.flatnonzero(floats).tolist() for keys in _float_keys(motion.track(track))]
-    warn_not_finite(report, motion.label, *found)
-
-
-def _float_keys(track: Track) -> list[NDArray[Any]]:
-    return [track.rotation, track.translation] if track.flags & TrackFlag.TRANSLATION_KEYS else [track.rotation]
+def _check_tracks(motion: Motion, report: Report) -> None:
+    """Warn about wrong checksums, and about NaN and infinite values in float keys, single translations and ranges."""
+    groups = [motion.rows(tracks, layout) for layout, tracks in tracks_by_layout(motion.all_flags)]
+    for rows in groups:
+        for what in ("rotation", "translation"):
+            if f"{what}_crc" in (rows.dtype.names or ()):
+                for keys, stored in zip(rows[what], rows[f"{what}_crc"].tolist(), strict=True):
+                    if checksum(keys) != stored:
+                        report.warn(f"the checksum of {what} keys is wrong; kept (ignored by the game)", motion.label)
+    warn_not_finite(report, motion.label, *groups)
 
 
 def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None:

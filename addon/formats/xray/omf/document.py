@@ -9,9 +9,10 @@ tracks with flag 8 (float keys of a later engine).
 
 from __future__ import annotations
 
+import functools
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Any, NamedTuple
@@ -94,29 +95,39 @@ class Track:
 
 # Plain integers: IntFlag arithmetic costs a microsecond, and these are used once per track.
 _KEYED, _SINGLE, _WIDE, _FLOATS = (int(flag) for flag in TrackFlag)
-_FLOAT32, _INT16, _INT8 = np.dtype("<f4"), np.dtype("<i2"), np.dtype("i1")
 
 
-def rotation_size(flags: int, frames: int) -> int:
-    """Return the size of a track's rotation in bytes, including its checksum."""
-    key = 16 if flags & _FLOATS else 8
-    return key if flags & _SINGLE else 4 + key * frames
+_LAYOUTS = np.array([flags & (0xF if flags & (_KEYED | _FLOATS) == _KEYED else 0xB) for flags in range(256)], np.uint8)
+"""The bits of each possible flag byte that the layout of the track depends on."""
 
 
-def translation_key(flags: int) -> np.dtype[np.int8 | np.int16 | np.float32]:
-    """Return the number type of a track's translation keys."""
-    if flags & _FLOATS or not flags & _KEYED:
-        return _FLOAT32
-    return _INT16 if flags & _WIDE else _INT8
+@functools.lru_cache(maxsize=512)
+def track_layout(flags: int, frames: int) -> np.dtype[np.void]:
+    """Return the layout of a track: its fields, named as those of `Track`, of which it has only some."""
+    floats, keyed = flags & _FLOATS, flags & _KEYED
+    fields: list[Any] = [("flags", "u1")]
+    fields += [] if flags & _SINGLE else [("rotation_crc", "<u4")]
+    fields.append(("rotation", "<f4" if floats else "<i2", (1 if flags & _SINGLE else frames, 4)))
+    if not keyed or floats:
+        fields += [("translation_crc", "<u4")] if keyed else []
+        fields.append(("translation", "<f4", (frames if keyed else 1, 3)))
+    else:
+        fields += [("translation_crc", "<u4"), ("translation", "<i2" if flags & _WIDE else "i1", (frames, 3))]
+        fields += [("size", "<f4", (3,)), ("init", "<f4", (3,))]
+    return np.dtype(fields)
 
 
 def track_size(flags: int, frames: int) -> int:
-    """Return the size of a whole track in bytes, including its flag byte."""
-    size = 1 + rotation_size(flags, frames)
-    if not flags & _KEYED:
-        return size + 12
-    ranges = 0 if flags & _FLOATS else 24
-    return size + 4 + 3 * translation_key(flags).itemsize * frames + ranges
+    """Return the size of a track in bytes, for any number of ``frames`` that a broken file declares."""
+    none, single = track_layout(flags, 0).itemsize, track_layout(flags, 1).itemsize
+    return none + (single - none) * frames
+
+
+def tracks_by_layout(flags: NDArray[np.uint8]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield the layouts of tracks with these ``flags``: flags that have it, and the indices of its tracks."""
+    layouts = _LAYOUTS[flags]
+    for layout in sorted(set(layouts.tolist())):
+        yield layout, np.flatnonzero(layouts == layout)
 
 
 def checksum(keys: Bytes | NDArray[Any]) -> int:
@@ -166,27 +177,30 @@ class Motion:
 
     def track(self, track: int) -> Track:
         """Return the typed view of a track. Its arrays are views of ``body``, whose layout was checked on reading."""
-        body, frames, start = self.body, self.frames, self.starts[track]
-        flags = body[start]
-        single, keyed, floats = flags & _SINGLE, flags & _KEYED, flags & _FLOATS
-        position = start + 1
-        rotation_crc = translation_crc = None
-        if not single:
-            rotation_crc = _U32.unpack_from(body, position)[0]
-            position += 4
-        count = 1 if single else frames
-        rotation = np.frombuffer(body, "<f4" if floats else "<i2", 4 * count, position).reshape(count, 4)
-        position += rotation.nbytes
-        if keyed:
-            translation_crc = _U32.unpack_from(body, position)[0]
-            position += 4
-        count = frames if keyed else 1
-        translation = np.frombuffer(body, translation_key(flags), 3 * count, position).reshape(count, 3)
-        size = init = None
-        if keyed and not floats:
-            ranges = np.frombuffer(body, "<f4", 6, position + translation.nbytes)
-            size, init = ranges[:3], ranges[3:]
-        return Track(flags, rotation, translation, size, init, rotation_crc, translation_crc)
+        start = self.starts[track]
+        flags = self.body[start]
+        row = np.frombuffer(self.body, track_layout(flags & 0xF, self.frames), 1, start)[0]
+        keyed, has_range = flags & _KEYED, flags & (_KEYED | _FLOATS) == _KEYED
+        return Track(
+            flags,
+            row["rotation"],
+            row["translation"],
+            row["size"] if has_range else None,
+            row["init"] if has_range else None,
+            None if flags & _SINGLE else int(row["rotation_crc"]),
+            int(row["translation_crc"]) if keyed else None,
+        )
+
+    @property
+    def all_flags(self) -> NDArray[np.uint8]:
+        """The flag bytes of all tracks."""
+        return np.frombuffer(self.body, np.uint8)[np.array(self.starts[:-1], np.intp)]
+
+    def rows(self, tracks: NDArray[np.intp], layout: int) -> NDArray[np.void]:
+        """Return the fields of ``tracks``, a row for each; all have the `track_layout` of the flags ``layout``."""
+        kind = track_layout(layout, self.frames)
+        starts, body = self.starts, self.body
+        return np.frombuffer(b"".join([body[starts[track] : starts[track + 1]] for track in tracks.tolist()]), kind)
 
     @classmethod
     def of(cls, name: bytes, frames: int, tracks: Iterable[Track | Bytes]) -> Motion:

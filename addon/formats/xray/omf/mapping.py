@@ -11,12 +11,12 @@ import functools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, quantum, rotation, space
+from ....core import names, quantum, rotation
 from ....core.binary import as_in_file
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
@@ -33,30 +33,12 @@ from .document import (
     Motion,
     MotionSet,
     Parameters,
-    Track,
-    TrackFlag,
     name_in_game,
     partitions_of,
     track_bones,
 )
 from .edit import pairs, rearranged, refuse_new_problems
-from .tracks import (
-    Rotations,
-    Width,
-    composed,
-    edited_rotations,
-    edited_translations,
-    encode_tracks,
-    float_rotations,
-    float_translations,
-    new_rotations,
-    new_translations,
-    overlong,
-    refuse_overlong,
-    storable,
-    stored_translations,
-    track_arrays,
-)
+from .tracks import Width, encode_tracks, frame_indices, overlong, refuse_overlong, track_arrays
 
 LARGEST_VALID = 1e38
 """Values below this fit a 32-bit float, and so does the sum of three of them."""
@@ -257,9 +239,9 @@ class Unedited:
 
 
 def compare(
-    clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: Collection[str] = frozenset()
+    clip: Clip, base: Motion | None, *, rest: Skeleton | None = None, sampled: Collection[str] = frozenset()
 ) -> Unedited:
-    """Find the unedited values of a whole motion; track i of ``clip`` must be track i of ``base``.
+    """Find the unedited values of a whole motion; track i of ``clip`` must be track i of ``base``, if there is one.
 
     ``rest``: the rest pose that the clip's keys were offsets from. Blender adds offsets to it and rotates the sum, so
     the rounding error of one component has the size of the whole vector and of the rest offset.
@@ -268,10 +250,13 @@ def compare(
     them one quantisation step is allowed instead of half a step. Frames after the base's last one count as unedited
     only in tracks that the base stores as a single value.
     """
+    if base is None:
+        new = np.zeros(clip.translations.shape, np.bool_)
+        return Unedited(new[..., 0], new)
     old = track_arrays(base)
     is_sampled = np.array([bone in sampled for bone in clip.bones])[:, None, None]
     steps = np.where(is_sampled, quantum.SAMPLED, quantum.KEYED)
-    rows = _frame_indices(clip.frames, base.frames)
+    rows = frame_indices(clip.frames, base.frames)
     old_translations = old.translations[:, rows]
     old_rotations = old.rotations[:, rows]
     rotation_steps = old.rotation_steps[:, None, None] * steps
@@ -316,11 +301,6 @@ def _invalid(rows: Floats) -> NDArray[np.bool_]:
     return result
 
 
-def _frame_indices(frames: int, base_frames: int) -> Any:
-    """Return the row of a base for each of ``frames`` frames: after the base's end, its last row."""
-    return slice(None) if frames == max(base_frames, 1) else np.minimum(np.arange(frames), max(base_frames, 1) - 1)
-
-
 def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> Floats:
     """Return (bones, 1, 1) metres: the size of the numbers that a bone's translation was computed from."""
     # A sampled pose was computed through the whole chain of bones, where values are up to metres.
@@ -345,23 +325,6 @@ class _EncodingJob:
     sampled: frozenset[str]
 
 
-@dataclass(frozen=True)
-class _Comparison:
-    """The result of comparing a motion with its base.
-
-    ``unedited`` (tracks,) marks unedited tracks; ``edited_rotations`` and ``edited_translations`` count the edited
-    frames of each track. ``indices`` are the tracks that were encoded again, ``tracks`` their new content and
-    ``errors`` their largest errors in metres.
-    """
-
-    unedited: NDArray[np.bool_]
-    edited_rotations: list[int]
-    edited_translations: list[int]
-    indices: list[int]
-    tracks: Sequence[Track | bytes]
-    errors: list[float]
-
-
 def _job_of(
     clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None, sampled: Collection[str]
 ) -> _EncodingJob:
@@ -380,98 +343,86 @@ def _encode_jobs(
 ) -> Iterator[tuple[Motion, list[Item]]]:
     """Yield each motion, with one track per bone of its clip, and the tracks that differ from its base.
 
-    Unedited tracks keep the base's bytes. Motions with the same number of frames as their bases are compared in
+    Unedited tracks keep the base's bytes. Motions of one length, whose bases have one length too, are encoded in
     batches.
     """
     groups: dict[Any, list[int]] = {}
     for number, one in enumerate(jobs):
-        if one.base is not None:
-            is_long = one.clip.frames != one.base.frames
-            groups.setdefault((number if is_long else -1, one.clip.frames, one.sampled), []).append(number)
+        base_frames = one.base.frames if one.base is not None else None
+        groups.setdefault((one.clip.frames, base_frames, one.sampled), []).append(number)
     group_of: dict[int, list[int]] = {}
     for numbers in groups.values():
         poses = jobs[numbers[0]].clip.frames * max(len(jobs[number].clip.bones) for number in numbers)
         size = max(POSES_PER_BATCH // poses, 1)
         for first in range(0, len(numbers), size):
             group_of |= dict.fromkeys(numbers[first : first + size], numbers[first : first + size])
-    found: dict[int, _Comparison] = {}
-    for number, one in enumerate(jobs):
-        if one.base is not None and number not in found:
+    encoded: dict[int, tuple[Motion, list[Item]]] = {}
+    for number in range(len(jobs)):
+        if number not in encoded:
             group = group_of[number]
-            found |= zip(group, _compare_jobs([jobs[other] for other in group], rest, width), strict=True)
-        yield _encode_motion(one, found.pop(number, None), width)
+            encoded |= zip(group, _encode_together([jobs[other] for other in group], rest, width), strict=True)
+        yield encoded.pop(number)
 
 
-def _concatenated(jobs: Sequence[_EncodingJob]) -> tuple[Clip, Motion]:
+def _concatenated(jobs: Sequence[_EncodingJob]) -> tuple[Clip, Motion | None]:
     """Join the tracks of several motions of the same length into one clip and one base motion."""
-    clip, base = jobs[0].clip, jobs[0].base
-    if base is None or len(jobs) == 1:
-        return clip, cast("Motion", base)
-    bases = [cast("Motion", one.base) for one in jobs]
-    clips = [one.clip for one in jobs]
-    names_of_all = [bone for one in clips for bone in one.bones]
+    clips, bases = [one.clip for one in jobs], [one.base for one in jobs if one.base is not None]
+    if len(jobs) == 1:
+        return clips[0], jobs[0].base
     joint: Any = {
         name: np.concatenate([getattr(one, name) for one in clips])
         for name in ("rotations", "translations", "rotation_keyed", "translation_keyed")
     }
-    return replace(clip, bones=names_of_all, **joint), Motion.of(
-        base.name, base.frames, (one.track_bytes(track) for one in bases for track in range(one.track_count))
-    )
+    clip = replace(clips[0], bones=[bone for one in clips for bone in one.bones], **joint)
+    if not bases:
+        return clip, None
+    tracks = (one.track_bytes(track) for one in bases for track in range(one.track_count))
+    return clip, Motion.of(b"", bases[0].frames, tracks)
 
 
-def _compare_jobs(jobs: Sequence[_EncodingJob], rest: Skeleton | None, width: Width) -> list[_Comparison]:
-    """Compare motions with their bases.
+def _encode_together(
+    jobs: Sequence[_EncodingJob], rest: Skeleton | None, width: Width
+) -> Iterator[tuple[Motion, list[Item]]]:
+    """Yield each motion and its edited tracks.
 
-    Several motions are possible only if they and their bases have the same length and the same sampled bones.
+    The motions must have the same length and the same sampled bones, and all have bases of the same length, or none.
     """
     clip, base = _concatenated(jobs)
     unedited = compare(clip, base, rest=rest, sampled=jobs[0].sampled)
+    equals_base = unedited.tracks
+    as_long = base is not None and clip.frames == max(base.frames, 1)
+    if base is not None and not base.frames:  # a broken file: there are no keys to start from
+        base, unedited = None, compare(clip, None)
     unedited_tracks = unedited.tracks
-    wanted = np.flatnonzero(~unedited_tracks) if clip.frames == base.frames else np.arange(len(clip.bones))
-    tracks: Sequence[Track | bytes] = []
-    errors: list[float] = []
-    if len(wanted) and base.frames:
-        together = encode_tracks(clip, wanted, base, (~unedited.rotations, ~unedited.translations), width)
-        if together is not None:
-            tracks, errors = together[0], together[1].tolist()
-        elif len(jobs) > 1:
-            return [_compare_jobs([one], rest, width)[0] for one in jobs]
-        else:
-            encoded = [_edited_track(clip, track, base, unedited, width) for track in wanted.tolist()]
-            errors = [_error(clip, number, track) for number, track in zip(wanted.tolist(), encoded, strict=True)]
-            tracks = encoded
-    edited_rotations = (~unedited.rotations).sum(axis=1).tolist()
-    edited_translations = quantum.reduce_rows(~unedited.translations, np.logical_or).sum(axis=1).tolist()
-    found, end = [], 0
+    wanted = np.flatnonzero(~unedited_tracks) if as_long and base is not None else np.arange(len(clip.bones))
+    edited = ~unedited.rotations, ~unedited.translations
+    labels = [(bone, one.clip.name) for one in jobs for bone in one.clip.bones]
+    tracks, errors = encode_tracks(clip, wanted, base, edited, width=width, labels=labels)
+    keys, moved_keys = edited[0].sum(axis=1), quantum.reduce_rows(edited[1], np.logical_or).sum(axis=1)
+    items = [
+        Item(labels[track][0], turned + moved, error if moved else 0.0)
+        for track, turned, moved, error in zip(
+            wanted.tolist(), keys[wanted].tolist(), moved_keys[wanted].tolist(), errors.tolist(), strict=True
+        )
+    ]
+    end = 0
     for one in jobs:
         begin, end = end, end + len(one.clip.bones)
-        first, last = np.searchsorted(wanted, (begin, end)).tolist()
-        indices = (wanted[first:last] - begin).tolist()
-        own = unedited_tracks[begin:end], edited_rotations[begin:end], edited_translations[begin:end]
-        found.append(_Comparison(*own, indices, tracks[first:last], errors[first:last]))
-    return found
-
-
-def _encode_motion(job: _EncodingJob, comparison: _Comparison | None, width: Width) -> tuple[Motion, list[Item]]:
-    clip, base = job.clip, job.base
-    name = names.encode(clip.name)
-    if base is not None and comparison is not None and clip.frames == max(base.frames, 1) and comparison.unedited.all():
-        return replace(base, name=name), []
-    if base is None or comparison is None or not base.frames:
-        tracks = _new_tracks(clip, width)
-        return Motion.of(name, clip.frames, tracks), [
-            Item(bone, 2 * clip.frames, _error(clip, number, track))
-            for number, (bone, track) in enumerate(zip(clip.bones, tracks, strict=True))
-        ]
-    pieces: list[Any] = [base.track_bytes(track) for track in range(len(clip.bones))]
-    changes = []
-    for track, edited, error in zip(comparison.indices, comparison.tracks, comparison.errors, strict=True):
-        before, pieces[track] = pieces[track], edited.compose() if isinstance(edited, Track) else edited
-        # Edits too small for the file, such as the noise of a bake, give the same bytes.
-        if not comparison.unedited[track] and pieces[track] != before:
-            turned, moved = comparison.edited_rotations[track], comparison.edited_translations[track]
-            changes.append(Item(clip.bones[track], turned + moved, error if moved else 0.0))
-    return Motion.of(name, clip.frames, pieces), changes
+        name = names.encode(one.clip.name)
+        if as_long and one.base is not None and equals_base[begin:end].all():
+            yield replace(one.base, name=name), []
+            continue
+        pieces: list[Any] = [b""] * (end - begin)
+        if one.base is not None and base is not None:
+            pieces = [one.base.track_bytes(track) for track in range(end - begin)]
+        changes = []
+        for index in range(*np.searchsorted(wanted, (begin, end)).tolist()):
+            track = int(wanted[index])
+            before, pieces[track - begin] = pieces[track - begin], tracks[index]
+            # Edits too small for the file, such as the noise of a bake, give the same bytes.
+            if not unedited_tracks[track] and tracks[index] != before:
+                changes.append(items[index])
+        yield Motion.of(name, one.clip.frames, pieces), changes
 
 
 def _use_source(
@@ -491,12 +442,6 @@ def _use_source(
     bones = {clip.bones[track] for track in exact}
     items = [replace(item, error=0.0) if item.name in bones else item for item in items]
     return Motion.of(motion.name, motion.frames, pieces), items
-
-
-def _error(clip: Clip, index: int, track: Track) -> float:
-    """Return the largest difference on any axis between a clip's translations and those a track stores, in metres."""
-    asked = space.xray_bone_translations(clip.translations[index])
-    return float(np.abs(stored_translations(track).decoded() - asked).max(initial=0.0))
 
 
 def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip:
@@ -549,7 +494,7 @@ def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     unkeyed = np.zeros(len(bones), np.bool_)
     if base is not None and base.track_count == len(bones) and not overlong([base]):
         filling = decode_motion(base, bones)
-        rows = _frame_indices(clip.frames, base.frames)
+        rows = frame_indices(clip.frames, base.frames)
         filling.rotations, filling.translations = filling.rotations[:, rows], filling.translations[:, rows]
         return filling
     if rest is None:
@@ -564,60 +509,3 @@ def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     rotations = np.repeat(rest.rest_rotation[indices][:, None], clip.frames, axis=1)
     translations = np.repeat(rest.rest_translation[indices][:, None], clip.frames, axis=1)
     return Clip(clip.name, list(bones), rotations, translations, unkeyed, unkeyed, clip.fps)
-
-
-def _stored(clip: Clip, track: int) -> tuple[Floats, Floats]:
-    """Return a track's rows in the file's axes: (frames, 4) x, y, z, w and (frames, 3)."""
-    return (
-        space.xray_bone_rotations_back(clip.rotations[track]),
-        space.xray_bone_translations(clip.translations[track]),
-    )
-
-
-def _new_tracks(clip: Clip, width: Width) -> list[Track]:
-    tracks = []
-    for track in range(len(clip.bones)):
-        quaternions, metres = _stored(clip, track)
-        tracks.append(composed(new_rotations(quaternions), new_translations(metres, width)))
-    return tracks
-
-
-def _edited_track(clip: Clip, index: int, base: Motion, kept: Unedited, width: Width) -> Track:
-    quaternions, metres = _stored(clip, index)
-    old = _resized(base.track(index), clip.frames)
-    rotations = Rotations(old.rotation, bool(old.flags & TrackFlag.SINGLE_ROTATION))
-    translations = stored_translations(old)
-    for values, untouched in ((quaternions, kept.rotations[index]), (metres, kept.translations[index].all(axis=1))):
-        if not storable(values[~untouched]):
-            raise WriteError(
-                f"keys of {clip.bones[index]!r} in {clip.name!r} are NaN, infinite or too large for the file",
-                remedy="Delete these keys, or restore the motion from its file",
-            )
-    turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()
-    floats = bool(old.flags & TrackFlag.FLOAT_KEYS)
-    if turned:
-        if floats:
-            rotations = float_rotations(quaternions, old.rotation, kept.rotations[index])
-        elif rotations.single:
-            rotations = new_rotations(quaternions)
-        else:
-            rotations = edited_rotations(quaternions, old.rotation, kept.rotations[index])
-    if moved:
-        if floats:
-            translations = float_translations(metres, translations, kept.translations[index])
-        else:
-            translations = edited_translations(metres, translations, kept.translations[index], width)
-    return composed(rotations, translations, old.flags)
-
-
-def _resized(track: Track, frames: int) -> Track:
-    """Return a track with ``frames`` keys where it has keys: cut off, or the last key repeated."""
-
-    def keys(stored: NDArray[Any], *, keyed: bool) -> NDArray[Any]:
-        return stored[_frame_indices(frames, len(stored))] if keyed else stored
-
-    return replace(
-        track,
-        rotation=keys(track.rotation, keyed=not track.flags & TrackFlag.SINGLE_ROTATION),
-        translation=keys(track.translation, keyed=bool(track.flags & TrackFlag.TRANSLATION_KEYS)),
-    )

@@ -1,23 +1,18 @@
 """Convert between the tracks of a motion and arrays of exact keys.
 
-Reading: tracks of one layout are scattered over the file. Their bytes are joined first and become one array, so that a
-track costs only two slices.
+Tracks of one layout are read and written together, as rows of one array (`document.track_layout`): some thirty numpy
+calls for 47 tracks instead of two thousand. A single track is an array of one row.
 
 Writing follows the rules of the game's editor (``ExportSkeleton.cpp``): a single translation if every frame is within 1
 mm of the mean on each axis; a single rotation if all quantised ones are equal; a CRC-32 before each run of keys. Two
 rules differ. The editor uses 8-bit translation keys unless half the range exceeds 1.5 m, which moves keys by up to 6
 mm; here 16 bits are used if 8 would move a key by more than `NARROW_ERROR`. The editor truncates; here numbers are
 rounded, which halves the error and, unlike truncation, reproduces a file's own integers.
-
-`encode_tracks` applies these rules to all tracks of a motion at once and gives the same bytes, with some thirty numpy
-calls for 47 tracks instead of two thousand. Float keys, another number of frames, NaN and infinite values are left to
-the functions for a single track.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -29,7 +24,7 @@ from ....core import quantum, rotation, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
 from ....core.report import counted
-from .document import Motion, Track, TrackFlag, checksum
+from .document import Motion, TrackFlag, checksum, track_layout, tracks_by_layout
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -71,11 +66,6 @@ class Tracks:
     translation_keyed: NDArray[np.bool_]
 
 
-def stored_translations(track: Track) -> Translations:
-    """Return the translation part of a track."""
-    return Translations(track.translation, bool(track.flags & _KEYED), track.size, track.init)
-
-
 def overlong(motions: Sequence[Motion]) -> Motion | None:
     """Return the worst of the motions that cannot be imported; None if all can.
 
@@ -101,74 +91,56 @@ def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
         )
 
 
+def frame_indices(frames: int, base_frames: int) -> Any:
+    """Return the row of a base for each of ``frames`` frames: after the base's end, its last row."""
+    return slice(None) if frames == max(base_frames, 1) else np.minimum(np.arange(frames), max(base_frames, 1) - 1)
+
+
+# ---- from stored numbers to arrays
+
+
 def track_arrays(motion: Motion) -> Tracks:
-    """Return all tracks of a motion as arrays with one row per frame. Raises `ReadError` as `refuse_overlong` does."""
+    """Return all tracks of a motion as arrays with one row per frame. Raises `ReadError` as `refuse_overlong` does.
+
+    Without frames (broken files) there is one row, where keys are missing that of no rotation and translation.
+    """
     refuse_overlong([motion])
-    flags = np.array([motion.flags(track) for track in range(motion.track_count)], np.uint8)
-    rotation_keyed, translation_keyed = (flags & _SINGLE) == 0, (flags & _KEYED) != 0
+    flags = motion.all_flags
     frames = max(motion.frames, 1)
     rotations, translations = np.empty((len(flags), frames, 4)), np.empty((len(flags), frames, 3))
     steps = np.zeros((len(flags), 3))
-    with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
-        if motion.frames and not (flags & _FLOATS).any():
-            _read_rotations(motion, rotation_keyed, rotations)
-            _read_translations(motion, flags, translations, steps)
-        else:
-            _read_one_by_one(motion, rotations, translations, steps)
-    rotation_steps = np.where(flags & _FLOATS, 0.0, ROTATION_STEP)
-    rotations *= np.where(flags & _FLOATS, 1.0, ROTATION_STEP)[:, None, None]
+    if not motion.frames:
+        rotations[:], translations[:] = (1, 0, 0, 0), 0
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinities of broken files are kept
+        for layout, tracks in tracks_by_layout(flags):
+            rows = motion.rows(tracks, layout)
+            if layout & _SINGLE or motion.frames:
+                rotations[tracks] = space.xray_bone_rotations(rows["rotation"])
+                if not layout & _FLOATS:
+                    rotations[tracks] *= ROTATION_STEP
+            if layout & (_KEYED | _FLOATS) == _KEYED:
+                steps[tracks] = rows["size"]
+            if motion.frames or not layout & _KEYED:
+                translations[tracks] = _decoded_translations(rows)
     return Tracks(
         rotations,
         space.xray_bone_translations(translations),
-        rotation_steps,
+        np.where(flags & _FLOATS, 0.0, ROTATION_STEP),
         steps,
-        rotation_keyed,
-        translation_keyed,
+        (flags & _SINGLE) == 0,
+        (flags & _KEYED) != 0,
     )
 
 
-def joined(motion: Motion, starts: Iterable[int], dtype: str | np.dtype[Any], *shape: int) -> NDArray[Any]:
-    """Return (len(starts), *shape) numbers read from the motion's body, each block from one offset of ``starts``."""
-    kind = np.dtype(dtype)
-    size = math.prod(shape) * kind.itemsize
-    body = motion.body
-    return np.frombuffer(b"".join([body[start : start + size] for start in starts]), kind).reshape(-1, *shape)
+def _decoded_translations(rows: NDArray[np.void]) -> NDArray[Any]:
+    """Return the translations of tracks in metres, computed as in the engine but in float64."""
+    keys: NDArray[Any] = rows["translation"]
+    if "size" not in (rows.dtype.names or ()):
+        return keys
+    return keys * rows["size"][:, None].astype(np.float64) + rows["init"][:, None].astype(np.float64)
 
 
-def _read_rotations(motion: Motion, keyed: NDArray[np.bool_], rotations: Floats) -> None:
-    starts = np.array(motion.starts[:-1], np.int64)
-    if keyed.any():
-        keys = joined(motion, (starts[keyed] + 5).tolist(), "<i2", motion.frames, 4)
-        rotations[keyed] = space.xray_bone_rotations(keys)
-    rotations[~keyed] = space.xray_bone_rotations(joined(motion, (starts[~keyed] + 1).tolist(), "<i2", 1, 4))
-
-
-def _read_translations(motion: Motion, flags: NDArray[np.uint8], translations: Floats, steps: Floats) -> None:
-    frames = motion.frames
-    starts = np.array(motion.starts[:-1], np.int64) + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
-    keyed, wide = (flags & _KEYED) != 0, (flags & _WIDE) != 0
-    translations[~keyed] = joined(motion, starts[~keyed].tolist(), "<f4", 1, 3)
-    for chosen, dtype in ((keyed & ~wide, "i1"), (keyed & wide, "<i2")):
-        if chosen.any():
-            keys = joined(motion, (starts[chosen] + 4).tolist(), dtype, frames, 3)
-            range_starts = starts[chosen] + 4 + keys[0].nbytes
-            ranges = joined(motion, range_starts.tolist(), "<f4", 2, 3).astype(np.float64)
-            steps[chosen] = ranges[:, 0]
-            translations[chosen] = keys * ranges[:, :1] + ranges[:, 1:]
-
-
-def _read_one_by_one(motion: Motion, rotations: Floats, translations: Floats, steps: Floats) -> None:
-    """Read float keys, and motions without frames (broken files) as one frame."""
-    for index in range(motion.track_count):
-        track = motion.track(index)
-        stored = track.rotation if len(track.rotation) else np.array([[0, 0, 0, 32767]])
-        rotations[index] = space.xray_bone_rotations(stored)
-        translations[index] = stored_translations(track).decoded() if len(track.translation) else 0
-        if track.size is not None:
-            steps[index] = track.size
-
-
-# ---- one track: from exact keys to stored integers
+# ---- from arrays to stored numbers
 
 
 class Width(Enum):
@@ -179,286 +151,181 @@ class Width(Enum):
     WIDE = 16
 
 
-@dataclass(slots=True)
-class Rotations:
-    """The rotation part of a track as stored: (1 or frames, 4) x, y, z, w."""
-
-    keys: NDArray[Any]
-    single: bool
-
-
-@dataclass(slots=True)
-class Translations:
-    """The translation part of a track as stored: ``keyed`` integers with ``size`` and ``init``, or float metres."""
-
-    keys: NDArray[Any]
-    keyed: bool
-    size: NDArray[np.float32] | None = None
-    init: NDArray[np.float32] | None = None
-
-    def decoded(self) -> Floats:
-        """Return (1 or frames, 3) metres, computed as in the engine but in float64."""
-        if self.size is None or self.init is None:
-            return self.keys.astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinities of broken files are kept
-            result: Floats = self.keys * self.size.astype(np.float64) + self.init.astype(np.float64)
-        return result
-
-
-def quantised_rotations(quaternions: Floats) -> NDArray[np.int16]:
-    """Return (..., 4) int16 of quaternions, normalised first, in any component order."""
-    steps = quantum.quantised(rotation.normalised(quaternions), ROTATION_STEP)
-    return np.clip(steps, -32767, 32767).astype("<i2")
-
-
-def new_rotations(quaternions: Floats) -> Rotations:
-    """Quantise (frames, 4) x, y, z, w quaternions without a base."""
-    keys = quantised_rotations(quaternions)
-    single = bool((keys == keys[:1]).all())
-    return Rotations(keys[:1] if single else keys, single)
-
-
-def edited_rotations(quaternions: Floats, base: NDArray[np.int16], kept: NDArray[np.bool_]) -> Rotations:
-    """Return the base's keys with those not ``kept`` (frames,) replaced, each with the sign of its old key."""
-    signs = np.where(np.einsum("ij,ij->i", quaternions, base.astype(np.float64)) < 0, -1.0, 1.0)
-    turned = quaternions * signs[:, None]
-    keys = np.where(kept[:, None], base, quantised_rotations(turned))
-    return Rotations(np.ascontiguousarray(keys, "<i2"), single=False)
-
-
-def new_translations(metres: Floats, width: Width) -> Translations:
-    """Quantise (frames, 3) metres without a base. Raises `WriteError` if a 32-bit float cannot hold them."""
-    if not storable(metres):
-        raise WriteError(
-            "a bone has locations that are NaN, infinite or too large for the file, and its keys must be written again",
-            remedy="Delete these keys, or restore the motion from its file",
-        )
-    mean = metres.mean(axis=0)
-    if not (np.abs(metres - mean) > CONSTANT_WITHIN).any():
-        constant = metres[:1] if (metres == metres[:1]).all() else mean[None]
-        return Translations(constant.astype("<f4"), keyed=False)
-    if width is not Width.AUTOMATIC:
-        return _quantise(metres, width)
-    narrow = _quantise(metres, Width.NARROW)
-    return narrow if np.abs(narrow.decoded() - metres).max() <= NARROW_ERROR else _quantise(metres, Width.WIDE)
-
-
-def storable(values: Floats) -> bool:
-    """Return whether a 32-bit float can hold each of these values (no NaN, no infinity)."""
-    return bool((np.abs(values) <= quantum.LARGEST).all())
-
-
-def _quantise(metres: Floats, width: Width) -> Translations:
-    low, high = metres.min(axis=0), metres.max(axis=0)
-    init, half = (low + high) / 2, (high - low) / 2
-    limit = 32767 if width is Width.WIDE else 127
-    size, init = (half / limit).astype("<f4"), init.astype("<f4")
-    keys = np.clip(quantum.quantised(metres, size, init), -limit, limit)
-    return Translations(keys.astype("<i2" if width is Width.WIDE else "i1"), True, size, init)
-
-
-def edited_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_], width: Width) -> Translations:
-    """Return the base's keys with the numbers not ``kept`` (frames, 3) replaced, in the base's range if they fit.
-
-    Otherwise the track gets a new range and all its keys are quantised again.
-    """
-    if base.size is not None and base.init is not None:
-        limit = 127 if base.keys.dtype.itemsize == 1 else 32767
-        width_allowed = width is Width.AUTOMATIC or width.value == base.keys.dtype.itemsize * 8
-        steps = quantum.quantised(metres, base.size, base.init)
-        zero_step = (base.size == 0) & ~kept.all(axis=0)
-        if width_allowed and not zero_step.any() and not (np.abs(steps[~kept]) > limit).any():
-            keys = np.where(kept, base.keys, np.where(kept, 0, steps).astype(base.keys.dtype))
-            return Translations(np.ascontiguousarray(keys, base.keys.dtype), True, base.size, base.init)
-        if width is Width.AUTOMATIC and limit == 32767:
-            width = Width.WIDE
-    return new_translations(metres, width)
-
-
-def float_rotations(quaternions: Floats, base: NDArray[Any], kept: NDArray[np.bool_]) -> Rotations:
-    """Return the same as `edited_rotations` for a track of float keys, without quantising."""
-    keys = np.where(kept[:, None], base, rotation.normalised(quaternions)).astype("<f4")
-    single = len(base) == 1 and bool((keys == keys[:1]).all())
-    return Rotations(keys[:1] if single else keys, single)
-
-
-def float_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_]) -> Translations:
-    """Return the same as `edited_translations` for a track of float keys, without quantising."""
-    keys = np.where(kept, base.keys, metres).astype("<f4")
-    constant = not base.keyed and bool((keys == keys[:1]).all())
-    return Translations(keys[:1] if constant else keys, keyed=not constant)
-
-
-def composed(rotations: Rotations, translations: Translations, flags: int = 0) -> Track:
-    """Join both parts to a track with checksums; bits of ``flags`` that do not describe the parts are kept."""
-    flags = int(flags) & ~(_SINGLE | _KEYED | _FLOATS)
-    if rotations.single:
-        flags |= _SINGLE
-    if rotations.keys.dtype.kind == "f":
-        flags |= _FLOATS
-    if translations.keyed:
-        flags |= _KEYED
-    if translations.size is not None:
-        flags &= ~_WIDE
-        flags |= _WIDE if translations.keys.dtype.itemsize == 2 else 0
-    return Track(
-        flags,
-        rotations.keys,
-        translations.keys,
-        translations.size,
-        translations.init,
-        None if rotations.single else checksum(rotations.keys),
-        checksum(translations.keys) if translations.keyed else None,
-    )
-
-
-# ---- the same for all edited tracks of a motion together
-
-
 @dataclass
 class _EditedTracks:
-    """Edited tracks: their ``flags`` and ``starts`` in the base, and their new values in the file's axes.
+    """Edited tracks whose bases have one ``layout`` (flags), and their new values in the file's axes.
 
     ``quaternions`` (tracks, frames, 4) x, y, z, w; ``metres`` (tracks, frames, 3). ``rotation_edited`` (tracks, frames)
-    and ``translation_edited`` (tracks, frames, 3) mark the values that were edited.
+    and ``translation_edited`` (tracks, frames, 3) mark the values that were edited. ``base`` has the stored fields of
+    each track; they are not used where everything is edited. ``labels``: its bone and motion.
     """
 
-    base: Motion
-    flags: NDArray[np.uint8]
-    starts: NDArray[np.int64]
+    layout: int
     quaternions: Floats
     metres: Floats
     rotation_edited: Flags
     translation_edited: Flags
+    base: NDArray[np.void]
+    labels: list[tuple[str, str]]
+
+    def base_keys(self, field: str) -> NDArray[Any]:
+        """Return (tracks, frames, ...) the stored keys of the base: cut off, or the last one repeated."""
+        keys: NDArray[Any] = self.base[field]
+        return keys[:, frame_indices(self.metres.shape[1], keys.shape[1])]
+
+    def refuse_unstorable(self, values: Floats, wanted: Flags) -> None:
+        """Raise `WriteError` if a 32-bit float cannot hold all ``wanted`` (tracks, frames) rows of ``values``."""
+        fits = np.abs(values) <= quantum.LARGEST
+        wrong = [] if fits.all() else np.argwhere(wanted & ~fits.all(axis=2)).tolist()
+        if wrong:
+            bone, motion = self.labels[wrong[0][0]]
+            raise WriteError(
+                f"keys of {bone!r} in {motion!r} are NaN, infinite or too large for the file",
+                remedy="Delete these keys, or restore the motion from its file",
+            )
 
 
 @dataclass
 class _StoredTranslations:
-    """Translations of tracks as stored: ``keys`` (tracks, frames, 3) integers with ``size`` and ``init`` (tracks, 3).
+    """Translations of tracks as stored: ``keys`` (tracks, frames, 3) with ``size`` and ``init`` (tracks, 3).
 
     ``wide`` (tracks,) marks 16-bit keys. Tracks that are not ``keyed`` store only ``single`` (tracks, 3) metres.
     """
 
     keyed: Flags
     wide: Flags
-    keys: NDArray[np.int16]
+    keys: NDArray[Any]
     size: NDArray[np.float32]
     init: NDArray[np.float32]
     single: NDArray[np.float32]
 
     @classmethod
     def empty(cls, tracks: int, frames: int) -> _StoredTranslations:
-        """Return arrays of this size filled with zeros."""
+        """Return arrays of this size for integer keys, filled with zeros."""
         unset, numbers = np.zeros(tracks, np.bool_), np.zeros((3, tracks, 3), "<f4")
         return cls(unset, unset.copy(), np.zeros((tracks, frames, 3), "<i2"), *numbers)
 
     def errors(self, metres: Floats) -> Floats:
         """Return (tracks,) the largest error on any axis of the stored translations, in metres."""
-        stored = self.keys * self.size[:, None].astype(np.float64) + self.init[:, None].astype(np.float64)
-        stored[~self.keyed] = self.single[~self.keyed, None]
-        result: Floats = np.abs(stored - metres).reshape(len(metres), -1).max(axis=1, initial=0.0)
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinities of broken files are kept
+            stored = self.keys * self.size[:, None].astype(np.float64) + self.init[:, None].astype(np.float64)
+            stored[~self.keyed] = self.single[~self.keyed, None]
+            result: Floats = np.abs(stored - metres).reshape(len(metres), -1).max(axis=1, initial=0.0)
         return result
 
 
 def encode_tracks(
-    clip: Clip, indices: NDArray[np.int64], base: Motion, edited: tuple[Flags, Flags], width: Width
-) -> tuple[Sequence[Track | bytes], Floats] | None:
-    """Encode the edited tracks ``indices`` of ``base``. Return them, and (indices,) their largest errors in metres.
+    clip: Clip,
+    indices: NDArray[np.intp],
+    base: Motion | None,
+    edited: tuple[Flags, Flags],
+    *,
+    width: Width,
+    labels: Sequence[tuple[str, str]],
+) -> tuple[list[bytes], Floats]:
+    """Encode the tracks ``indices`` of a clip. Return them, and (indices,) their largest errors in metres.
 
-    ``edited``: which rotations (base's tracks, frames) and translations (base's tracks, frames, 3) were edited. The
-    result is None if the tracks must be encoded one at a time: another number of frames, float keys, or values that
-    cannot be stored.
+    ``edited``: which rotations (clip's tracks, frames) and translations (clip's tracks, frames, 3) differ from those of
+    the same track of ``base``; all without one. Raises `WriteError` for values that cannot be stored; ``labels`` are
+    bone and motion of each of the clip's tracks.
     """
-    flags = np.array([base.flags(number) for number in indices.tolist()], np.uint8)
-    if clip.frames != base.frames or (flags & _FLOATS).any():
-        return None
-    quaternions = space.xray_bone_rotations_back(clip.rotations[indices])
-    metres = space.xray_bone_translations(clip.translations[indices])
-    if not (np.isfinite(quaternions).all() and storable(metres)):
-        return None
-    starts = np.array(base.starts, np.int64)[indices]
-    tracks = _EditedTracks(base, flags, starts, quaternions, metres, edited[0][indices], edited[1][indices])
-    rotations, single = _encode_rotations(tracks)
-    translations = _encode_translations(tracks, width)
-    return _track_bytes(flags, rotations, single, translations), translations.errors(metres)
-
-
-def _encode_rotations(tracks: _EditedTracks) -> tuple[NDArray[np.int16], Flags]:
-    """Return the rotations of each track (tracks, frames, 4), and for which tracks only the first one is stored."""
-    base, frames = tracks.base, tracks.base.frames
-    keys = quantised_rotations(tracks.quaternions)
-    any_edited: Flags = np.logical_or.reduce(tracks.rotation_edited, axis=1)
-    single: Flags = (tracks.flags & _SINGLE) != 0
-    chosen = np.flatnonzero(~single)
-    if len(chosen):
-        old = joined(base, (tracks.starts[chosen] + 5).tolist(), "<i2", frames, 4)
-        opposite = np.einsum("tij,tij->ti", tracks.quaternions[chosen], old.astype(np.float64)) < 0
-        signs = np.where(opposite, -1, 1).astype("<i2")
-        keys[chosen] = np.where(tracks.rotation_edited[chosen][..., None], keys[chosen] * signs[..., None], old)
-    chosen = np.flatnonzero(single)
-    if len(chosen):
-        keys[chosen, 0] = np.where(
-            any_edited[chosen, None],
-            keys[chosen, 0],
-            joined(base, (tracks.starts[chosen] + 1).tolist(), "<i2", 4),
+    flags = base.all_flags[indices] if base is not None else np.full(len(indices), _SINGLE, np.uint8)
+    result, errors = [b""] * len(indices), np.zeros(len(indices))
+    for layout, chosen in tracks_by_layout(flags):
+        of_clip = indices[chosen]
+        tracks = _EditedTracks(
+            layout,
+            space.xray_bone_rotations_back(clip.rotations[of_clip]),
+            space.xray_bone_translations(clip.translations[of_clip]),
+            edited[0][of_clip],
+            edited[1][of_clip],
+            base.rows(of_clip, layout) if base is not None else np.zeros(len(of_clip), track_layout(layout, 1)),
+            [labels[track] for track in of_clip.tolist()],
         )
-        constant = (keys == keys[:, :1]).reshape(len(keys), -1).all(axis=1)
-        single &= constant | ~any_edited
-    return keys, single
+        tracks.refuse_unstorable(tracks.quaternions, tracks.rotation_edited)
+        tracks.refuse_unstorable(tracks.metres, np.logical_or.reduce(tracks.translation_edited, axis=2))
+        rotations, single = _encode_rotations(tracks)
+        translations = _encode_floats(tracks) if layout & _FLOATS else _encode_translations(tracks, width)
+        errors[chosen] = translations.errors(tracks.metres)
+        encoded = _track_bytes(flags[chosen], rotations, single, translations)
+        for index, track in zip(chosen.tolist(), encoded, strict=True):
+            result[index] = track
+    return result, errors
 
 
-def _encode_translations(tracks: _EditedTracks, width: Width) -> _StoredTranslations:
-    """Return the translations of each track: in the base's range if they fit, else as `new_translations` makes them."""
-    frames, flags = tracks.base.frames, tracks.flags
-    starts = tracks.starts + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
-    result = _StoredTranslations.empty(len(flags), frames)
-    any_edited = tracks.translation_edited.reshape(len(flags), -1).any(axis=1)
-    keyed, wide = (flags & _KEYED) != 0, (flags & _WIDE) != 0
-    unedited_single = np.flatnonzero(~keyed & ~any_edited)
-    result.single[unedited_single] = joined(tracks.base, starts[unedited_single].tolist(), "<f4", 3)
-    to_requantise = {width: np.flatnonzero(~keyed & any_edited)}
-    for key_type, chosen in (("i1", np.flatnonzero(keyed & ~wide)), ("<i2", np.flatnonzero(keyed & wide))):
-        if len(chosen):
-            old = joined(tracks.base, (starts[chosen] + 4).tolist(), key_type, frames, 3)
-            range_starts = starts[chosen] + 4 + old[0].nbytes
-            ranges = joined(tracks.base, range_starts.tolist(), "<f4", 2, 3)
-            fits = _encode_in_old_ranges(result, chosen, tracks, (old, ranges), width)
-            wider = Width.WIDE if width is Width.AUTOMATIC and key_type == "<i2" else width
-            to_requantise[wider] = np.concatenate((to_requantise.get(wider, chosen[:0]), chosen[~fits]))
-    for chosen_width, indices in to_requantise.items():
-        if len(indices):
-            _encode_in_new_ranges(result, indices, tracks.metres[indices], chosen_width)
+def _encode_rotations(tracks: _EditedTracks) -> tuple[NDArray[Any], Flags]:
+    """Return the rotations of each track (tracks, frames, 4), and for which tracks only the first one is stored.
+
+    Each edited key gets the sign of its old key. A single integer rotation that was edited is written as a new track.
+    """
+    any_edited: Flags = np.logical_or.reduce(tracks.rotation_edited, axis=1)
+    edited, old = tracks.rotation_edited[..., None], tracks.base_keys("rotation")
+    if tracks.layout & _FLOATS:
+        unit = rotation.normalised(np.where(edited, tracks.quaternions, 1.0))
+        keys = np.where(edited, unit.astype("<f4"), old)
+    elif tracks.layout & _SINGLE:
+        keys = np.where(any_edited[:, None, None], _quantised_rotations(tracks.quaternions), old)
+    else:
+        opposite = np.einsum("tij,tij->ti", tracks.quaternions, old.astype(np.float64)) < 0
+        signs = np.where(opposite, -1, 1).astype("<i2")[..., None]
+        keys = np.where(edited, _quantised_rotations(tracks.quaternions) * signs, old)
+    if not tracks.layout & _SINGLE:
+        return keys, np.zeros(len(keys), np.bool_)
+    constant: Flags = (keys == keys[:, :1]).reshape(len(keys), -1).all(axis=1)
+    return keys, constant | ~any_edited
+
+
+def _quantised_rotations(quaternions: Floats) -> NDArray[np.int16]:
+    """Return (..., 4) int16 of quaternions, normalised first, in any component order."""
+    steps = quantum.quantised(rotation.normalised(quaternions), ROTATION_STEP)
+    return np.clip(steps, -32767, 32767).astype("<i2")
+
+
+def _encode_floats(tracks: _EditedTracks) -> _StoredTranslations:
+    """Return the translations of tracks of float keys: single ones until they move."""
+    edited = tracks.translation_edited
+    keys = np.where(edited, np.where(edited, tracks.metres, 0.0).astype("<f4"), tracks.base_keys("translation"))
+    result = _StoredTranslations.empty(len(keys), 0)
+    result.keys, result.single, result.size[:] = keys, keys[:, 0], 1.0
+    moving = ~(keys == keys[:, :1]).reshape(len(keys), -1).all(axis=1)
+    result.keyed = (moving & edited.any(axis=(1, 2))) | bool(tracks.layout & _KEYED)
     return result
 
 
-def _encode_in_old_ranges(
-    result: _StoredTranslations,
-    chosen: NDArray[np.int64],
-    tracks: _EditedTracks,
-    stored: tuple[NDArray[Any], NDArray[Any]],
-    width: Width,
-) -> Flags:
-    """Fill the ``chosen`` tracks of ``result`` with keys in the base's own ranges; return which of them fit.
+def _encode_translations(tracks: _EditedTracks, width: Width) -> _StoredTranslations:
+    """Return the translations of each track: in the base's range if they fit, else in a new one."""
+    result = _StoredTranslations.empty(*tracks.rotation_edited.shape)
+    misfit: Flags = np.logical_or.reduce(tracks.translation_edited, axis=(1, 2))
+    if tracks.layout & _KEYED:
+        misfit &= ~_encode_in_old_ranges(result, tracks, width)
+        width = Width.WIDE if width is Width.AUTOMATIC and tracks.layout & _WIDE else width
+    else:
+        result.single[:] = tracks.base_keys("translation")[:, 0]
+    if misfit.any():
+        tracks.refuse_unstorable(tracks.metres, misfit[:, None])
+        _encode_in_new_ranges(result, np.flatnonzero(misfit), tracks.metres[misfit], width)
+    return result
 
-    ``stored``: keys (chosen, frames, 3) and ranges (chosen, 2, 3) of the base.
-    """
-    old, ranges = stored
-    limit = 127 if old.dtype.itemsize == 1 else 32767
-    edited = tracks.translation_edited[chosen]
-    steps = quantum.quantised(tracks.metres[chosen], ranges[:, :1], ranges[:, 1:])
-    zero_step = ((ranges[:, 0] == 0) & edited.any(axis=1)).any(axis=1)
-    outside = (edited & (np.abs(steps) > limit)).reshape(len(chosen), -1).any(axis=1)
+
+def _encode_in_old_ranges(result: _StoredTranslations, tracks: _EditedTracks, width: Width) -> Flags:
+    """Fill ``result`` with keys in the base's own ranges; return in which tracks all edited ones fit."""
+    old, size, init = tracks.base_keys("translation"), tracks.base["size"], tracks.base["init"]
+    limit = 32767 if tracks.layout & _WIDE else 127
+    edited = tracks.translation_edited
+    steps = quantum.quantised(tracks.metres, size[:, None], init[:, None])
+    zero_step = ((size == 0) & edited.any(axis=1)).any(axis=1)
+    outside = (edited & (np.abs(steps) > limit)).reshape(len(old), -1).any(axis=1)
     width_allowed = width is Width.AUTOMATIC or width.value == old.dtype.itemsize * 8
-    fits: Flags = ~edited.reshape(len(chosen), -1).any(axis=1) | (width_allowed & ~zero_step & ~outside)
+    fits: Flags = width_allowed & ~zero_step & ~outside
     replaced = edited & fits[:, None, None]
-    result.keys[chosen] = np.where(replaced, np.where(replaced, steps, 0).astype(old.dtype), old)
-    result.size[chosen], result.init[chosen] = ranges[:, 0], ranges[:, 1]
-    result.keyed[chosen], result.wide[chosen] = True, limit == 32767
+    result.keys[:] = np.where(replaced, np.where(replaced, steps, 0).astype(old.dtype), old)
+    result.size[:], result.init[:] = size, init
+    result.keyed[:], result.wide[:] = True, limit == 32767
     return fits
 
 
 def _encode_in_new_ranges(result: _StoredTranslations, chosen: NDArray[np.int64], metres: Floats, width: Width) -> None:
-    """Fill the ``chosen`` tracks of ``result`` as `new_translations` does, from (tracks, frames, 3) metres."""
+    """Fill the ``chosen`` tracks of ``result`` in ranges of their own, from (tracks, frames, 3) metres."""
     by_frame = np.ascontiguousarray(metres.swapaxes(0, 1))  # numpy reduces whole rows along this axis
     mean = by_frame.mean(axis=0)
     constant = ~(np.abs(metres - mean[:, None]) > CONSTANT_WITHIN).reshape(len(metres), -1).any(axis=1)
@@ -493,35 +360,25 @@ def _quantise_tracks(
 
 
 def _track_bytes(
-    flags: NDArray[np.uint8], rotations: NDArray[np.int16], single: Flags, translations: _StoredTranslations
+    flags: NDArray[np.uint8], rotations: NDArray[Any], single: Flags, translations: _StoredTranslations
 ) -> list[bytes]:
     """Return the bytes of each track with checksums; bits of ``flags`` that do not describe the track are kept."""
-    flags = flags & np.uint8(0xFF & ~(_SINGLE | _KEYED | _FLOATS)) | np.where(single, _SINGLE, 0).astype(np.uint8)
-    flags[translations.keyed] = flags[translations.keyed] & np.uint8(0xFF & ~_WIDE) | np.uint8(_KEYED)
-    flags[translations.keyed & translations.wide] |= np.uint8(_WIDE)
+    flags = flags & np.uint8(0xFF & ~(_SINGLE | _KEYED)) | np.where(single, _SINGLE, 0).astype(np.uint8)
+    flags |= np.where(translations.keyed, _KEYED, 0).astype(np.uint8)
+    has_width = (flags & (_KEYED | _FLOATS)) == _KEYED
+    flags[has_width] &= np.uint8(0xFF & ~_WIDE)
+    flags[has_width & translations.wide] |= np.uint8(_WIDE)
     result = [b""] * len(flags)
-    frames = rotations.shape[1]
-    kinds = flags & (_SINGLE | _KEYED | np.where(translations.keyed, _WIDE, 0).astype(np.uint8))
-    for kind in np.unique(kinds).tolist():
-        chosen = np.flatnonzero(kinds == kind)
-        fields: list[Any] = [("flags", "u1"), ("rotation", "<i2", (1, 4))]
-        if not kind & _SINGLE:
-            fields[1:] = ("rotation_crc", "<u4"), ("rotation", "<i2", (frames, 4))
-        if kind & _KEYED:
-            key = "<i2" if kind & _WIDE else "i1"
-            fields += [("keys_crc", "<u4"), ("keys", key, (frames, 3)), ("size", "<f4", 3), ("init", "<f4", 3)]
-        else:
-            fields += [("single", "<f4", 3)]
-        rows = np.zeros(len(chosen), np.dtype(fields))
-        rows["flags"], rows["rotation"] = flags[chosen], rotations[chosen, : 1 if kind & _SINGLE else frames]
-        if kind & _KEYED:
-            rows["keys"] = translations.keys[chosen]
-            rows["size"], rows["init"] = translations.size[chosen], translations.init[chosen]
-        else:
-            rows["single"] = translations.single[chosen]
-        for name, crc in (("rotation", "rotation_crc"), ("keys", "keys_crc")):
-            if crc in (rows.dtype.names or ()):
-                rows[crc] = [checksum(row) for row in rows[name]]
-        for index, row in zip(chosen.tolist(), rows, strict=True):
+    for layout, tracks in tracks_by_layout(flags):
+        rows = np.zeros(len(tracks), track_layout(layout, rotations.shape[1]))
+        rows["flags"], rows["rotation"] = flags[tracks], rotations[tracks, : rows["rotation"].shape[1]]
+        rows["translation"] = translations.keys[tracks] if layout & _KEYED else translations.single[tracks, None]
+        fields = rows.dtype.names or ()
+        if "size" in fields:
+            rows["size"], rows["init"] = translations.size[tracks], translations.init[tracks]
+        for what in ("rotation", "translation"):
+            if f"{what}_crc" in fields:
+                rows[f"{what}_crc"] = [checksum(keys) for keys in rows[what]]
+        for index, row in zip(tracks.tolist(), rows, strict=True):
             result[index] = row.tobytes()
     return result

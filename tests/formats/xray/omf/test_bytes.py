@@ -13,7 +13,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.omf.codec import read_parameters
-from addon.formats.xray.omf.document import Track, TrackFlag, checksum, translation_key
+from addon.formats.xray.omf.document import Track, TrackFlag, checksum, track_layout
 from tests.real_files import corpus_files
 
 KEYS = bytes.fromhex("0100 0200 0300 ff7f  0180 feff 0000 0100".replace(" ", ""))
@@ -299,7 +299,7 @@ def test_integer_keys_that_would_be_nan_as_floats_are_not_reported(flags: int) -
     rotation = np.full(
         (1 if flags & TrackFlag.SINGLE_ROTATION else 2, 4), 0 if floats else -1, "<f4" if floats else "<i2"
     )
-    kind = translation_key(flags)
+    kind = track_layout(flags, 2)["translation"].base
     translation = np.full((2 if keyed else 1, 3), 0 if kind == np.float32 else -1, kind)
     size = np.zeros(3, "<f4") if keyed and not floats else None
     crcs = None if flags & TrackFlag.SINGLE_ROTATION else checksum(rotation), checksum(translation) if keyed else None
