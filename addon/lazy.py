@@ -70,7 +70,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model",
         "model_export",
         "motion",
-        "property_values",
+        "rotors",
         "textures",
     ),
     "games.xray": (

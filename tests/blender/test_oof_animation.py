@@ -15,7 +15,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.pose import keyed_motions
-from addon.games.descent3 import motion, property_values
+from addon.games.descent3 import motion, rotors
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of
 from addon.ui import badges
 from addon.ui.descent3 import models, panels
@@ -67,7 +67,7 @@ def off(matrix, rotation, position):
 
 def driven_otherwise(made, numbers, order, parents):
     """(which parts are turned by more than frames, which of them or of what they hang on)."""
-    itself = np.array([property_values.rotates_itself(shown) is not None for shown in made.parts])
+    itself = np.array([rotors.rotates_itself(shown) is not None for shown in made.parts])
     itself |= np.isfinite(numbers["override"][:, order]).any(axis=0)
     below = itself.copy()
     for place in range(len(parents)):
@@ -157,7 +157,7 @@ def test_every_tick_shows_the_exact_pose_in_the_scene(name, bones, vectors):
     beyond = 2 if document(path.read_bytes()).major >= 22 else 0  # older files begin at 0
     ticks = np.unique(np.linspace(first - beyond, last + beyond, 25).round())
     game = in_game(path.read_bytes(), ticks)
-    spinning = [property_values.rotates_itself(shown) is not None for shown in made.parts]
+    spinning = [rotors.rotates_itself(shown) is not None for shown in made.parts]
     if any(spinning):
         return  # a turret in no battery follows the frame in viewers: compared part by part above
     for row, tick in enumerate(ticks):
@@ -741,9 +741,7 @@ def test_rotors_turn_as_the_game_turns_them_and_exports_take_no_notice(bones, ve
     made, _ = imported(path, bones=bones, textures=False)
     model = document(path.read_bytes())
     places = [
-        n
-        for n, shown in enumerate(made.parts)
-        if (said := property_values.rotates_itself(shown)) and said.kind.name == "ROTATE"
+        n for n, shown in enumerate(made.parts) if (said := rotors.rotates_itself(shown)) and said.kind.name == "ROTATE"
     ]
     assert places
     for frame in (0, 6, 17):
@@ -769,7 +767,7 @@ def test_rotors_turn_as_the_game_turns_them_and_exports_take_no_notice(bones, ve
 def test_rotors_and_turrets_are_driven_on_what_poses_their_part(bones, samples):
     made, _ = imported(samples / "descent3" / "ship.oof", bones=bones, textures=False)
     made.holder.motionbridge_descent_model.shows_turrets = True
-    parts = [part for part in made.parts if property_values.rotates_itself(part)]
+    parts = [part for part in made.parts if rotors.rotates_itself(part)]
     assert len(parts) == 2
     driven = {
         (owner.name, curve.data_path)
@@ -847,10 +845,8 @@ def test_the_import_sets_rate_and_range_where_that_is_asked_for(vectors):
     bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False, match_scene=True, keys="FEW")
     scene = bpy.context.scene
     assert (scene.render.fps, scene.frame_start, scene.frame_end) == (30, 0, 30)
-    fan = next(
-        one for one in scene.objects if (said := property_values.rotates_itself(one)) and said.kind.name == "ROTATE"
-    )
-    seconds = property_values.rotates_itself(fan).numbers[0]
+    fan = next(one for one in scene.objects if (said := rotors.rotates_itself(one)) and said.kind.name == "ROTATE")
+    seconds = rotors.rotates_itself(fan).numbers[0]
     scene.frame_set(7)
     # Rotors turn by the new rate.
     angle = 2 * math.pi * (7 / 30) / seconds
@@ -868,7 +864,7 @@ def test_the_import_leaves_motions_out_where_that_is_asked_for(vectors):
 def test_a_rotor_swings_round_with_an_empty_above_it(samples, between):
     """That a part rotates by itself is no reason to leave out what carries it."""
     made, _ = imported(samples / "descent3" / "ship.oof", textures=False, rotors=False, animation=False)
-    index = next(n for n, part in enumerate(made.parts) if property_values.rotates_itself(part) is not None)
+    index = next(n for n, part in enumerate(made.parts) if rotors.rotates_itself(part) is not None)
     rotor, above = made.parts[index], made.parts[index].parent
     x, y, z = rotor.location = (0.25, 0.5, 0.75)
     rotor.matrix_parent_inverse.identity()

@@ -24,4 +24,4 @@ PART_KINDS = (
     ("CUSTOM", "Team Logo ($custom)", "Drawn only with the texture of a team or player", 12),
     ("OTHER", "Other", "A property string unknown to the game", 13),
 )
-"""Kinds of sub-objects by their property string (`property_values`), as enum items."""
+"""Kinds of sub-objects by their property string (`formats.descent3.oof.commands`), as enum items."""

@@ -44,7 +44,7 @@ from . import hierarchy as model_hierarchy
 from . import motion
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
 from .options import ModelExportOptions
-from .property_values import rotates_itself
+from .rotors import rotates_itself
 from .textures import gather_material, open_archive
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ The holder of a model, an empty or an armature, stores the data of the file and 
 no effect on the export. An unedited property string is kept, even if the game does not know it.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -20,7 +21,7 @@ from bpy.props import (
 
 from ...blender.properties import AddedProperties, bytes_property, nearest_ancestor, seal_property
 from ...blender.typed import Context
-from . import property_values
+from ...formats.descent3 import oof
 from .kinds import PART_KINDS
 
 POINT_KINDS = (
@@ -37,8 +38,15 @@ MOTION_STATES = (
 )
 
 
-def _show_rotors(model: Any, context: Context) -> None:
-    property_values.show(context, model.id_data)
+def _unchanged(_context: Context, _holder: Any) -> None: ...
+
+
+preview_changed: Callable[[Context, Any], Any] = _unchanged
+"""Called with the holder of a model after another choice of what it previews. Set by the package, for `rotors`."""
+
+
+def _tell(model: Any, context: Context) -> None:
+    preview_changed(context, model.id_data)
 
 
 def _note_object(member: "BatteryMember", _context: Context) -> None:
@@ -76,12 +84,12 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     shows_rotors: BoolProperty(
         name="Rotate Rotors",
         description="Show rotors rotating as in the game; not exported",
-        update=_show_rotors,
+        update=_tell,
     )
     shows_turrets: BoolProperty(
         name="Rotate Turrets",
         description="Show turrets rotating through their range; not exported",
-        update=_show_rotors,
+        update=_tell,
     )
     motion_status: EnumProperty(
         name="Motions",
@@ -93,16 +101,33 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     active_battery: IntProperty(options={"HIDDEN"})
 
 
-def _in_property_string(field: str) -> dict[str, Any]:
-    """Return the getter and setter of a property that is stored in the property string."""
+def _in_text(field: str, kind: Callable[[float], Any] = float, size: int = 1) -> dict[str, Any]:
+    """Return the getter and setter of ``size`` numbers, or of one number, that are stored in the property string."""
 
     def read(part: "DescentPartProperties") -> Any:
-        return getattr(property_values, f"get_{field}")(part)
+        values = [kind(value) for value in oof.values_of(part.text, field)] or [kind(0)] * size
+        return values if size > 1 else values[0]
 
     def write(part: "DescentPartProperties", value: Any) -> None:
-        getattr(property_values, f"set_{field}")(part, value)
+        part.text = oof.with_values(part.text, field, list(value) if size > 1 else [value])
 
     return {"get": read, "set": write}
+
+
+KIND_NAMES = [name for name, *_ in PART_KINDS]
+
+
+def _kind(part: "DescentPartProperties") -> int:
+    command = oof.parse_property(part.text)
+    name = command.kind.name if command is not None else "OTHER" if part.text else "NONE"
+    return KIND_NAMES.index(name)
+
+
+def _set_kind(part: "DescentPartProperties", number: int) -> None:
+    """Write the shortest property string of another kind, with usual numbers. OTHER changes nothing."""
+    name = KIND_NAMES[number]
+    if number != _kind(part) and name != "OTHER":
+        part.text = "" if name == "NONE" else oof.Property.usual(oof.Kind[name]).text()
 
 
 def file_digest() -> Any:
@@ -145,14 +170,15 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         name="Kind",
         description="Behaviour set by the property string",
         items=PART_KINDS,
-        **_in_property_string("kind"),
+        get=_kind,
+        set=_set_kind,
     )
     seconds: FloatProperty(
         name="Seconds per Rotation",
         description="Duration of one full rotation; above 0, at most 20 for a rotor and 60 for a turret",
         min=0.0,
         max=60.0,
-        **_in_property_string("seconds"),
+        **_in_text("seconds"),
     )
     colour: FloatVectorProperty(
         name="Color",
@@ -161,22 +187,22 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         subtype="COLOR_GAMMA",
         min=0.0,
         max=1.0,
-        **_in_property_string("colour"),
+        **_in_text("colour", size=3),
     )
-    size: FloatProperty(name="Size", description="Size of the light", min=0.0, **_in_property_string("size"))
+    size: FloatProperty(name="Size", description="Size of the light", min=0.0, **_in_text("size"))
     degrees: FloatProperty(
         name="Range (°)",
         description="Rotation range of the turret in degrees, half to each side",
         min=0.0,
         max=360.0,
-        **_in_property_string("degrees"),
+        **_in_text("degrees"),
     )
     reaction: FloatProperty(
         name="Reaction (s)",
         description="Reaction time of the turret in seconds",
         min=0.0,
         max=10.0,
-        **_in_property_string("reaction"),
+        **_in_text("reaction"),
     )
     monitor: IntProperty(
         name="Monitor",
@@ -185,7 +211,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         ),
         min=1,
         max=8,
-        **_in_property_string("monitor"),
+        **_in_text("monitor", int),
     )
 
 

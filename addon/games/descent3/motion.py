@@ -32,7 +32,7 @@ from ...formats.descent3.oof.pose import KeyedMotion, few_keys, keyed_motions
 from ...formats.descent3.oof.tracks import Precision, same_displacements, same_rotations
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
 from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_part, sample, scene_range
-from .property_values import rotates_itself
+from .rotors import rotates_itself
 
 if TYPE_CHECKING:
     import bpy

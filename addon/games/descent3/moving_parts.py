@@ -19,7 +19,7 @@ from ...blender.sampling import REST_TOLERANCE
 from ...core import affine
 from ...core.errors import WriteError
 from .hierarchy import Hierarchy, array
-from .property_values import rotates_itself
+from .rotors import rotates_itself
 
 if TYPE_CHECKING:
     import bpy

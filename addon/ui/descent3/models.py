@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
-from ...games.descent3 import hierarchy, kinds, model, model_export, motion, property_values, textures
+from ...games.descent3 import hierarchy, kinds, model, model_export, motion, rotors, textures
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
 from .. import layouts
@@ -234,7 +234,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
         # The first possible start frame of a Blender scene is 0.
         scene.frame_start, scene.frame_end = max(moving.ticks[0], 0), max(moving.ticks[1], 1)
         for one in made:
-            property_values.show(context, one.holder)
+            rotors.show(context, one.holder)
 
     def _sources(self, paths: list[str], report: Report) -> "dict[str, model.Source]":
         """Return label -> source of each model to import; from archives the selected or named ones.

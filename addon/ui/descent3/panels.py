@@ -129,14 +129,6 @@ def _draw_ticks(layout: bpy.types.UILayout, active: Object, moving: list[tuple[A
             layout.label(text=text, icon="BLANK1", translate=False)
 
 
-FIELDS = {
-    "ROTATE": ("seconds", "spin_axis"),
-    "GLOW": ("colour", "size"),
-    "THRUSTER": ("colour", "size"),
-    "TURRET": ("degrees", "seconds", "reaction", "spin_axis"),
-    "MONITOR": ("monitor",),
-}
-"""Kind of sub-object -> the numbers of its property string, and the properties that belong to them."""
 MEMBERS_SHOWN = 8
 
 
@@ -204,10 +196,12 @@ def _draw_part(layout: bpy.types.UILayout, active: Object) -> None:
     column = fields(layout.column())
     column.label(text=active.name, icon="OBJECT_DATA", translate=False)
     column.prop(part, "kind")
-    for name in FIELDS.get(part.kind, ()):
+    for name in oof.fields_of(part.text):
         column.prop(part, name)
-    column.prop(part, "text")
     found = oof.parse_property(part.text)
+    if found is not None and found.kind in oof.ROTATING:
+        column.prop(part, "spin_axis")
+    column.prop(part, "text")
     if found is not None and found.problem:
         column.label(text=tell(found.problem), icon="ERROR", translate=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
+from .commands import ROTATING, Kind, Property, fields_of, parse_property, values_of, with_values
 from .document import Oof
 from .mapping import CONVERSIONS, Settings, decode, encode
 from .model import (
@@ -15,7 +16,6 @@ from .model import (
     PointKind,
     WeaponBattery,
     find_problems,
-    parse_property,
     problems_of_name,
 )
 from .pose import Poses, poses
@@ -24,7 +24,9 @@ from .text import describe, differences, dump
 __all__ = [
     "CONVERSIONS",
     "NEW",
+    "ROTATING",
     "Finding",
+    "Kind",
     "Model",
     "Motion",
     "Oof",
@@ -32,6 +34,7 @@ __all__ = [
     "Point",
     "PointKind",
     "Poses",
+    "Property",
     "Settings",
     "WeaponBattery",
     "decode",
@@ -39,6 +42,7 @@ __all__ = [
     "differences",
     "dump",
     "encode",
+    "fields_of",
     "find_problems",
     "parse_property",
     "poses",
@@ -47,5 +51,7 @@ __all__ = [
     "read",
     "recompose",
     "starts_like",
+    "values_of",
+    "with_values",
     "write",
 ]

@@ -1,4 +1,4 @@
-"""A model of Descent 3 for editing, in Blender's axes; its property strings; problems that the game would have with it.
+"""A model of Descent 3 for editing, in Blender's axes; problems that the game would have with it.
 
 Indices of parts and points are indices in the lists here; ``source`` is the index in the file. Property strings and
 limits are known from the engine's ``newstyle.cpp``, ``polymodel.h`` and ``polymodel.cpp``.
@@ -6,7 +6,6 @@ limits are known from the engine's ``newstyle.cpp``, ``polymodel.h`` and ``polym
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,6 +19,7 @@ from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, parents_first
 from ....core.problems import Problem, some, whole
 from ....core.report import counted, counted_plural
+from .commands import ROTATING, Kind, parse_property
 
 if TYPE_CHECKING:
     from .pose import Track
@@ -172,121 +172,6 @@ class Match:
         """Return the base's stored index if it still refers to part ``index``, else the stored index of that part."""
         unchanged = self.same and self.base_indices.get(stored, -1) == index
         return stored if unchanged else self.of_part(index)
-
-
-# Property strings ---------------------------------------------------------------------------------------------------
-
-
-class Kind(Enum):
-    """Role of a sub-object, given by the command in its property string."""
-
-    ROTATE = "$rotate="
-    """Rotates continuously: seconds per turn."""
-    JITTER = "$jitter"
-    SHELL = "$shell"
-    """The housing of a door, which becomes the room."""
-    FACING = "$facing"
-    """One face that always points at the camera."""
-    FRONT_FACE = "$frontface"
-    GLOW = "$glow="
-    """Light at the pivot: red, green, blue, size."""
-    THRUSTER = "$thruster="
-    """Light of an engine: red, green, blue, size."""
-    TURRET = "$fov="
-    """Rotated by the game: field of view in degrees, seconds per turn, seconds to react."""
-    MONITOR = "$monitor"
-    """A gauge of a cockpit, 1 to 8."""
-    VIEWER = "$viewer"
-    LAYER = "$layer"
-    CUSTOM = "$custom"
-
-
-NUMBERS = {
-    Kind.ROTATE: ("seconds a turn",),
-    Kind.GLOW: ("red", "green", "blue", "size"),
-    Kind.THRUSTER: ("red", "green", "blue", "size"),
-    Kind.TURRET: ("degrees", "seconds a turn", "seconds to react"),
-}
-"""Names of the numbers after a command, in order."""
-_BY_PREFIX = (Kind.JITTER, Kind.SHELL, Kind.FACING, Kind.FRONT_FACE)
-_EXACT = (Kind.VIEWER, Kind.LAYER, Kind.CUSTOM)
-_LIMITS = {Kind.ROTATE: (20.0,), Kind.TURRET: (360.0, 60.0, 10.0)}
-"""Largest values that the engine accepts. The smallest is 0; rotors need more than 0."""
-_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
-
-
-@dataclass(frozen=True)
-class Property:
-    """A command with its ``numbers`` (named in `NUMBERS`; for a monitor, its index).
-
-    ``problem``: why the engine would ignore the command, "" if it does not.
-    """
-
-    kind: Kind
-    numbers: tuple[float, ...] = ()
-    problem: str = ""
-
-    @property
-    def works(self) -> bool:
-        """Whether the engine obeys the command."""
-        return not self.problem
-
-    def text(self) -> str:
-        """Return the shortest property string with this meaning."""
-        if self.kind is Kind.MONITOR:
-            return f"{self.kind.value}{int(self.numbers[0]):02}"
-        return str(self.kind.value) + ",".join(f"{number:g}" for number in self.numbers)
-
-
-def parse_property(text: str) -> Property | None:
-    """Parse a property string as the engine does. None if it has no effect.
-
-    The engine splits the string at its first ``=``, compares the command without regard to case (some commands only by
-    their beginning), and ignores unknown commands and strings of fewer than three characters.
-    """
-    if len(text) < 3:
-        return None
-    head, sign, data = text.partition("=")
-    command = (head + sign).lower()
-    for kind in NUMBERS:
-        if command == kind.value:
-            return _with_numbers(kind, data)
-    if any(command == kind.value for kind in _EXACT):
-        return Property(Kind(command))
-    monitor = re.fullmatch(r"\$monitor0([1-8])", command)
-    if monitor:
-        return Property(Kind.MONITOR, (float(monitor[1]),))
-    return next((Property(kind) for kind in _BY_PREFIX if command.startswith(kind.value)), None)
-
-
-def _with_numbers(kind: Kind, data: str) -> Property:
-    wanted = NUMBERS[kind]
-    numbers = _leading_numbers(data, len(wanted))
-    if not data:
-        return Property(kind, numbers, "there is no value after =; the game would read other memory")
-    if len(numbers) < len(wanted):
-        return Property(kind, numbers, f"it needs {counted(len(wanted), 'number')}: {', '.join(wanted)}")
-    for number, most, name in zip(numbers, _LIMITS.get(kind, ()), wanted, strict=False):
-        if not 0 <= number <= most or (kind is Kind.ROTATE and number == 0):
-            return Property(kind, numbers, f"{name} must be {'above' if kind is Kind.ROTATE else 'from'} 0 to {most:g}")
-    return Property(kind, numbers)
-
-
-def _leading_numbers(data: str, most: int) -> tuple[float, ...]:
-    """Return the comma-separated numbers at the start of ``data``, at most ``most``."""
-    numbers: list[float] = []
-    at = 0
-    while len(numbers) < most:
-        found = _NUMBER.match(data, at)
-        if found is None:
-            break
-        numbers.append(float(found[1]))
-        at = found.end()
-        comma = re.compile(r"\s*,").match(data, at)
-        if comma is None:
-            break
-        at = comma.end()
-    return tuple(numbers)
 
 
 # What the game would refuse ------------------------------------------------------------------------------------------
@@ -458,7 +343,7 @@ def _problems_of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterat
         yield _warning("its property string ends in =; the game would read past it", "Correct it")
     if kind in _CHILDLESS and has_children:
         yield _warning("the game does not draw the children of a door's shell or front", "Choose another parent")
-    if kind in (Kind.ROTATE, Kind.TURRET) and part.spin_axis is None:
+    if kind in ROTATING and part.spin_axis is None:
         yield whole(
             "it rotates but has no axis of rotation; the game would use a random one", "Give it an axis of rotation"
         )

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from ....core import rotation, space
 from ....core.model import parents_first
 from ....core.report import Report
+from .commands import Kind, Property, parse_property
 from .document import FULL_TURN, TIMED_SINCE, Batteries, Oof, PositionTracks, RotationTracks, Tracks
-from .model import Floats, Kind, Motion, Property, Singles, parse_property
+from .model import Floats, Motion, Singles
 
 _UPRIGHT = 1e-5
 _UNITS_PER_FRACTION = 65535
@@ -154,7 +155,7 @@ def _track(
     spin, seconds = None, None
     if rotation_keys is not None:
         played = cumulative_rotations(rotation_keys["axis"], rotation_keys["angle"])
-        if command is not None and command.works and command.kind in (Kind.ROTATE, Kind.TURRET) and len(played) >= 2:
+        if command is not None and command.rotates and len(played) >= 2:
             spin = unit_axes(rotation_keys["axis"][1:2])[0]
             seconds = command.numbers[0] if command.kind is Kind.ROTATE else None
     return Track(

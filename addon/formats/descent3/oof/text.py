@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ....core.report import counted
 from ....core.text import extent, value_differences, value_lines
+from .commands import parse_property
 from .document import (
     AttachPoints,
     Batteries,
@@ -18,7 +19,6 @@ from .document import (
     SubObject,
     chunk_label,
 )
-from .model import parse_property
 
 _WORDS = {
     b"OHDR": "header",

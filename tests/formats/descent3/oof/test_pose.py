@@ -8,7 +8,7 @@ import pytest
 from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof import pose
-from addon.formats.descent3.oof.model import Kind, parse_property
+from addon.formats.descent3.oof.commands import Kind, parse_property
 from tests.formats.descent3.oof.annotated import CHUNKS, body, model
 from tests.formats.descent3.oof.engine import engine_models
 
