@@ -216,6 +216,20 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
     return False
 
 
+def refuse_changed(plan: FilePlan, known: Collection[str], if_changed: OtherBase) -> None:
+    """Raise `WriteError` if others changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`.
+
+    ``known``: SHA-256 values of the file as imported or saved since.
+    """
+    if if_changed is OtherBase.REFUSE and plan.on_disk() not in {None, plan.digest, *known}:
+        raise WriteError(
+            "the file on disk is no longer the one that was imported",
+            file=plan.path,
+            remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk again",
+            option="if_changed",
+        )
+
+
 def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: OtherBase) -> None:
     """Check that a plan based on the imported file may replace the file on disk, and set ``plan.imported``.
 
@@ -223,14 +237,7 @@ def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: Ot
     ``imported``: SHA-256 of the imported file. Raises `WriteError` if others changed the file on disk and
     ``if_changed`` is `OtherBase.REFUSE`.
     """
-    known = {imported, properties.saved, saved_here(properties.id_data, plan.path), plan.digest}
-    if if_changed is OtherBase.REFUSE and plan.on_disk() not in {None, *known}:
-        raise WriteError(
-            "the file on disk is no longer the one that was imported",
-            file=plan.path,
-            remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk again",
-            option="if_changed",
-        )
+    refuse_changed(plan, {imported, properties.saved, saved_here(properties.id_data, plan.path)}, if_changed)
     plan.imported = plan.base = imported
 
 

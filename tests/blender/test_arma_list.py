@@ -91,7 +91,7 @@ def test_an_action_made_in_blender_is_listed_and_is_no_original(rig, folder):
     rig.motionbridge_playing_animation = 2
     assert rig.animation_data.action == copy
     assert animation_edit.original_of(copy) == bpy.data.actions["nod"]
-    assert "is a copy of 'nod'" in refusal(bpy.ops.motionbridge.arma_save_back, overwrite=True)
+    assert "is a copy of 'nod'" in refusal(bpy.ops.motionbridge.arma_save_back, if_changed="IMPORTED")
     assert (folder / "nod.rtm").read_bytes() == before
 
 

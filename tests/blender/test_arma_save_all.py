@@ -10,6 +10,7 @@ import pytest
 from addon.core import files
 from addon.core.report import Report
 from addon.games.arma import animation_edit, animation_import
+from addon.games.plan import OtherBase
 from addon.ui.arma import panels
 from tests.blender.rtm_scene import curve_of
 from tests.blender.test_arma_list import folder, rig
@@ -53,7 +54,7 @@ def test_each_animation_is_written_as_it_would_be_alone(rig, folder, tmp_path_fa
         edit(bpy.data.actions[name])
     alone = tmp_path_factory.mktemp("alone")
     for action in animation_import.animations_of(rig):
-        plan = animation_edit.plan_save_back(bpy.context, rig, action, overwrite=False, report=Report())
+        plan = animation_edit.plan_save_back(bpy.context, rig, action, if_changed=OtherBase.REFUSE, report=Report())
         (alone / f"{action.name}.rtm").write_bytes(plan.data)
     assert bpy.ops.motionbridge.arma_save_all(backup=False) == {"FINISHED"}
     assert contents(folder) == contents(alone)
@@ -125,7 +126,7 @@ def test_a_file_that_others_changed_is_asked_about_before_any_is_written(rig, fo
     before = contents(folder)
     assert "no longer the one that was imported" in refusal(bpy.ops.motionbridge.arma_save_all)
     assert contents(folder) == before
-    assert bpy.ops.motionbridge.arma_save_all(overwrite=True, backup=False) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_save_all(if_changed="IMPORTED", backup=False) == {"FINISHED"}
     assert all(contents(folder)[name] != before[name] for name in before)
 
 

@@ -41,7 +41,9 @@ def an_animation(folder, samples):
         curve_of(action, "head", "location", 0).keyframe_points[0].co[1] += 0.5
 
     kind = panels.MOTIONBRIDGE_OT_arma_save_back
-    return SimpleNamespace(path=path, edit=edit, kind=kind, says="1 frame changed", option="overwrite", decided=True)
+    return SimpleNamespace(
+        path=path, edit=edit, kind=kind, says="1 frame changed", option="if_changed", decided="IMPORTED"
+    )
 
 
 def a_path(folder, samples):
@@ -282,8 +284,8 @@ def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
     opened.path.write_bytes(opened.path.read_bytes() + bytes(1))
     dialog = dialog_of(opened.kind)
     assert CHANGED in " ".join(" ".join(drawn(dialog)).split())
-    assert "overwrite" in properties_drawn(dialog)
-    dialog.overwrite = True
+    assert "if_changed" in properties_drawn(dialog)
+    dialog.if_changed = "IMPORTED"
     dialog.check(bpy.context)
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert NOTHING in drawn(dialog_of(opened.kind))

@@ -14,7 +14,7 @@ import pytest
 import addon.ui
 from addon import games
 from addon.core.report import Report
-from addon.ui import bases, change_words, files, menus, operation
+from addon.ui import bases, change_words, menus, operation, saving
 
 FOLDER = Path(addon.ui.__file__).parent
 RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.OPERATOR]
@@ -215,14 +215,14 @@ def test_warnings_are_in_the_language_of_where_they_are_shown(our_russian):
     report.warn("3 triangles without area; not shown, but kept", "hull")
     english, russian = report.lines()[0], "3 треугольника без площади; не показаны, но сохраняются (hull)"
     dialog = Labels()
-    files.draw_warnings(dialog, report)
+    saving.draw_warnings(dialog, report)
     assert dialog.texts == [russian]
     assert operation.status_line("hull.ogf", report) == f"hull.ogf. {russian}"
     view.use_translate_reports = False
     assert operation.status_line("hull.ogf", report) == f"hull.ogf. {english}"
     view.use_translate_reports, view.use_translate_interface = True, False
     dialog = Labels()
-    files.draw_warnings(dialog, report)
+    saving.draw_warnings(dialog, report)
     view.use_translate_interface = True
     assert dialog.texts == [english]
     assert operation.status_line("hull.ogf", report) == f"hull.ogf. {russian}"

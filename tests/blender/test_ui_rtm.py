@@ -154,7 +154,7 @@ def test_a_copy_does_not_replace_the_file_of_the_original(file):
         curve_of(copy, "head", "location", 0).keyframe_points[0].co[1] += 1
         rig.animation_data.action = copy
         with pytest.raises(RuntimeError, match=f"'{name}' is a copy of '{original.name}'.*file of its own"):
-            bpy.ops.motionbridge.arma_save_back(overwrite=True)
+            bpy.ops.motionbridge.arma_save_back(if_changed="IMPORTED")
         assert file.read_bytes() == before
     rig.animation_data.action = original
     curve_of(original, "head", "location", 0).keyframe_points[0].co[1] += 1

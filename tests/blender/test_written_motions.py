@@ -4,7 +4,7 @@ import shutil
 import struct
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import CellType, FunctionType, SimpleNamespace
 
 import bpy
 import numpy as np
@@ -20,7 +20,7 @@ from addon.formats.xray.chunks import COMPRESSED, Chunk, ChunkRun, read_chunks, 
 from addon.formats.xray.ogf.document import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
 from addon.games.xray.motions import timing as motion_timing
-from addon.ui import files
+from addon.ui import saving
 from addon.ui.xray import motion_files, target
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
@@ -517,7 +517,16 @@ def as_in_a_window(kind: type, **options):
     own = {name: value for name, value in vars(kind).items() if name not in {"__dict__", "__weakref__", "bl_rna"}}
     given = SimpleNamespace(is_property_set=lambda name: name in options)
     said = {"report": lambda *_: None, "properties": given}
-    return type("Shown", bases, own | said | defaults | options)()
+    made = type("Shown", bases, own | said | defaults | options)
+    cell = CellType(made)  # for `super()`
+    for name, method in own.items():
+        if isinstance(method, FunctionType) and "__class__" in method.__code__.co_freevars:
+            closure = tuple(
+                cell if free == "__class__" else old
+                for free, old in zip(method.__code__.co_freevars, method.__closure__, strict=True)
+            )
+            setattr(made, name, FunctionType(method.__code__, method.__globals__, name, method.__defaults__, closure))
+    return made()
 
 
 def drawn(operator) -> list[str]:
@@ -554,7 +563,7 @@ def test_many_warnings_are_folded_in_the_dialog():
         report.warn(f"finding {number} " + "x " * 60)
     report.note("no warning")
     layout = Layout()
-    files.draw_warnings(layout, report)
+    saving.draw_warnings(layout, report)
     assert layout.kept[-1] == "and 3 more"
     assert sum(line.startswith("finding") for line in layout.kept) == 6
     assert max(map(len, layout.kept)) <= 70

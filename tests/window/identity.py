@@ -144,7 +144,7 @@ def arma_saved_back_undone_saved_back() -> Steps:
     yield from save_back("motionbridge.arma_save_back")
     edited = path.read_bytes()
     assert edited != before, stage.sentence()
-    yield from undone_and_saved(path, before, edited, "motionbridge.arma_save_back", overwrite=True)
+    yield from undone_and_saved(path, before, edited, "motionbridge.arma_save_back", if_changed="IMPORTED")
 
 
 def arma_animations_saved_together() -> Steps:
@@ -169,7 +169,7 @@ def arma_animations_saved_together() -> Steps:
     assert (walk.read_bytes() != before[0], run.read_bytes() != before[1]) == (True, True)
     assert (new / "sneak.rtm").read_bytes() == run.read_bytes()
     saved = walk.read_bytes(), run.read_bytes()
-    yield from undone_and_saved(walk, before[0], saved[0], "motionbridge.arma_save_all", overwrite=True)
+    yield from undone_and_saved(walk, before[0], saved[0], "motionbridge.arma_save_all", if_changed="IMPORTED")
 
 
 def arma_model_saved_back() -> Steps:

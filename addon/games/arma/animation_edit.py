@@ -18,7 +18,7 @@ from ...blender.rotation_modes import HiddenKeys, angles_in_use
 from ...core.changes import Changes, Part
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
-from ..plan import Together, digest_on_disk, remember_saved, saved_here
+from ..plan import OtherBase, Together, digest_on_disk, refuse_changed, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
 from .animation_import import animations_of
@@ -54,13 +54,13 @@ def plan_save_back(
     rig: Object,
     action: Action,
     *,
-    overwrite: bool,
+    if_changed: OtherBase,
     report: Report,
     hidden: HiddenKeys = HiddenKeys.STOP,
 ) -> AnimationPlan:
     """Return a plan that writes the action to its source file. Raises `WriteError`, also if others changed that file.
 
-    ``overwrite``: replace the file even if others changed it. ``hidden`` as in `AnimationExportOptions`.
+    ``if_changed`` as in `plan.onto_imported`, ``hidden`` as in `AnimationExportOptions`.
     """
     properties = action.motionbridge_animation
     if not properties.path:
@@ -76,14 +76,9 @@ def plan_save_back(
     options = AnimationExportOptions(hidden_keys=hidden)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
     _warn_of_same_file(rig, action, report)
-    if is_changed_on_disk(action) and not overwrite and not plan.is_saved():
-        raise WriteError(
-            "the file on disk is no longer the one that was imported",
-            file=str(path),
-            remedy="Import it again, or choose to overwrite it",
-            option="overwrite",
-        )
-    plan.imported = plan.base = hashlib.sha256(kept(properties, "document")).hexdigest()
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    refuse_changed(plan, {imported, saved_here(action, str(path))}, if_changed)
+    plan.imported = plan.base = imported
     return plan
 
 
@@ -118,7 +113,7 @@ def plan_save_all(
     rig: Object,
     *,
     folder: str,
-    overwrite: bool,
+    if_changed: OtherBase,
     report: Report,
     hidden: HiddenKeys = HiddenKeys.STOP,
     progress: Callable[[int], None] = lambda _: None,
@@ -126,7 +121,7 @@ def plan_save_all(
     """Plan a file for each listed action of ``rig``: its source file; for new actions and copies one in ``folder``.
 
     Without a ``folder`` the latter are left out. An action that cannot be exported is left out with a warning.
-    ``overwrite`` and ``hidden`` as in `plan_save_back`; ``progress`` is called with the number of planned actions.
+    ``if_changed`` and ``hidden`` as in `plan_save_back`; ``progress`` is called with the number of planned actions.
     Raises `WriteError` if two actions would be written to the same file, or if a choice is missing.
     """
     changed: list[tuple[Action, AnimationPlan]] = []
@@ -144,7 +139,7 @@ def plan_save_all(
                 options = AnimationExportOptions(hidden_keys=hidden)
                 plan = plan_export(context, rig, path, options=options, report=found, action=action)
             else:
-                plan = plan_save_back(context, rig, action, overwrite=overwrite, report=found, hidden=hidden)
+                plan = plan_save_back(context, rig, action, if_changed=if_changed, report=found, hidden=hidden)
         except WriteError as refusal:
             if refusal.option:
                 raise

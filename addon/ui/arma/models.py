@@ -19,10 +19,9 @@ from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, classes_of, iface_, options_from, properties_from, rpt_
-from ..change_words import change_text, file_sentence, tell
+from ..change_words import file_sentence, tell
 from ..files import (
     FileExport,
-    SaveBackOntoImported,
     draw_backup,
     draw_changes_on_disk,
     draw_check_first,
@@ -32,11 +31,11 @@ from ..files import (
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome, draw_last_check, stores_nothing
 from ..preferences import arma_folder
+from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH, active_object, has_mesh, objects_of, on_active
 
 if TYPE_CHECKING:
-    from ...games.arma.properties import ArmaModelProperties
     from ...games.plan import FilePlan
 
 LEVELS_SHOWN = 12
@@ -171,7 +170,7 @@ def _draw_chosen(layout: bpy.types.UILayout, chosen: "model_export.Chosen") -> N
         column.label(text=iface_("{} more").format(len(found) - LEVELS_SHOWN), icon="DOT", translate=False)
 
 
-class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_model_save_back(ModelSaveBack, BlenderOperator):
     """Write the model to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.arma_model_save_back"
@@ -183,23 +182,12 @@ class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator
             on_active(model_of),
         ),
     )
-
-    def source(self, context: Context) -> "ArmaModelProperties":
-        """Return the properties of the collection that stores the model."""
-        return model_of(context.view_layer.objects.active).motionbridge_arma_model
+    stored_in, recipe = "motionbridge_arma_model", model_export
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
         options = ModelExportOptions(work_folder=arma_folder(context))
         chosen = chosen_model(context)
         return model_export.plan_save_back(context, chosen, options, if_changed=self.base(), report=report)
-
-    def settle(self, context: Context, plan: Any) -> None:
-        """Store that the model is the written file."""
-        model_export.settle(plan, model_of(context.view_layer.objects.active))
-
-    def details(self, plan: "FilePlan") -> list[str]:
-        """Return what changes in each LOD."""
-        return [change_text(part) for part in plan.changes.parts]
 
 
 # LODs, points and proxies ---------------------------------------------------------------------------------------------

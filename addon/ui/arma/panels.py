@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 
 from ...blender import action as actions
 from ...blender import delta_action, nla, scope
@@ -17,11 +17,12 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, path_search, rpt_
-from ..bones import HiddenKeysChoice, draw_restore, hides_keys
+from ..bones import draw_restore
 from ..change_words import change_text, plan_sentence, tell
-from ..files import SaveBack, absolute
+from ..files import absolute
 from ..layouts import STATUS_ICONS, DrawnRows, fields, name_filter
 from ..operation import Need, Operation, Outcome, stores_nothing, wrapped_lines
+from ..saving import IMPORTED_BASES, MotionSaveBack, Target, base_file
 from ..searched_lists import PanelList, SearchedRows
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from ..target import RIG, MatchScene, OnAction, active_action, active_rig, enter_range
@@ -46,43 +47,44 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
         return Outcome(f"{action.name}: {rpt_(name)}")
 
 
-class OverwriteChoice:
-    """Mixin for operators that write animations to their source files: whether to overwrite files changed on disk."""
+class AnimationSaveBack(MotionSaveBack):
+    """Mixin for saves of animations, which always start from the imported file."""
 
-    overwrite: BoolProperty(
-        name="Overwrite",
-        description="Write even if the file on disk has changed since import",
-        default=False,
-        options={"SKIP_SAVE"},
-    )
+    if_changed: base_file(*IMPORTED_BASES)
+
+    def actions(self, context: Context) -> list[Action]:
+        """Return the actions to save. Overridden by every operator."""
+        raise NotImplementedError
+
+    def targets(self, context: Context) -> list[Target]:
+        rig = active_rig(context)
+        return [Target(rig, [action], action.motionbridge_animation) for action in self.actions(context)]
+
+    def edited(self, context: Context) -> Iterable[Any]:
+        """The animations; the armature has only their list."""
+        return self.actions(context)
+
+    def is_changed(self, target: Target) -> bool:
+        return animation_edit.is_changed_on_disk(*target.actions)
+
+    def settle_target(self, _context: Context, target: Target, plan: Any) -> None:
+        animation_edit.settle(plan, target.rig, *target.actions)
 
 
-class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, OverwriteChoice, HiddenKeysChoice, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_save_back(AnimationSaveBack, OnAction, BlenderOperator):
     """Write the animation to its source file, with a backup if none exists"""
 
     bl_idname = "motionbridge.arma_save_back"
     bl_label = "Save Animation Back"
 
-    def path(self, context: Context) -> str:
-        """Return the path of the imported file."""
-        return str(self.chosen(context)[1].motionbridge_animation.path)
+    def actions(self, context: Context) -> list[Action]:
+        return [self.chosen(context)[1]]
 
-    def planned(self, context: Context, report: Report) -> "AnimationPlan":
-        rig, action = self.chosen(context)
+    def plan_of(self, context: Context, target: Target, report: Report, _step: Any) -> "AnimationPlan":
+        hidden = self.hidden_keys_option()
         return animation_edit.plan_save_back(
-            context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
+            context, target.rig, *target.actions, if_changed=self.base(), report=report, hidden=hidden
         )
-
-    def questions(self, context: Context) -> dict[str, bool]:
-        """Return whether to overwrite a file that has changed on disk, and hidden keys."""
-        rig, action = self.chosen(context)
-        return {"overwrite": animation_edit.is_changed_on_disk(action), "hidden_keys": hides_keys(rig)}
-
-    def settle(self, context: Context, plan: Any) -> None:
-        """Store that the animation is that of the written file."""
-        rig, action = self.chosen(context)
-        animation_edit.settle(plan, rig, action)
-        self.restore_hidden_keys(rig, [action])
 
 
 def _listed(context: Context) -> "list[Action]":
@@ -90,7 +92,7 @@ def _listed(context: Context) -> "list[Action]":
     return animation_import.animations_of(active_rig(context))
 
 
-class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_save_all(AnimationSaveBack, BlenderOperator):
     """Write all edited animations of the list to their source files, with backups where none exist"""
 
     bl_idname = "motionbridge.arma_save_all"
@@ -105,44 +107,31 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
         options={"SKIP_SAVE", *PATH_OPTIONS},
     )
 
+    def actions(self, context: Context) -> list[Action]:
+        return _listed(context)
+
     def suggest(self, context: Context) -> None:
         """Suggest the folder of the first source file for copies and new animations."""
-        if not self.folder and any(map(animation_edit.needs_folder, self.edited(context))):
+        if not self.folder and any(map(animation_edit.needs_folder, _listed(context))):
             self.folder = self.path(context)
 
     def path(self, context: Context) -> str:
         """Return the folder for new animations, else the folder of the first source file."""
-        listed = _listed(context)
-        first = next((one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path), "")
+        first = super().path(context)
         return self.folder or str(Path(bpy.path.abspath(first)).parent if first else "")
-
-    def edited(self, context: Context) -> Iterable[Any]:
-        return _listed(context)
 
     def planned(self, context: Context, report: Report) -> "AnimationPlans":
         rig = active_rig(context)
-        with scope.progress(context, len(animation_import.animations_of(rig))) as step:
+        with scope.progress(context, len(self.actions(context))) as step:
             return animation_edit.plan_save_all(
                 context,
                 rig,
                 folder=absolute(self.folder) if self.folder else "",
-                overwrite=self.overwrite,
+                if_changed=self.base(),
                 report=report,
                 hidden=self.hidden_keys_option(),
                 progress=step,
             )
-
-    def paths(self, context: Context) -> Iterable[str]:
-        """Return the paths of all source files."""
-        listed = _listed(context)
-        return [one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path]
-
-    def questions(self, context: Context) -> dict[str, bool]:
-        """Return whether to overwrite files that have changed on disk, and hidden keys."""
-        rig = active_rig(context)
-        listed = animation_import.animations_of(rig)
-        changed = any(animation_edit.is_changed_on_disk(one) for one in listed if one.motionbridge_animation.path)
-        return {"overwrite": changed, "hidden_keys": hides_keys(rig)}
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "folder")
@@ -166,7 +155,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
         for action, one in zip(plan.actions, plan.plans, strict=True):
             one.write(backup=backup)
             animation_edit.settle(one, rig, action)
-        self.restore_hidden_keys(rig, animation_import.animations_of(rig))
+        self.restore_hidden_keys(rig, self.actions(context))
 
     def sentence(self, plan: Any) -> str:
         return plan_sentence(plan, rpt_)

@@ -31,18 +31,17 @@ from ..change_words import file_sentence, tell
 from ..files import (
     FileExport,
     ModelFileImport,
-    SaveBackOntoImported,
     source_collection,
 )
 from ..images import ImageExport, ImageImport
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Need, Outcome, call_operator, wrapped_lines
 from ..preferences import descent3_folders
+from ..saving import ModelSaveBack
 from ..target import has_mesh, objects_of
 
 if TYPE_CHECKING:
     from ...formats.descent3.hog2 import Hog2
-    from ...games.descent3.model_properties import DescentModelProperties
     from ...games.plan import FilePlan
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
@@ -423,25 +422,18 @@ class EXPORT_SCENE_OT_descent3_ogf(ImageExport, ExportHelper, BlenderOperator):
 
 
 def _imported(context: Context) -> Any:
-    """Return the properties of the active object's model if it was imported from a file or an archive."""
+    """Return what stores the active object's model if it was imported from a file or an archive."""
     holder = holder_of(context.view_layer.objects.active)
-    return holder.motionbridge_descent_model if holder is not None and holder.motionbridge_descent_model.path else None
+    return holder if holder is not None and holder.motionbridge_descent_model.path else None
 
 
-class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
+class MOTIONBRIDGE_OT_descent_save_back(ModelSaveBack, BlenderOperator):
     """Write the model to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.descent_save_back"
     bl_label = "Save Model Back"
     needs = (Need("The active object is not part of an imported model", _imported),)
-
-    def source(self, context: Context) -> "DescentModelProperties":
-        """Return the properties of the object that stores the model."""
-        return holder_of(context.view_layer.objects.active).motionbridge_descent_model
-
-    def planned(self, context: Context, report: Report) -> "FilePlan":
-        holder = holder_of(context.view_layer.objects.active)
-        return model_export.plan_save_back(context, holder, if_changed=self.base(), report=report)
+    stored_in, recipe = "motionbridge_descent_model", model_export
 
     def notes(self, plan: Any) -> list[str]:
         if not plan.member:
@@ -453,10 +445,6 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
     def sentence(self, plan: Any) -> str:
         """Name the archive and the model in it."""
         return file_sentence(f"{Path(plan.path).name}: {plan.member}" if plan.member else plan.path, plan)
-
-    def settle(self, context: Context, plan: Any) -> None:
-        """Store that the model and its motions are those of the written file."""
-        model_export.settle(plan, holder_of(context.view_layer.objects.active))
 
 
 CLASSES = classes_of(__name__)

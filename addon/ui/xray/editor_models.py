@@ -29,16 +29,16 @@ from ..bases import (
     rpt_,
 )
 from ..bones import hides_keys
-from ..change_words import change_lines, change_text, file_sentence
+from ..change_words import file_sentence
 from ..files import (
     FileExport,
     ModelFileImport,
-    SaveBackOntoImported,
     source_collection,
 )
 from ..layouts import draw_tolerances, fields
 from ..operation import Check, Need, Operation, Outcome, draw_last_check
 from ..preferences import model_options
+from ..saving import ModelSaveBack
 from ..target import (
     active_model,
     active_rig,
@@ -52,7 +52,6 @@ from .target import actions_moving, editor_model_to_export, root_of_active
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
-    from ...games.xray.models.properties import EditorModelProperties
 
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
@@ -150,7 +149,7 @@ class EXPORT_SCENE_OT_xray_object(
         path = self.named_file(kinds.EDITOR_MODELS)
         holder = editor_model_to_export(context, self.collection)
         options = options_from(self, EditorModelExportOptions, backup=self.backup)
-        motions = self.editor_motion_options()
+        motions = self.export_options()
         if holder.motionbridge_editor_model.is_model:
             plan = editor_exporting.plan_export(context, holder, path, options, report, motions=motions)
         else:
@@ -319,16 +318,13 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
         column.prop(surface, "two_sided")
 
 
-class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionChoices, BlenderOperator):
+class MOTIONBRIDGE_OT_editor_model_save_back(ModelSaveBack, EditorMotionChoices, BlenderOperator):
     """Write the editor's model with its motions to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.editor_model_save_back"
     bl_label = "Save Editor Model Back"
     needs = (IMPORTED,)
-
-    def source(self, context: Context) -> "EditorModelProperties":
-        """Return the properties of the object that stores the model."""
-        return editor_model_of(context).motionbridge_editor_model
+    stored_in, recipe = "motionbridge_editor_model", editor_exporting
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The object that stores the model, and its motions, which get the names that are written."""
@@ -341,19 +337,17 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
             editor_model_of(context),
             if_changed=self.base(),
             report=report,
-            motions=self.editor_motion_options(),
+            motions=self.export_options(),
             samples=self._samples,
         )
 
     def questions(self, context: Context) -> dict[str, bool]:
         """Return the base file, and for a model with motions the edited rest pose and hidden keys."""
         holder = editor_model_of(context)
-        if not _motions_inside(holder):
-            return {"if_changed": False}
-        return {
-            "if_changed": False,
-            "rest_change": rest_is_edited(holder, "motionbridge_skeletal_files"),
-            "hidden_keys": hides_keys(holder),
+        moves = bool(_motions_inside(holder))
+        return super().questions(context) | {
+            "rest_change": moves and rest_is_edited(holder, "motionbridge_skeletal_files"),
+            "hidden_keys": moves and hides_keys(holder),
         }
 
     def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
@@ -361,20 +355,11 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         if _motions_inside(editor_model_of(context)):
             draw_tolerances(layout, self)
 
-    def details(self, plan: Any) -> list[str]:
-        """Return the changes of meshes, bones, surfaces and motions, one line each."""
-        return [
-            line
-            for part in plan.changes.parts
-            for line in ([change_text(part)] if part.new or part.noun == "motion" else change_lines(part))
-        ]
-
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model and its motions are those of the written file."""
-        holder = editor_model_of(context)
-        editor_exporting.settle(plan, holder)
+        super().settle(context, plan)
         if plan.written:
-            self.restore_hidden_keys(holder, [action for action, _ in plan.written])
+            self.restore_hidden_keys(editor_model_of(context), [action for action, _ in plan.written])
 
 
 def _motions_inside(holder: Object) -> list[Action]:

@@ -1,22 +1,20 @@
 """First person: the operator that makes the scene, its panel, and Save Back of all its motions and configs together."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
-from ...blender import scope
 from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
-from ...games import plan as plans
 from ...games.xray.hud import attachments, pairs, placing, sections
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.state import holder_of, rigs_of
-from ...games.xray.motions import library, omf_codec, omf_host
+from ...games.xray.motions import library, omf_host
 from ...games.xray.options import HudSceneOptions
 from ..bases import (
     BlenderList,
@@ -29,16 +27,14 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..bones import hides_keys
-from ..change_words import change_text, plan_sentence
-from ..files import SaveBackOntoEither
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Need, Operation, Outcome, open_editors
 from ..preferences import folders
+from ..saving import Target
 from ..searched_lists import SearchedRows
 from ..sidebar import MotionbridgePanel
 from . import hud_tools
-from .motion_choices import ExportChoices, draw_bone_limit, rest_is_edited, worst_error_text
+from .motion_choices import ExportChoices, MotionFileSaveBack, draw_bone_limit
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -370,7 +366,7 @@ def _has_files(context: Context) -> bool:
     return sections.has_configs(hands) or any(_files_of(hands))
 
 
-class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
+class MOTIONBRIDGE_OT_hud_save_back(ExportChoices, MotionFileSaveBack, BlenderOperator):
     """Write the motions of hands and weapon and the changed config lines to their files, after a preview of all"""
 
     bl_idname = "motionbridge.hud_save_back"
@@ -387,73 +383,27 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         default="SECTION",
     )
 
+    is_together = True
+
+    def targets(self, context: Context) -> list[Target]:
+        return [Target(rig, library.motions_of(file), file) for rig, file in _files_of(_hands(context))]
+
     def path(self, context: Context) -> str:
-        """Return the path of the first file, with which the dialog begins."""
-        hands = _hands(context)
-        first = next((file.path for _, file in _files_of(hands)), "")
-        return str(first or hands.motionbridge_hud.folders)
+        return super().path(context) or str(_hands(context).motionbridge_hud.folders)
 
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Both armatures and all motions: saved motions count as unedited afterwards."""
-        found = list(_files_of(_hands(context)))
-        rigs = dict.fromkeys(rig for rig, _ in found)
-        return (*rigs, *(action for _, file in found for action in library.motions_of(file)))
+    def others(self, context: Context, report: Report) -> "list[FilePlan]":
+        """Return the plans of the configs."""
+        return list(sections.plan_configs(_hands(context), sections.Inherited[self.inherited], report))
 
-    def planned(self, context: Context, report: Report) -> "FilePlan":
-        """Return one plan for all files; files without changes are left out."""
-        hands = _hands(context)
-        found = list(_files_of(hands))
-        made: list[FilePlan] = []
-        before = 0
-        with scope.progress(context, sum(len(library.motions_of(file)) for _, file in found)) as step:
-            for rig, file in found:
-                plan = library.plan_save_back(
-                    omf_codec.OMF,
-                    context,
-                    rig,
-                    file,
-                    options=self.motion_options(),
-                    if_changed=self.base(),
-                    report=report,
-                    progress=_progress_from(before, step),
-                    samples=self._samples_of(rig),
-                )
-                before += len(library.motions_of(file))
-                made.append(plan)
-        made += sections.plan_configs(hands, sections.Inherited[self.inherited], report)
-        return plans.Together(self.path(context), [one for one in made if not one.is_saved()])
-
-    def put(self, context: Context, plan: Any, *, backup: bool) -> None:
-        """Write and settle each file before the next one, which may fail."""
-        hands = _hands(context)
-        for one in plan.plans:
-            one.write(backup=backup)
-            if not isinstance(one, omf_host.MotionPlan):
-                sections.settle(hands)
-                continue
-            for rig, file in _files_of(hands):
-                if bpy.path.abspath(file.path) == one.path:
-                    self.restore_hidden_keys(rig, library.motions_of(file))
-                    library.settle_saved(omf_codec.OMF, context, one, rig, file=file, options=self.motion_options())
-
-    def _samples_of(self, rig: Object) -> Any:
-        """Return the poses of one armature that were sampled while the dialog is open."""
-        return None if self._samples is None else self._samples.setdefault(rig.name, {})
-
-    def paths(self, context: Context) -> Iterable[str]:
-        """Paths of all motion files of the scene."""
-        return [self.path(context), *(file.path for _, file in _files_of(_hands(context)))]
+    def settle(self, context: Context, plan: Any) -> None:
+        if isinstance(plan, omf_host.MotionPlan):
+            super().settle(context, plan)
+        else:
+            sections.settle(_hands(context))
 
     def questions(self, context: Context) -> dict[str, bool]:
         hands = _hands(context)
-        found = list(_files_of(hands))
-        rigs = rigs_of(hands)
-        return {
-            "if_changed": any(library.changed_by_others(rig, file) for rig, file in found),
-            "rest_change": any(rest_is_edited(rig, "motionbridge_motion_files") for rig in rigs),
-            "hidden_keys": any(map(hides_keys, rigs)),
-            "inherited": sections.has_configs(hands) and bool(sections.wanted(hands)),
-        }
+        return super().questions(context) | {"inherited": sections.has_configs(hands) and bool(sections.wanted(hands))}
 
     def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "width")
@@ -463,39 +413,12 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
     def title(self) -> str:
         return iface_("Save HUD Scene Back")
 
-    def details(self, plan: Any) -> list[str]:
-        return list(_details(plan.plans))
-
-    def notes(self, plan: Any) -> list[str]:
-        """Return the largest rounding error of each motion file."""
-        texts = [worst_error_text(one) for one in plan.plans if isinstance(one, omf_host.MotionPlan)]
-        return [text for text in texts if text]
-
-    def sentence(self, plan: Any) -> str:
-        """Return what was written, with the name of each file."""
-        return plan_sentence(plan, rpt_)
-
-
-def _progress_from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:
-    """Return a progress function for one file among others; ``before``: motions done in the files before."""
-    return lambda count: step(before + count)
-
 
 def _files_of(hands: Object) -> Iterator[tuple[Any, Any]]:
     """Yield pairs of armature and motion file, those of the hands first."""
     for rig in rigs_of(hands):
         for file in rig.motionbridge_motion_files:
             yield rig, file
-
-
-def _details(found: Iterable[Any]) -> Iterator[str]:
-    for plan in found:
-        if isinstance(plan, omf_host.MotionPlan):
-            yield from map(change_text, plan.changes.parts)
-            yield from (f"{old} > {new}" for old, new in plan.renamed)
-            yield from (iface_("{} will be removed").format(name) for name in plan.deleted)
-        else:
-            yield from plan.changes.lines
 
 
 CLASSES = classes_of(__name__)

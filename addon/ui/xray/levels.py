@@ -32,11 +32,10 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import change_text, file_sentence, tell
+from ..change_words import file_sentence, tell
 from ..files import (
     FileExport,
     FileImport,
-    SaveBackOntoImported,
     draw_backup,
     draw_changes_on_disk,
     draw_check_first,
@@ -45,6 +44,7 @@ from ..files import (
 from ..layouts import fields, paragraph
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
 from ..preferences import folders, game_materials
+from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH
 from .level_faces import FaceValues, draw_active_face, draw_ground, kind_of, known_materials
@@ -53,7 +53,6 @@ from .target import level_holders_to_export
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
     from ...games.xray.levels.file import ImportedLevelFile, Plan
-    from ...games.xray.levels.properties import LevelProperties
 
 LevelImportProperties: Any = properties_from(LevelImportOptions)
 LevelFolderProperties: Any = properties_from(LevelFolderOptions)
@@ -495,24 +494,13 @@ def _imported(context: Context) -> Any:
     return holder if exported and holder.motionbridge_level.path else None
 
 
-class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
+class MOTIONBRIDGE_OT_level_save_back(ModelSaveBack, BlenderOperator):
     """Write the active level object to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.level_save_back"
     bl_label = "Save Level File Back"
     needs = (Need("The active object was not imported from a level file", _imported),)
-
-    def source(self, context: Context) -> "LevelProperties":
-        """Return the properties of the object that stores the file."""
-        return holder_of(context.view_layer.objects.active).motionbridge_level
-
-    def planned(self, context: Context, report: Report) -> "FilePlan":
-        holder = holder_of(context.view_layer.objects.active)
-        return level_geometry.plan_save_back(context, holder, if_changed=self.base(), report=report)
-
-    def details(self, plan: "FilePlan") -> list[str]:
-        """Return one line per changed object."""
-        return [change_text(part) for part in plan.changes.parts]
+    stored_in, recipe = "motionbridge_level", level_geometry
 
     def notes(self, plan: "FilePlan") -> list[str]:
         """Return the names of the other files that are written."""
@@ -521,7 +509,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the files on disk are the written ones."""
-        level_geometry.settle(holder_of(context.view_layer.objects.active), plan)
+        level_geometry.settle(self.holder(context), plan)
 
 
 CLASSES = classes_of(__name__)

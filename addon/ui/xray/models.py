@@ -37,19 +37,19 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import change_lines, file_sentence
+from ..change_words import file_sentence
 from ..files import (
     ArmatureExport,
     FileExport,
     FileImport,
     ModelFileImport,
-    SaveBackOntoImported,
     keep_and_show,
     source_collection,
 )
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Need, Operation, Outcome
 from ..preferences import model_options
+from ..saving import ModelSaveBack
 from ..searched_lists import PanelList
 from ..target import (
     active_model,
@@ -285,7 +285,7 @@ class EXPORT_SCENE_OT_xray_ogf(
         self, context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report
     ) -> "FilePlan":
         chosen = self._chosen(holder)
-        return making.plan_new(context, holder, path, options, report, chosen=chosen, motions=self.motion_options())
+        return making.plan_new(context, holder, path, options, report, chosen=chosen, motions=self.export_options())
 
     def _chosen(self, holder: Object) -> list[Action]:
         """Return the actions for the motions inside a new model. Raises `WriteError` if there should be some."""
@@ -299,27 +299,13 @@ def active_game_model(context: Context) -> Any:
     return holder if holder is not None and holder.motionbridge_model.is_model else None
 
 
-class MOTIONBRIDGE_OT_model_save_back(SaveBackOntoImported, BlenderOperator):
+class MOTIONBRIDGE_OT_model_save_back(ModelSaveBack, BlenderOperator):
     """Write the model to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.model_save_back"
     bl_label = "Save Model Back"
     needs = (Need("The active object is not part of an imported X-Ray model", active_game_model),)
-
-    def source(self, context: Context) -> "ModelProperties":
-        """Return the properties of the object that stores the model."""
-        return active_game_model(context).motionbridge_model
-
-    def planned(self, context: Context, report: Report) -> "FilePlan":
-        return model_export.plan_save_back(context, active_game_model(context), if_changed=self.base(), report=report)
-
-    def details(self, plan: "FilePlan") -> list[str]:
-        """Return the changes of meshes and bones, one line each."""
-        return [line for part in plan.changes.parts for line in change_lines(part)]
-
-    def settle(self, context: Context, plan: Any) -> None:
-        """Store that the model is that of the written file."""
-        model_export.settle(plan, active_game_model(context))
+    stored_in, recipe = "motionbridge_model", model_export
 
 
 USER_DATA = "User Data"

@@ -16,16 +16,17 @@ from ...core.report import Report
 from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import library, replaced
+from ...games.xray.motions import library, omf_codec, omf_host, replaced
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
 from ..bases import CALL, BlenderList, ExportHelper, MixedIn, classes_of, iface_, options_from, properties_from, rpt_
 from ..bones import HiddenKeysChoice
-from ..change_words import file_sentence
+from ..change_words import change_text, file_sentence, plan_sentence
 from ..files import FileImport
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import call_operator
 from ..preferences import folders
+from ..saving import MotionSaveBack, Target
 from ..target import likely_rig
 
 if TYPE_CHECKING:
@@ -393,7 +394,7 @@ class RestChoice(RestProperties):
 class EditorMotionChoices(SkeletalExportProperties, RestChoice, HiddenKeysChoice):
     """Mixin for operators that write editor motions."""
 
-    def editor_motion_options(self) -> SkeletalExportOptions:
+    def export_options(self) -> SkeletalExportOptions:
         """Return the options as the export takes them."""
         return options_from(self, SkeletalExportOptions)
 
@@ -401,7 +402,7 @@ class EditorMotionChoices(SkeletalExportProperties, RestChoice, HiddenKeysChoice
 class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
     """Mixin for operators that write motions of the game (.omf)."""
 
-    def motion_options(self) -> MotionExportOptions:
+    def export_options(self) -> MotionExportOptions:
         """Return the options as the export takes them."""
         return options_from(self, MotionExportOptions)
 
@@ -412,6 +413,73 @@ class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
         self.draw_hidden_keys(layout, rig)
         layout.prop(self, "width")
         layout.prop(self, "rename")
+
+
+class MotionFileSaveBack(MotionSaveBack):
+    """Mixin for saves of motion files, beside the choices of their export."""
+
+    files = "motionbridge_motion_files"
+    """Property of armatures with the files."""
+    only: Any = None
+    """The only action to save, None for all of the list."""
+
+    def codec(self) -> "Codec":
+        """Return the codec of the files."""
+        return omf_codec.OMF
+
+    def export_options(self) -> Any:
+        """Return the options as the export takes them. Overridden by the choices of the export."""
+        raise NotImplementedError
+
+    def plan_of(self, context: Context, target: Target, report: Report, step: "Callable[[int], None]") -> Any:
+        samples = self._samples.setdefault(target.rig.name, {}) if self._samples is not None else None
+        return library.plan_save_back(
+            self.codec(),
+            context,
+            target.rig,
+            target.stored,
+            options=self.export_options(),
+            if_changed=self.base(),
+            report=report,
+            progress=step,
+            only=self.only,
+            samples=samples,
+        )
+
+    def is_changed(self, target: Target) -> bool:
+        return library.changed_by_others(target.rig, target.stored)
+
+    def questions(self, context: Context) -> dict[str, bool]:
+        rigs = {target.rig for target in self.targets(context)}
+        return super().questions(context) | {"rest_change": any(rest_is_edited(rig, self.files) for rig in rigs)}
+
+    def details(self, plan: Any) -> list[str]:
+        """Return the changed motions with their bones and fields, new names, motions that will be removed."""
+        return [line for one in plan.plans for line in _changes_in(one)]
+
+    def notes(self, plan: Any) -> list[str]:
+        """Return the largest rounding error of each file."""
+        found = [worst_error_text(one) for one in plan.plans if isinstance(one, omf_host.MotionPlan)]
+        return [text for text in found if text]
+
+    def sentence(self, plan: Any) -> str:
+        """Return what was written, with the largest rounding error of an only file."""
+        if self.is_together:
+            return plan_sentence(plan, rpt_)
+        return ". ".join([file_sentence(plan.path, plan), *self.notes(plan)])
+
+    def settle_target(self, context: Context, target: Target, plan: Any) -> None:
+        options = self.export_options()
+        library.settle_saved(self.codec(), context, plan, target.rig, file=target.stored, options=options)
+
+
+def _changes_in(plan: Any) -> list[str]:
+    """Return a line per changed motion, or per changed line of a config."""
+    lines = list(map(change_text, plan.changes.parts)) if isinstance(plan, library.Plan) else list(plan.changes.lines)
+    if isinstance(plan, omf_host.MotionPlan):
+        lines += [f"{old} > {new}" for old, new in plan.renamed]
+        lines += [iface_("{} will be removed").format(name) for name in plan.deleted]
+    return lines
 
 
 def draw_bone_limit(layout: bpy.types.UILayout, operator: Any, rig: Object | None) -> None:

@@ -1,6 +1,6 @@
 """Motions (.omf): import, export and Save Back."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +29,11 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..bones import hides_keys
-from ..change_words import change_text
-from ..files import ArmatureExport, SaveBackOntoEither
+from ..files import ArmatureExport
 from ..layouts import fields
 from ..operation import FileChoice, Need, Outcome
 from ..preferences import model_options
+from ..saving import Target
 from ..target import (
     RIG,
     action_to_export,
@@ -50,10 +49,9 @@ from .motion_choices import (
     ExistingMotions,
     ExportChoices,
     MotionChooser,
+    MotionFileSaveBack,
     MotionImport,
     draw_bone_limit,
-    rest_is_edited,
-    worst_error_text,
     written_sentence,
 )
 from .target import actions_moving, active_file
@@ -260,7 +258,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         path = self.named_file(kinds.MOTIONS)
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
-        options = self.motion_options()
+        options = self.export_options()
         with scope.progress(context, len(chosen)) as step:
             plan = library.plan_export(
                 omf_codec.OMF,
@@ -306,7 +304,7 @@ def _named(rig: Object, wanted: list[str]) -> list[Action]:
     return [by_name[name.lower()] for name in wanted]
 
 
-class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
+class MOTIONBRIDGE_OT_save_back(ExportChoices, MotionFileSaveBack, BlenderOperator):
     """Write the motions to their source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.save_back"
@@ -325,39 +323,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         options={"SKIP_SAVE"},
     )
 
-    def planned(self, context: Context, report: Report) -> "Plan":
-        rig, file = self._target(context)
-        with scope.progress(context, len(library.motions_of(file))) as step:
-            return library.plan_save_back(
-                omf_codec.OMF,
-                context,
-                rig,
-                file,
-                options=self.motion_options(),
-                if_changed=self.base(),
-                report=report,
-                progress=step,
-                only=self._only(context, rig),
-                samples=self._samples,
-            )
-
-    def _only(self, context: Context, rig: Object) -> Any:
-        """Return the only action to save, None for all of the list."""
-        action = active_action(context)
-        if self.only_active and action is None:
-            raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
-        return action if self.only_active else None
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature and the motions: saved motions count as unedited afterwards."""
-        rig, file = self._target(context)
-        return (rig, *library.motions_of(file))
-
-    def path(self, context: Context) -> str:
-        """Return the path of the motion file, or of the model that contains the motions."""
-        return str(self._target(context)[1].path)
-
-    def _target(self, context: Context) -> tuple[Any, Any]:
+    def targets(self, context: Context) -> list[Target]:
         rig = rig_to_export(context, "")
         file = rig.motionbridge_motion_files.get(self.file) if self.file else active_file(rig)
         if file is None:
@@ -365,45 +331,27 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
                 f"{rig.name!r} has no motion file {self.file!r}" if self.file else f"{rig.name!r} has no motion file",
                 remedy="Import motions onto it first, or export to a new file",
             )
-        return rig, file
+        return [Target(rig, library.motions_of(file), file)]
 
-    def questions(self, context: Context) -> dict[str, bool]:
-        rig, file = self._target(context)
-        return {
-            "if_changed": library.changed_by_others(rig, file),
-            "rest_change": rest_is_edited(rig, "motionbridge_motion_files"),
-            "hidden_keys": hides_keys(rig),
-        }
+    def plan_of(self, context: Context, target: Target, report: Report, step: Callable[[int], None]) -> "Plan":
+        """Return the plan for all motions of the file, or for the one that plays."""
+        self.only = active_action(context) if self.only_active else None
+        if self.only_active and self.only is None:
+            raise WriteError(
+                f"{target.rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all"
+            )
+        return super().plan_of(context, target, report, step)
 
     def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
-        if len(library.motions_of(self._target(context)[1])) > 1:
+        (target,) = self.targets(context)
+        if len(target.actions) > 1:
             layout.prop(self, "only_active")
         layout.prop(self, "width")
         layout.prop(self, "rename")
-        draw_bone_limit(layout, self, self._target(context)[0])
+        draw_bone_limit(layout, self, target.rig)
 
     def title(self) -> str:
         return iface_("Save Motions Back")
-
-    def details(self, plan: Any) -> list[str]:
-        """Return the changed motions with their bones and fields, new names, motions that will be removed."""
-        renamed = [f"{old} > {new}" for old, new in plan.renamed]
-        gone = [iface_("{} will be removed").format(name) for name in plan.deleted]
-        return [*map(change_text, plan.changes.parts), *renamed, *gone]
-
-    def notes(self, plan: Any) -> list[str]:
-        """Return the largest rounding error."""
-        return [text for text in [worst_error_text(plan)] if text]
-
-    def settle(self, context: Context, plan: Any) -> None:
-        """Store that the motions are those of the written file."""
-        rig, file = self._target(context)
-        self.restore_hidden_keys(rig, library.motions_of(file))
-        library.settle_saved(omf_codec.OMF, context, plan, rig, file=file, options=self.motion_options())
-
-    def sentence(self, plan: Any) -> str:
-        """Return what was written, with the largest rounding error."""
-        return written_sentence(Path(plan.path).name, plan)
 
 
 CLASSES = classes_of(__name__)

@@ -17,16 +17,16 @@ from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, classes_of, iface_, options_from, properties_from, rpt_
 from ..change_words import file_sentence, tell
-from ..files import FileExport, FileImport, SaveBackOntoImported, source_collection
+from ..files import FileExport, FileImport, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Need, Outcome
+from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel, in_both_editors
 from ..target import MatchScene, match_scene, note_other_rates
 from .target import mover_to_export
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
-    from ...games.xray.motions.properties import PathProperties
 
 
 PathImportProperties: Any = properties_from(PathImportOptions)
@@ -220,26 +220,26 @@ FittingProperties: Any = properties_from(FittingOptions)
 
 
 def _imported(context: Context) -> Any:
-    """Return the properties of the path that the active object follows, if that was imported from a file."""
+    """Return the action of the path that the active object follows, if that was imported from a file."""
     action = active_path(context)
-    return action.motionbridge_path if action is not None and action.motionbridge_path.path else None
+    return action if action is not None and action.motionbridge_path.path else None
 
 
-class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, BlenderOperator):
+class MOTIONBRIDGE_OT_path_save_back(ModelSaveBack, FittingProperties, BlenderOperator):
     """Write the active object's path to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.path_save_back"
     bl_label = "Save Path Back"
     needs = (Need("The active object has no imported motion path", _imported),)
-
-    def source(self, context: Context) -> "PathProperties":
-        """Return the path properties of the action."""
-        return active_path(context).motionbridge_path
+    stored_in = "motionbridge_path"
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
         active = context.view_layer.objects.active
         options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
         return motion_paths.plan_save_back(context, active, options=options, if_changed=self.base(), report=report)
+
+    def settle(self, context: Context, plan: "FilePlan") -> None:
+        plans.keep_saved(plan, self.holder(context).motionbridge_path)
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """Draw the tolerances for curves that have to be fitted."""

@@ -1,6 +1,5 @@
 """Editor motions (.skl, .skls): import, export, Save Back, and the panel with their list."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +30,11 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..bones import hides_keys
-from ..change_words import change_text, file_sentence
-from ..files import ArmatureExport, SaveBackOntoEither
+from ..change_words import file_sentence
+from ..files import ArmatureExport
 from ..layouts import DrawnRows, draw_tolerances, fields, name_filter
 from ..operation import FileChoice, Need, Outcome
+from ..saving import Target
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
     RIG,
@@ -50,12 +49,13 @@ from ..target import (
     rig_to_export,
     some_action,
 )
-from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionImport, rest_is_edited
+from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionFileSaveBack, MotionImport
 from .motion_panels import EDITOR_MOTIONS
 from .target import actions_moving, draw_rig, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
+    from ...games.xray.motions.library import Codec
 
 
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
@@ -345,61 +345,37 @@ def _draw_motion(layout: bpy.types.UILayout, rig: Object, action: Action) -> Non
     layout.operator("motionbridge.match_scene_to_editor_motion", icon="TIME")
 
 
-class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices, BlenderOperator):
+class MOTIONBRIDGE_OT_skeletal_save_back(EditorMotionChoices, MotionFileSaveBack, BlenderOperator):
     """Write the editor motions to their source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.skeletal_save_back"
     bl_label = "Save Editor Motions Back"
     needs = (RIG, Need("The active armature has no imported editor motions", on_rig(file_of_playing_motion)))
+    files = "motionbridge_skeletal_files"
 
-    def path(self, context: Context) -> str:
-        """Return the path of the file of the playing motion."""
-        return str(file_of_playing_motion(active_rig(context)).path)
+    def codec(self) -> "Codec":
+        return skl_codec.SKL
 
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature, and the motions, which get the names that are written."""
+    def targets(self, context: Context) -> list[Target]:
+        """Return the file of the playing motion."""
         rig = active_rig(context)
-        return (rig, *library.motions_of(file_of_playing_motion(rig)))
+        file = file_of_playing_motion(rig)
+        return [Target(rig, library.motions_of(file), file)]
 
-    def planned(self, context: Context, report: Report) -> "FilePlan":
-        rig = active_rig(context)
+    def plan_of(self, context: Context, *target: Any) -> "FilePlan":
         with scope.object_mode(context):
-            return library.plan_save_back(
-                skl_codec.SKL,
-                context,
-                rig,
-                file_of_playing_motion(rig),
-                options=self.editor_motion_options(),
-                if_changed=self.base(),
-                report=report,
-                samples=self._samples,
-            )
+            return super().plan_of(context, *target)
 
-    def questions(self, context: Context) -> dict[str, bool]:
-        rig = active_rig(context)
-        return {
-            "if_changed": False,
-            "rest_change": rest_is_edited(rig, "motionbridge_skeletal_files"),
-            "hidden_keys": hides_keys(rig),
-        }
+    def settle_target(self, context: Context, target: Target, plan: Any) -> None:
+        """Store that the motions are those of the written file, which may be inside a model."""
+        before = target.stored.sha256 if self.if_changed == "REFUSE" else ""
+        super().settle_target(context, target, plan)
+        if target.stored.embedded:
+            editor_exporting.follow_motions(target.rig, plan.path, plan.document, before, plan.digest)
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """Draw the tolerances for curves that have to be fitted."""
         draw_tolerances(layout, self)
-
-    def details(self, plan: Any) -> list[str]:
-        """Return one line per motion, with its changed channels and fields."""
-        return [change_text(change) for change in plan.changes.parts]
-
-    def settle(self, context: Context, plan: Any) -> None:
-        """Store that the motions are those of the written file."""
-        rig = active_rig(context)
-        file = file_of_playing_motion(rig)
-        before = file.sha256 if self.if_changed == "REFUSE" else ""
-        library.settle_saved(skl_codec.SKL, context, plan, rig, file=file)
-        if file.embedded:
-            editor_exporting.follow_motions(rig, plan.path, plan.document, before, plan.digest)
-        self.restore_hidden_keys(rig, library.motions_of(file))
 
 
 CLASSES = (
