@@ -1,14 +1,11 @@
 """`Path` to an object's action and back, key by key: handles and interpolation are kept, nothing is sampled.
 
-This module alone handles the differences between F-curves and the game: an F-curve has one extrapolation for both ends
-(if only one end is linear, the other's outer handle is made flat), and repeating is a Cycles modifier. A path can also
-be drawn as a curve object (`draw_curve`), or be made from a curve object (`along_curve`).
+A path can also be drawn as a curve object (`draw_curve`), or be made from a curve object (`along_curve`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -17,12 +14,13 @@ from mathutils import Quaternion
 from numpy.typing import NDArray
 
 from ..core import rotation
-from ..core.envelope import Behaviour, Curve, Interpolation, evaluate_curve
-from ..core.envelope.curve import empty_curve, fitted
+from ..core.envelope import Behaviour, Curves, Interpolation, evaluate_curve
+from ..core.envelope.curve import fitted
 from ..core.envelope.display import JUMP_GAP
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
-from . import compat, scope
+from ..core.pose_curves import single_key
+from . import compat, curve_keys, scope
 from .bone_curves import keeps_scale_at_one, rotation_kind
 from .nla import evaluated_tracks
 
@@ -35,73 +33,23 @@ Floats = NDArray[np.float64]
 LOCATION, ROTATION = "location", "rotation_euler"
 MOVING = (LOCATION, ROTATION, "rotation_quaternion", "rotation_axis_angle")
 DELTAS = ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion")
-_FREE = 0
 MOST_SAMPLED = 200_000
 """Frames; nearly two hours of a path."""
 PARENT = "a parent"
 """Reason why an object is sampled."""
 BETWEEN_FRAMES = 0.01
 """Frames; a key farther than that from every frame is sampled too."""
-CYCLES: dict[int, str] = {
-    Behaviour.REPEAT: "REPEAT",
-    Behaviour.OFFSET: "REPEAT_OFFSET",
-    Behaviour.OSCILLATE: "MIRROR",
-}
 
 
 def build(path: Path, name: str, slot_name: str) -> Any:
     """Create an action that moves an object along ``path``, with the path's keys and frame rate."""
     action, _, bag = compat.new_action(name, "OBJECT", slot_name)
     make = compat.curve_maker(action, bag)
-    for channel, curves in ((LOCATION, path.channels.location), (ROTATION, path.channels.rotation)):
-        for index, curve in enumerate(curves):
-            fill_curve(make(channel, index, "Object Transforms"), curve, path.fps)
+    made = [make(channel, index, "Object Transforms") for channel in (LOCATION, ROTATION) for index in range(3)]
+    curve_keys.write(made, Curves.of(list(path.channels)), path.fps)
     action.use_frame_range = True
     action.frame_start, action.frame_end = path.first, path.last
     return action
-
-
-def fill_curve(made: bpy.types.FCurve, curve: Curve, fps: float) -> None:
-    """Write the keys of ``curve`` to a new F-curve, at ``fps`` frames per second."""
-    count = curve.count
-    if not count:
-        return
-    points = made.keyframe_points
-    points.add(count)
-    scale = np.array([fps, 1.0])
-    shown = with_flat_ends(curve)
-    for name, numbers in (("co", shown.keys), ("handle_left", shown.left), ("handle_right", shown.right)):
-        points.foreach_set(name, (numbers * scale).astype(np.float32).ravel())
-    free = bytes([_FREE]) * count
-    points.foreach_set("handle_left_type", free)
-    points.foreach_set("handle_right_type", free)
-    points.foreach_set("interpolation", curve.interpolation.astype(np.uint8))
-    set_behaviours(made, curve)
-
-
-def set_behaviours(made: Any, curve: Curve) -> None:
-    """Set extrapolation and Cycles modifier of a new F-curve to those of ``curve``."""
-    if _is_extrapolated(curve):
-        made.extrapolation = "LINEAR"
-    if curve.before in CYCLES or curve.after in CYCLES:
-        cycles = made.modifiers.new("CYCLES")
-        cycles.mode_before, cycles.mode_after = (CYCLES.get(end, "NONE") for end in (curve.before, curve.after))
-
-
-def _is_extrapolated(curve: Curve) -> bool:
-    return Behaviour.LINEAR in (curve.before, curve.after)
-
-
-def with_flat_ends(curve: Curve) -> Curve:
-    """Return the curve; if only one end is linear, the outer handle of the other is flat."""
-    if not _is_extrapolated(curve):
-        return curve
-    shown = replace(curve, left=curve.left.copy(), right=curve.right.copy())
-    if curve.before != Behaviour.LINEAR:
-        shown.left[0, 1] = curve.keys[0, 1]
-    if curve.after != Behaviour.LINEAR:
-        shown.right[-1, 1] = curve.keys[-1, 1]
-    return shown
 
 
 def not_shown(path: Path) -> list[str]:
@@ -113,7 +61,7 @@ def not_shown(path: Path) -> list[str]:
                 continue
             if behaviour == Behaviour.RESET:
                 found.append("reset (the game goes to 0)")
-            elif behaviour in CYCLES and curve.keys[0, 0] != 0.0:
+            elif behaviour in curve_keys.CYCLES and curve.keys[0, 0] != 0.0:
                 found.append("repeating of keys that do not begin at 0 (the game counts from there)")
         held = curve.count > 1 and curve.interpolation[0] == Interpolation.CONSTANT
         if held and curve.before == Behaviour.LINEAR and curve.left[0, 1] != curve.keys[0, 1]:
@@ -133,11 +81,11 @@ def why_sampled(owner: Any, action: Action | None) -> list[str]:
         reasons.append("active drivers")
     if any(len(track.strips) for track in evaluated_tracks(owner)):
         reasons.append("NLA tracks")
-    curves = _curves(owner, action)
+    curves = compat.curves_of(action, owner)
     turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
     if (turned and turned != {ROTATION}) or (turned and owner.rotation_mode != "YXZ"):
         reasons.append("a rotation that is not Euler YXZ")
-    if any(needs_sampling(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
+    if any(curve_keys.needs_sampling(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
         reasons.append("easing or modifiers the game lacks")
     deltas = (*owner.delta_location, *owner.delta_rotation_euler, *owner.delta_rotation_quaternion[1:])
     if any(abs(value) > 1e-6 for value in deltas) or any(curve.data_path in DELTAS for curve in curves):
@@ -154,7 +102,7 @@ def unread(owner: Object, action: Action | None) -> tuple[list[str], list[str], 
     others: dict[str, None] = {}
     unused: dict[str, None] = {}
     muted: dict[str, None] = {}
-    for curve in _curves(owner, action):
+    for curve in compat.curves_of(action, owner):
         is_read = curve.data_path in {LOCATION, kind, *DELTAS}
         if keeps_scale_at_one(curve):
             continue
@@ -167,14 +115,15 @@ def is_keyed(owner: Object, action: Action) -> bool:
     """Whether ``action`` has F-curves for the location or Euler rotation of ``owner``. Others, such as scale, are no
     path.
     """
-    return any(curve.data_path in (LOCATION, ROTATION) for curve in _curves(owner, action))
+    return any(curve.data_path in (LOCATION, ROTATION) for curve in compat.curves_of(action, owner))
 
 
 def key_range(owner: Object, action: Action) -> tuple[float, float]:
     """Return the frames of the first and last key that move ``owner``, without muted F-curves; without keys the first
     is later than the last.
     """
-    moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not compat.is_muted(curve)]
+    curves = compat.curves_of(action, owner)
+    moving = [curve for curve in curves if curve.data_path in MOVING and not compat.is_muted(curve)]
     return _outer([curve for curve in moving if len(curve.keyframe_points)]) or (np.inf, -np.inf)
 
 
@@ -185,7 +134,7 @@ def frame_range(owner: Object, action: Action) -> tuple[float, float]:
     if action.use_frame_range:
         return action.frame_start, action.frame_end
     start, end = action.frame_range  # within the frames that Blender can show
-    own = _outer(curve for curve in _curves(owner, action) if not curve.is_empty)
+    own = _outer(curve for curve in compat.curves_of(action, owner) if not curve.is_empty)
     return (max(own[0], start), min(own[1], end)) if own is not None else (start, end)
 
 
@@ -200,7 +149,7 @@ def mover_range(owner: Object) -> tuple[float, float] | None:
             data = getattr(block, "animation_data", None)
             if data is None or (block is not one and one is owner):
                 continue
-            if one is not owner and (keyed := _outer(curve for curve in curves_of(data) if not curve.is_empty)):
+            if one is not owner and (keyed := _outer(curve for curve in _playing(data) if not curve.is_empty)):
                 found.append(keyed)
             found += [
                 (strip.frame_start, strip.frame_end) for track in evaluated_tracks(block) for strip in track.strips
@@ -218,41 +167,19 @@ def _outer(curves: Iterable[bpy.types.FCurve]) -> tuple[float, float] | None:
     return (min(one[0] for one in ranges), max(one[1] for one in ranges)) if ranges else None
 
 
-def _curves(owner: Object, action: Action | None) -> list[bpy.types.FCurve]:
-    bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
-    return list(bag.fcurves) if bag is not None else []
-
-
-def needs_sampling(curve: bpy.types.FCurve) -> bool:
-    """Whether an F-curve has modifiers or easing that the games do not have, or samples instead of keys."""
-    if any(not modifier.mute and not _repeats_endlessly(modifier) for modifier in curve.modifiers):
-        return True
-    if len(curve.sampled_points):
-        return True
-    used = np.empty(len(curve.keyframe_points), np.uint8)
-    curve.keyframe_points.foreach_get("interpolation", used)
-    return bool((used > Interpolation.BEZIER).any())
-
-
-def _repeats_endlessly(modifier: Any) -> bool:
-    """Whether a modifier repeats a curve endlessly, as the game does."""
-    if modifier.type != "CYCLES" or modifier.cycles_before or modifier.cycles_after:
-        return False
-    return not modifier.use_restricted_range and (not modifier.use_influence or modifier.influence == 1.0)
-
-
 def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
     """Read the keys of ``action``; channels without played keys are constant at the object's current value."""
-    found: dict[tuple[str, int], Curve] = {}
+    read: dict[tuple[str, int], bpy.types.FCurve] = {}
     current = {LOCATION: owner.location, ROTATION: _angles(owner)}
-    for curve in _curves(owner, action):
+    for curve in compat.curves_of(action, owner):
         # An F-curve without keys does not play. In files without keys the game uses 0, and so the object is at 0.
         unplayed = curve.is_empty and curve.data_path in current and current[curve.data_path][curve.array_index]
         if curve.data_path in current and not compat.is_muted(curve) and not unplayed:
-            found[curve.data_path, curve.array_index] = read_curve(curve, fps)
+            read[curve.data_path, curve.array_index] = curve
+    found = dict(zip(read, curve_keys.read_curves(list(read.values()), fps), strict=True))
     start, end = frame_range(owner, action)
     channels = {
-        channel: [found.get((channel, index)) or _constant(float(current[channel][index])) for index in range(3)]
+        channel: [found.get((channel, index)) or single_key(float(current[channel][index])) for index in range(3)]
         for channel in (LOCATION, ROTATION)
     }
     return Path(name, fps, round(start), round(end), Channels(channels[LOCATION], channels[ROTATION]))
@@ -271,73 +198,18 @@ def _angles(owner: Any) -> Any:
     return turned.to_matrix().to_euler(order)
 
 
-def _constant(value: float) -> Curve:
-    key = np.array([[0.0, value]])
-    return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
-
-
-def read_curve(curve: bpy.types.FCurve, fps: float) -> Curve:
-    """Return the keys of an F-curve, at ``fps`` frames per second."""
-    points = curve.keyframe_points
-    count = len(points)
-    if not count:
-        return empty_curve()
-    numbers = {}
-    for name in ("co", "handle_left", "handle_right"):
-        flat = np.empty(2 * count, np.float32)
-        points.foreach_get(name, flat)
-        numbers[name] = flat.reshape(-1, 2).astype(np.float64) / np.array([fps, 1.0])
-    interpolation = np.empty(count, np.uint8)
-    points.foreach_get("interpolation", interpolation)
-    result = Curve(numbers["co"], numbers["handle_left"], numbers["handle_right"], interpolation)
-    result.before, result.after = behaviours(curve, result)
-    return result
-
-
-def behaviours(curve: Any, read: Curve) -> tuple[int, int]:
-    """Return how an F-curve behaves before and after its keys, which are those of ``read``."""
-    ends = _ends(read, curve.extrapolation == "LINEAR")
-    names = {mode: behaviour for behaviour, mode in CYCLES.items()}
-    for modifier in curve.modifiers:
-        if modifier.type == "CYCLES" and not modifier.mute:
-            ends[0] = names.get(modifier.mode_before, ends[0])
-            ends[1] = names.get(modifier.mode_after, ends[1])
-    return int(ends[0]), int(ends[1])
-
-
-def _ends(read: Curve, extrapolated: bool) -> list[int]:
-    """Return the two behaviours of an F-curve's extrapolation: a flat outer handle of a Bezier end means a constant
-    end.
-    """
-    if not extrapolated or not read.count:
-        return [Behaviour.CONSTANT, Behaviour.CONSTANT]
-    flat_left = read.interpolation[0] == Interpolation.BEZIER and read.left[0, 1] == read.keys[0, 1]
-    flat_right = read.interpolation[-1] == Interpolation.BEZIER and read.right[-1, 1] == read.keys[-1, 1]
-    return [
-        Behaviour.CONSTANT if flat_left and not flat_right else Behaviour.LINEAR,
-        Behaviour.CONSTANT if flat_right and not flat_left else Behaviour.LINEAR,
-    ]
-
-
 def keep_not_shown(path: Path, base: Path) -> None:
     """Copy behaviours that F-curves cannot show from ``base``, for curves whose own behaviour is that of its unedited
     curve.
     """
     for curve, old in zip(path.channels, base.channels, strict=True):
-        if not old.count and not curve.count:
-            curve.before, curve.after = old.before, old.after
-        elif old.count and curve.count:
-            ends = _ends(with_flat_ends(old), _is_extrapolated(old))
-            if old.before not in CYCLES and curve.before == ends[0]:
-                curve.before = old.before
-            if old.after not in CYCLES and curve.after == ends[1]:
-                curve.after = old.after
+        curve_keys.keep_not_shown(curve, old)
 
 
 def keep_muted(path: Path, base: Path, owner: Object, action: Action | None) -> None:
     """Copy the channels of muted F-curves from ``base``."""
     channels, stored = ({LOCATION: one.channels.location, ROTATION: one.channels.rotation} for one in (path, base))
-    for curve in _curves(owner, action):
+    for curve in compat.curves_of(action, owner):
         if curve.data_path in channels and compat.is_muted(curve):
             channels[curve.data_path][curve.array_index] = stored[curve.data_path][curve.array_index]
 
@@ -397,8 +269,7 @@ def sample(
 def _between_frames(owner: Object, action: Action | None, first: int, last: int) -> Floats:
     """Return (times,) at which ``owner`` has keys between frames, and those just before the end of a held value."""
     found = [np.empty(0)]
-    for curve in _curves(owner, action):
-        read = read_curve(curve, 1.0)
+    for read in curve_keys.read_curves(compat.curves_of(action, owner), 1.0):
         held = read.interpolation[:-1] == Interpolation.CONSTANT
         found += [read.keys[:, 0], read.keys[1:, 0][held] - JUMP_GAP]
     times = np.concatenate(found)
@@ -504,7 +375,7 @@ def _passed_fractions(shown: Object) -> tuple[int, Floats]:
     duration = max(int(shown.data.path_duration), 1)
     data = shown.data.animation_data
     if data is not None and data.action is not None:
-        for curve in curves_of(data):
+        for curve in _playing(data):
             if curve.data_path == "eval_time" and not compat.is_muted(curve) and not curve.is_empty:
                 first, last = int(np.floor(curve.range()[0])), int(np.ceil(curve.range()[1]))
                 values = np.fromiter(map(curve.evaluate, range(first, last + 1)), np.float64, last - first + 1)
@@ -512,10 +383,9 @@ def _passed_fractions(shown: Object) -> tuple[int, Floats]:
     return 0, np.linspace(0.0, 1.0, duration + 1)
 
 
-def curves_of(data: Any) -> Any:
+def _playing(data: Any) -> list[bpy.types.FCurve]:
     """Return the F-curves that the action in ``data`` (animation data) plays."""
-    bag = compat.curve_bag(data.action, compat.suitable_slot(data.action, data.id_data))
-    return bag.fcurves if bag is not None else ()
+    return compat.curves_of(data.action, data.id_data)
 
 
 def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:

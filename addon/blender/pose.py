@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core import names
-from ..core.envelope import Behaviour, Curve, Curves
+from ..core.envelope import Curve, Curves
 from ..core.envelope.curve import fitted
 from ..core.pose_curves import single_key
-from . import compat
+from . import compat, curve_keys
 from .bone_curves import channel_path, clear_bones, keeps_scale_at_one
-from .path import behaviours, needs_sampling, set_behaviours
 
 if TYPE_CHECKING:
     from .typed import Action, Object
@@ -27,10 +24,9 @@ EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotati
 ROTATIONS = {"QUATERNION": QUATERNION, "AXIS_ANGLE": AXIS_ANGLE}
 """Rotation channel of each rotation mode; all other modes are orders of Euler angles."""
 WIDTHS = {"location": 3, EULER: 3, QUATERNION: 4, AXIS_ANGLE: 4}
-DIGEST_SIZE = 16
+DIGEST_SIZE = curve_keys.DIGEST_SIZE
 NO_CURVES = b"\0" * DIGEST_SIZE
 """Digest of a bone without F-curves."""
-_FREE = 0
 SAMPLES = 4
 """Samples per frame of F-curves that are not made of cubic segments."""
 
@@ -57,32 +53,6 @@ class SeveralBones:
 
     channels: dict[str, list[tuple[str, int]]]
     curves: Curves
-
-
-@dataclass
-class _Keys:
-    """Keys of several F-curves, concatenated, as Blender stores them.
-
-    ``columns``: frame and value (keys, 2) of keys, left and right handles; ``interpolation`` (keys,): `Interpolation`;
-    ``bounds``: index of each curve's first key, and the number of all keys; ``counts``: keys of each curve.
-    """
-
-    columns: list[NDArray[np.float32]]
-    interpolation: NDArray[np.uint8]
-    bounds: list[int]
-    counts: list[int]
-
-    def digest(self, first: int, channels: Sequence[tuple[str, int, str]]) -> bytes:
-        """Return a digest of the curves from index ``first`` on, one for each of ``channels`` (channel, index,
-        extrapolation).
-        """
-        part = slice(self.bounds[first], self.bounds[first + len(channels)])
-        counts = self.counts[first : first + len(channels)]
-        found = hashlib.blake2b(repr((channels, counts)).encode(), digest_size=DIGEST_SIZE)
-        for column in self.columns:
-            found.update(column[part].data)
-        found.update(self.interpolation[part].data)
-        return found.digest()
 
 
 _CurveIds: TypeAlias = "tuple[tuple[str, str, int], ...]"
@@ -149,8 +119,8 @@ def _write_keys(
     action: Any, made: Sequence[Any], bones: SeveralBones, fps: float, frames: tuple[int, int]
 ) -> dict[str, bytes]:
     """Write the keys of the bone curves to the new F-curves of an action; return a digest for each bone."""
-    keys = _fill(made, bones.curves, fps)
-    extrapolations = ["LINEAR" if is_linear else "CONSTANT" for is_linear in _extrapolated(bones.curves).tolist()]
+    keys = curve_keys.write(made, bones.curves, fps)
+    extrapolations = np.where(curve_keys.extrapolated(bones.curves), "LINEAR", "CONSTANT").tolist()
     digests, first = {}, 0
     for bone, rows in bones.channels.items():
         channels = [
@@ -161,50 +131,6 @@ def _write_keys(
     action.use_frame_range = True
     action.frame_start, action.frame_end = frames
     return digests
-
-
-def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:
-    """Write the keys of ``curves`` to new F-curves."""
-    keys, left, right = (
-        np.stack((column[:, 0] * fps, column[:, 1]), axis=1, dtype=np.float32, casting="same_kind").ravel()
-        for column in (curves.keys, *_with_flat_ends(curves))
-    )
-    interpolation, counts, bounds = curves.interpolation, curves.counts.tolist(), curves.bounds.tolist()
-    free = bytes([_FREE]) * max(counts, default=0)
-    for curve, begin, count in zip(made, bounds, counts, strict=False):
-        if not count:
-            continue
-        points, part, kinds = curve.keyframe_points, slice(2 * begin, 2 * (begin + count)), free[:count]
-        points.add(count)
-        points.foreach_set("co", keys[part])
-        points.foreach_set("handle_left", left[part])
-        points.foreach_set("handle_right", right[part])
-        points.foreach_set("handle_left_type", kinds)
-        points.foreach_set("handle_right_type", kinds)
-        points.foreach_set("interpolation", interpolation[begin : begin + count])
-    odd = (curves.before != Behaviour.CONSTANT) | (curves.after != Behaviour.CONSTANT)
-    for number in np.flatnonzero(odd & (curves.counts > 0)).tolist():
-        set_behaviours(made[number], curves[number])
-    return _Keys([column.reshape(-1, 2) for column in (keys, left, right)], interpolation, bounds, counts)
-
-
-def _extrapolated(curves: Curves) -> NDArray[np.bool_]:
-    """Return (curves,) which curves have linear extrapolation at one end at least."""
-    linear = (curves.before == Behaviour.LINEAR) | (curves.after == Behaviour.LINEAR)
-    return linear & (curves.counts > 0)
-
-
-def _with_flat_ends(curves: Curves) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return left and right handles of all curves; if only one end of a curve is linear, the other's outer handle is
-    flat.
-    """
-    left, right, linear = curves.left, curves.right, _extrapolated(curves)
-    if linear.any():
-        left, right = left.copy(), right.copy()
-        first = curves.bounds[:-1][linear & (curves.before != Behaviour.LINEAR)]
-        last = curves.bounds[1:][linear & (curves.after != Behaviour.LINEAR)] - 1
-        left[first, 1], right[last, 1] = curves.keys[first, 1], curves.keys[last, 1]
-    return left, right
 
 
 @dataclass
@@ -246,7 +172,7 @@ class PoseKeys:
         for bone, one in found.items():
             self._first[bone] = len(curves)
             curves += [curve for _, _, curve in one.rows]
-        self._keys = _read(curves)
+        self._keys = curve_keys.read(curves)
 
     @property
     def bones(self) -> list[str]:
@@ -300,35 +226,12 @@ class PoseKeys:
             curve, place = found.get(index, (None, -1))
             if curve is None:
                 made.append(single_key(1.0 if channel == QUATERNION and index == 0 else 0.0))
-            elif needs_sampling(curve) or not len(curve.keyframe_points):
+            elif curve_keys.needs_sampling(curve) or not len(curve.keyframe_points):
                 track.fitted = True
                 made.append(_fit(curve, fps, tolerance))
             else:
-                made.append(self._curve_of_keys(curve, place, fps))
+                made.append(self._keys.curve(place, curve, fps))
         return made
-
-    def _curve_of_keys(self, curve: bpy.types.FCurve, place: int, fps: float) -> Curve:
-        part = slice(self._keys.bounds[place], self._keys.bounds[place + 1])
-        keys, left, right = (column[part].astype(np.float64) / [fps, 1.0] for column in self._keys.columns)
-        made = Curve(keys, left, right, self._keys.interpolation[part].copy())
-        made.before, made.after = behaviours(curve, made)
-        return made
-
-
-def _read(curves: Sequence[bpy.types.FCurve]) -> _Keys:
-    """Read the keys of F-curves into common arrays."""
-    counts = [len(curve.keyframe_points) for curve in curves]
-    bounds = np.cumsum([0, *counts]).tolist()
-    columns = [np.empty(2 * bounds[-1], np.float32) for _ in range(3)]
-    interpolation = np.empty(bounds[-1], np.uint8)
-    keys, left, right = columns
-    for curve, begin, end in zip(curves, bounds[:-1], bounds[1:], strict=True):
-        points, part = curve.keyframe_points, slice(2 * begin, 2 * end)
-        points.foreach_get("co", keys[part])
-        points.foreach_get("handle_left", left[part])
-        points.foreach_get("handle_right", right[part])
-        points.foreach_get("interpolation", interpolation[begin:end])
-    return _Keys([column.reshape(-1, 2) for column in columns], interpolation, bounds, counts)
 
 
 class PoseReader:

@@ -381,7 +381,8 @@ def left_out_of(active: Object) -> Report:
     left_out = {owner.name: others}
     for camera in (active, *owner.children):
         if camera.type == "CAMERA" and _plays(camera.data):
-            left_out[camera.data.name] = [curve.data_path for curve in paths.curves_of(camera.data.animation_data)]
+            data = camera.data.animation_data
+            left_out[camera.data.name] = [curve.data_path for curve in compat.curves_of(data.action, camera.data)]
     for name, curves in left_out.items():
         if curves:
             report.warn("the game cannot store these curves; left out", f"{name}: {', '.join(curves)}")
