@@ -25,6 +25,7 @@ from tests.blender.test_hud_scene import (
 )
 from tests.blender.test_hud_tools import FRAMES, bone_of, detector, free_bone  # noqa: F401
 from tests.blender.test_ui import refusal
+from tests.formats.xray import hud_engine as engine
 
 
 def all_hands():
@@ -228,5 +229,7 @@ def posed(rig, clip, frame, *, pinned=False):
     labels = [game_name(bone).lower() for bone in bones]
     parents = [labels.index(game_name(bone.parent).lower()) if bone.parent is not None else -1 for bone in bones]
     order = [[one.lower() for one in clip.bones].index(label) for label in labels]
-    matrices = hud.bone_matrices(parents, clip.rotations[order, frame], clip.translations[order, frame], pinned=pinned)
+    matrices = engine.bone_matrices(
+        parents, clip.rotations[order, frame], clip.translations[order, frame], pinned=pinned
+    )
     return {game_name(bone): matrix for bone, matrix in zip(bones, matrices, strict=True)}

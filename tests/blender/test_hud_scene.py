@@ -30,6 +30,7 @@ from addon.ui import command
 from addon.ui.xray import hud as ui
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_ui import refusal
+from tests.formats.xray import hud_engine
 from tests.formats.xray.test_hud import SETS, composed, parameters, path_of
 from tests.real_files import sampled
 
@@ -161,7 +162,7 @@ def test_a_section_places_hands_weapon_and_camera(gamedata):
     places = hud.placing(values_of(gamedata), Report(), wide=True)
     bpy.context.scene.frame_set(7)
     hands, item = shown_bones(made.hands, "hands"), shown_bones(made.item, "item")
-    root = places.item_matrix(np.linalg.inv(places.hands) @ hands["hands:hand_r"])
+    root = hud_engine.item_matrix(places, np.linalg.inv(places.hands) @ hands["hands:hand_r"])
     assert np.array(made.hands.matrix_world) == pytest.approx(EXCHANGED @ places.hands @ EXCHANGED, abs=1e-6)
     assert np.array(made.item.matrix_world) == pytest.approx(EXCHANGED @ root @ EXCHANGED, abs=1e-6)
     assert item["item:wpn_body"] == pytest.approx(root, abs=1e-6)
@@ -256,7 +257,7 @@ def test_points_are_shown_moved_and_written(with_points):
     assert muzzle.location[:] == pytest.approx((0, 0.43, 0.06), abs=1e-6)
     bpy.context.scene.frame_set(5)
     bones = shown_bones(made.item, "item")
-    wanted = hud.fire_point(np.eye(4), bones["item:wpn_body"], (0, 0.06, 0.43))
+    wanted = hud_engine.fire_point(np.eye(4), bones["item:wpn_body"], (0, 0.06, 0.43))
     np.testing.assert_allclose(np.array(muzzle.matrix_world.translation)[[0, 2, 1]], wanted, atol=1e-6)
     assert placing.changed(made.hands) == {}
     muzzle.location.y += 0.01
@@ -369,7 +370,7 @@ def test_both_play_in_the_games_time(gamedata, flags, hands_speed, item_speed):
         poses.append(item_pose(made))
     play(made.item, item)
     for frame, pose in zip(frames, poses, strict=True):
-        wanted = hud.frame_after(frame / 30 / hands_speed, last + 1, item_speed, bits)
+        wanted = hud_engine.frame_after(frame / 30 / hands_speed, last + 1, item_speed, bits)
         scene.frame_set(int(wanted), subframe=wanted - int(wanted))
         np.testing.assert_allclose(pose, item_pose(made), atol=1e-4, err_msg=f"frame {frame}: {wanted}")
     made.hands.motionbridge_hud.active_action = number

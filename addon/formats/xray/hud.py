@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from ...core import rotation
 from ...core.errors import ReadError
-from ...core.model import parents_first
 from ...core.report import Report, counted
 from .ltx.document import numbers, words
 from .omf.document import MotionFlag, MotionSet
@@ -37,7 +36,6 @@ POINT_BONES = {"fire_point": "fire_bone", "fire_point2": "fire_bone2", "shell_po
 """Muzzle, grenade launcher and shell of an item: key of the point -> key of the bone that the point belongs to."""
 CAMERA_EFFECTS = "anims\\camera_effects\\weapon\\{}.anm"
 """Path in gamedata of the camera animation that plays while the hands play the motion of that name."""
-_BONE_MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 _PARAMETER_KEYS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
 """Keys of parameters in OGSR, which have the prefix of actions but are not actions."""
 
@@ -104,15 +102,12 @@ def placement_values(matrix: Floats) -> tuple[Floats, Floats]:
     return matrix[:3, 3].copy(), np.degrees([heading, _arcsine(matrix[1, 2]), bank])
 
 
-def aim_matrix(position: Sequence[float], angles: Sequence[float], factor: float = 1.0) -> Floats:
-    """Return the matrix (4, 4) of an offset while aiming: metres, and **radians** about x, y, z.
-
-    ``factor`` is 0 at the hip, 1 aimed.
-    """
-    x, y, z = factor * np.asarray(angles, np.float64)
+def aim_matrix(position: Sequence[float], angles: Sequence[float]) -> Floats:
+    """Return the matrix (4, 4) of an offset while aiming: metres, and **radians** about x, y, z."""
+    x, y, z = np.asarray(angles, np.float64)
     turn = rotation.multiply(rotation.about_axis(2, z), rotation.about_axis(1, y))
     turn = rotation.multiply(turn, rotation.about_axis(0, x))
-    return rotation.transforms(turn, factor * np.asarray(position, np.float64))
+    return rotation.transforms(turn, np.asarray(position, np.float64))
 
 
 def aim_values(matrix: Floats) -> tuple[Floats, Floats]:
@@ -145,15 +140,6 @@ class Placing:
     item: Floats
     aim: Floats
     launcher: Floats
-
-    def hands_matrix(self, *, aiming: bool = False) -> Floats:
-        """Return the matrix of the hands model in the camera's space."""
-        return self.aim @ self.hands if aiming else self.hands
-
-    def item_matrix(self, anchor: Floats, *, aiming: bool = False) -> Floats:
-        """Return the matrix of the item model in the camera's space; ``anchor`` (4, 4) is its bone in the hands."""
-        result: Floats = self.hands_matrix(aiming=aiming) @ anchor @ self.item
-        return result
 
 
 def placing(values: Mapping[str, str], report: Report, *, wide: bool) -> Placing:
@@ -202,7 +188,7 @@ def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
     Raises `ReadError` if the hands have no such key.
     """
     bones = [hands[key] for key in sorted(hands) if key.startswith("ancor_")]
-    place = int(numbers(item.get("attach_place_idx", "0"), 1)[0])
+    place = attach_place(item)
     if not 0 <= place < len(bones):
         raise ReadError(
             f"the hands have {counted(len(bones), 'place')} for items, the item asks for place {place}",
@@ -214,33 +200,6 @@ def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
 def attach_place(item: Mapping[str, str]) -> int:
     """Return 0 for an item in the right hand, 1 for the left."""
     return int(numbers(item.get("attach_place_idx", "0"), 1)[0])
-
-
-# Poses --------------------------------------------------------------------------------------------------------------
-
-
-def bone_matrices(parents: Sequence[int], rotations: Floats, translations: Floats, *, pinned: bool = False) -> Floats:
-    """Return (bones, 4, 4) matrices of bones in their model, from one frame of a motion.
-
-    ``rotations`` (bones, 4), as stored or of unit length, and ``translations`` (bones, 3) are in Blender's axes
-    (`core.model.Clip`). ``pinned``: for an item, whose root the engine sets to the identity, so neither its rest pose
-    nor its track is used.
-    """
-    local = _BONE_MIRROR @ rotation.transforms(rotations, translations) @ _BONE_MIRROR
-    result = np.empty_like(local)
-    for bone in parents_first(list(parents)):
-        parent = parents[bone]
-        if parent < 0:
-            result[bone] = np.eye(4) if pinned else local[bone]
-        else:
-            result[bone] = result[parent] @ local[bone]
-    return result
-
-
-def fire_point(item: Floats, bone: Floats, point: Sequence[float]) -> Floats:
-    """Return the muzzle (3,): ``point`` in the space of its bone, which is (4, 4) in the item model."""
-    result: Floats = (item @ bone @ np.array([*point, 1.0]))[:3]
-    return result
 
 
 # Motions ------------------------------------------------------------------------------------------------------------
@@ -327,15 +286,3 @@ def item_motion(action: Action, variant: str, motions: Collection[str]) -> tuple
     if IDLE in motions:
         return IDLE, True
     raise ReadError(f"the item has neither the motion {wanted!r} nor {IDLE!r}", remedy="Add a motion of that name")
-
-
-# Playback -----------------------------------------------------------------------------------------------------------
-
-
-def frame_after(seconds: float, frames: int, speed: float, flags: int) -> float:
-    """Return the frame that a motion shows this long after its start: it loops, or stops at its last frame."""
-    last = frames - 1
-    frame = seconds * FRAMES_PER_SECOND * speed
-    if last <= 0:
-        return 0.0
-    return min(frame, float(last)) if flags & MotionFlag.STOP_AT_END else math.fmod(frame, last)

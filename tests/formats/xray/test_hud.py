@@ -1,7 +1,6 @@
 """First person: matrices against numbers of the engine's formulas, actions of both generations, playing."""
 
 import json
-import math
 from functools import cache
 
 import numpy as np
@@ -19,6 +18,7 @@ from addon.formats.xray.ltx.tree import ConfigTree
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.document import MotionFlag, track_bones
 from addon.formats.xray.omf.tracks import track_arrays
+from tests.formats.xray import hud_engine as engine
 from tests.real_files import CORPUS, VECTORS
 
 FOLDERS = {"anomaly": "anomaly", "gunslinger": "gunslinger", "axr": "axr_cop", "soc": "soc_bmstu"}
@@ -60,7 +60,7 @@ def pose(path, library, name, frame, *, unit, pinned=False):
     rows = [order.index(bone.lower()) for bone in bones.bones]
     rotations = tracks.rotations[rows, frame]
     rotations = rotation.normalised(rotations) if unit else rotations
-    matrices = hud.bone_matrices(bones.parents.tolist(), rotations, tracks.translations[rows, frame], pinned=pinned)
+    matrices = engine.bone_matrices(bones.parents.tolist(), rotations, tracks.translations[rows, frame], pinned=pinned)
     return dict(zip(bones.bones, matrices, strict=True))
 
 
@@ -73,7 +73,7 @@ def composed(made, case, *, unit, aiming):
     item_path = path_of(made, made["item_ogf"])
     if one_model:
         bones = pose(item_path, path_of(made, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit)
-        root = places.hands_matrix(aiming=aiming)
+        root = engine.hands_matrix(places, aiming=aiming)
         return {f"model:{bone}": root @ matrix for bone, matrix in bones.items()}, root, bones
     hands = pose(
         path_of(made, made["hands_ogf"]), path_of(made, case["hands_omf"]), case["hands_motion"], case["hands_frame"],
@@ -82,8 +82,8 @@ def composed(made, case, *, unit, aiming):
     item = pose(
         item_path, path_of(made, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit, pinned=True
     )
-    root = places.item_matrix(hands[made["anchor"]], aiming=aiming)
-    result = {f"hands:{bone}": places.hands_matrix(aiming=aiming) @ matrix for bone, matrix in hands.items()}
+    root = engine.item_matrix(places, hands[made["anchor"]], aiming=aiming)
+    result = {f"hands:{bone}": engine.hands_matrix(places, aiming=aiming) @ matrix for bone, matrix in hands.items()}
     assert set(report.warnings) <= {"a key is missing; some games stop with an error there"}
     return result | {f"item:{bone}": root @ matrix for bone, matrix in item.items()}, root, item
 
@@ -103,7 +103,7 @@ def test_what_is_composed_equals_the_engines_formulas(made, case):
                 np.testing.assert_allclose(found[name.removeprefix(prefix)], matrix, atol=tolerance, rtol=0)
             if "fire_point" in case and not aiming and not unit:
                 config = made["config"]
-                point = hud.fire_point(root, bones[config["fire_bone"]], numbers(cleaned(config["fire_point"]), 3))
+                point = engine.fire_point(root, bones[config["fire_bone"]], numbers(cleaned(config["fire_point"]), 3))
                 np.testing.assert_allclose(point, case["fire_point"], atol=5e-4, rtol=0)
 
 
@@ -207,22 +207,6 @@ def test_placing_and_aiming_can_be_taken_back(position, angles):
     np.testing.assert_allclose(back, (position, radians), atol=1e-9)
 
 
-def test_aiming_goes_from_nothing_to_all_of_it():
-    np.testing.assert_allclose(hud.aim_matrix([1, 2, 3], [0.1, 0.2, 0.3], 0.0), np.eye(4))
-    half = hud.aim_values(hud.aim_matrix([1, 2, 3], [0.1, 0.2, 0.3], 0.5))
-    np.testing.assert_allclose(half, ([0.5, 1, 1.5], [0.05, 0.1, 0.15]))
-
-
-def test_the_root_of_an_item_is_pinned_and_its_children_hang_on_it():
-    turn = rotation.about_axis(0, math.pi / 2)
-    rotations, translations = np.stack([turn, rotation.IDENTITY]), np.array([[1.0, 2, 3], [0, 0, 1]])
-    pinned = hud.bone_matrices([-1, 0], rotations, translations, pinned=True)
-    np.testing.assert_array_equal(pinned[0], np.eye(4))
-    assert pinned[1][:3, 3].tolist() == [0, 0, -1]
-    free = hud.bone_matrices([-1, 0], rotations, translations)
-    assert free[0][:3, 3].tolist() == [1, 2, -3]
-
-
 # Actions --------------------------------------------------------------------------------------------------------------
 
 
@@ -275,20 +259,6 @@ def test_the_last_file_and_its_first_definition_win_and_fx_are_never_found(sampl
     single = [one.label for one in again.parameters.definitions if one.flags & MotionFlag.FX]
     assert single
     assert not set(single) & set(table)
-
-
-# Playing --------------------------------------------------------------------------------------------------------------
-
-
-def test_motions_loop_or_freeze():
-    assert hud.frame_after(10, 31, 1.0, MotionFlag.STOP_AT_END) == 30
-    assert hud.frame_after(1.5, 31, 1.0, 0) == pytest.approx(15)
-    assert hud.frame_after(5, 1, 1.0, 0) == 0
-
-
-def test_the_item_keeps_its_own_speed():
-    assert hud.frame_after(20 / 30 / 0.8, 100, 1.1, MotionFlag.STOP_AT_END) == pytest.approx(27.5)
-    assert hud.frame_after(20 / 30, 2, 1.0, MotionFlag.STOP_AT_END) == 1
 
 
 def test_fields_of_view():
