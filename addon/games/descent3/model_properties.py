@@ -19,7 +19,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...blender.properties import AddedProperties, bytes_property, nearest_ancestor, seal_property
+from ...blender.properties import AddedProperties, Event, bytes_property, nearest_ancestor, seal_property
 from ...blender.typed import Context
 from ...formats.descent3 import oof
 from .kinds import PART_KINDS
@@ -38,15 +38,8 @@ MOTION_STATES = (
 )
 
 
-def _unchanged(_context: Context, _holder: Any) -> None: ...
-
-
-preview_changed: Callable[[Context, Any], Any] = _unchanged
-"""Called with the holder of a model after another choice of what it previews. Set by the package, for `rotors`."""
-
-
-def _tell(model: Any, context: Context) -> None:
-    preview_changed(context, model.id_data)
+preview_changed = Event()
+"""Another choice of what a model previews; `rotors` follows."""
 
 
 def _note_object(member: "BatteryMember", _context: Context) -> None:
@@ -84,12 +77,12 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     shows_rotors: BoolProperty(
         name="Rotate Rotors",
         description="Show rotors rotating as in the game; not exported",
-        update=_tell,
+        update=preview_changed.update,
     )
     shows_turrets: BoolProperty(
         name="Rotate Turrets",
         description="Show turrets rotating through their range; not exported",
-        update=_tell,
+        update=preview_changed.update,
     )
     motion_status: EnumProperty(
         name="Motions",

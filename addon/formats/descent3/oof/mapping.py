@@ -34,7 +34,7 @@ from .document import (
 from .mesh import TextureTable, decode_mesh, encode_mesh, face_sizes, radius
 from .model import Floats, Match, Model, Part, check_hierarchy, refuse
 from .points import EncodedChunks, decode_batteries, decode_points, encode_points
-from .pose import played_tracks
+from .track import tracks_of
 from .tracks import Precision, decode_motions, encode_tracks, spin_axis
 
 ORDER = (
@@ -60,7 +60,7 @@ ORDER = (
 @np.errstate(over="ignore", invalid="ignore")  # numbers of damaged files overflow or are signalling NaNs
 def decode(document: Oof, report: Report) -> Model:
     """Return the whole model in Blender's axes. Raises `ReadError` if parents form a cycle."""
-    textures, parents, tracks = document.textures, document.parent_indices, played_tracks(document)
+    textures, parents, tracks = document.textures, document.parent_indices, tracks_of(document)
     _check_parents(document, parents, report)
     motions = decode_motions(document, tracks, report)
     parts = [

@@ -22,7 +22,7 @@ from ....core.report import counted, counted_plural
 from .commands import ROTATING, Kind, parse_property
 
 if TYPE_CHECKING:
-    from .pose import Track
+    from .track import Track
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

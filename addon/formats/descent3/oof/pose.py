@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ....core import rotation, space
 from ....core.model import parents_first
 from ....core.report import Report
-from .commands import Kind, Property, parse_property
-from .document import FULL_TURN, TIMED_SINCE, Batteries, Oof, PositionTracks, RotationTracks, Tracks
+from .document import Batteries, Oof
 from .model import Floats, Motion, Singles
+from .track import Keys, Track, rotation_matrices, tracks_of
 
 _UPRIGHT = 1e-5
 _UNITS_PER_FRACTION = 65535
@@ -56,7 +56,7 @@ def poses(
     `ValueError` if parents form a cycle.
     """
     when = np.asarray(frames, np.float32)
-    parts, tracks, aimed = document.sub_objects, played_tracks(document), aimed_parts(document)
+    parts, tracks, aimed = document.sub_objects, tracks_of(document), aimed_parts(document)
     fractions = np.zeros((len(when), len(parts)), np.float32)
     rotations = np.zeros((len(when), len(parts), 3, 3))
     positions = np.zeros((len(when), len(parts), 3))
@@ -104,122 +104,12 @@ def _in_model_space(parents: NDArray[np.int32], rotations: Floats, positions: Fl
     return in_model, at
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
-    """Keys of one sub-object, prepared for playing.
-
-    ``rotations`` (keys, 3, 3): the rotation after each key, exact; ``displacements`` (keys, 3). ``rotation_starts`` and
-    ``position_starts``: ticks of the keys; ``rotation_range`` and ``position_range``: first and last tick. These four
-    are None in untimed files, whose ``length`` is their number of frames. ``spin_axis`` (3,) of a part that the game
-    rotates itself, else None; ``spin_seconds`` per turn of a rotor, None for a turret.
-    """
-
-    rotations: Floats
-    displacements: Floats
-    rotation_starts: NDArray[np.int32] | None
-    position_starts: NDArray[np.int32] | None
-    rotation_range: NDArray[np.int32] | None
-    position_range: NDArray[np.int32] | None
-    length: int = 0
-    spin_axis: Floats | None = None
-    spin_seconds: float | None = None
-
-
-def played_tracks(document: Oof) -> list[Track]:
-    """Return the tracks of `Oof.sub_objects`, in that order; empty ones if the file has no animation."""
-    rotations, positions = document.last(RotationTracks), document.last(PositionTracks)
-    chunks = [chunk for chunk in (rotations, positions) if chunk is not None]
-    length = max((chunk.shared_count for chunk in chunks), default=0)
-    timed = document.major >= TIMED_SINCE
-    return [
-        _track(rotations, positions, part.index, parse_property(part.property_text), timed=timed, length=length)
-        for part in document.sub_objects
-    ]
-
-
-def _keys(chunk: Tracks | None, index: int) -> NDArray[np.void] | None:
-    return chunk.keys[index] if chunk is not None and index < len(chunk.keys) else None
-
-
-def _track(
-    rotations: Tracks | None,
-    positions: Tracks | None,
-    index: int,
-    command: Property | None,
-    *,
-    timed: bool,
-    length: int,
-) -> Track:
-    rotation_keys, position_keys = _keys(rotations, index), _keys(positions, index)
-    played = np.zeros((0, 3, 3))
-    spin, seconds = None, None
-    if rotation_keys is not None:
-        played = cumulative_rotations(rotation_keys["axis"], rotation_keys["angle"])
-        if command is not None and command.rotates and len(played) >= 2:
-            spin = unit_axes(rotation_keys["axis"][1:2])[0]
-            seconds = command.numbers[0] if command.kind is Kind.ROTATE else None
-    return Track(
-        played,
-        position_keys["position"].astype(np.float64) if position_keys is not None else np.zeros((0, 3)),
-        _starts(rotation_keys) if timed else None,
-        _starts(position_keys) if timed else None,
-        _range(rotations, index) if timed else None,
-        _range(positions, index) if timed else None,
-        length,
-        spin,
-        seconds,
-    )
-
-
-def _range(chunk: Tracks | None, index: int) -> NDArray[np.int32]:
-    return chunk.ranges[index] if chunk is not None and chunk.ranges is not None else np.zeros(2, np.int32)
-
-
-def _starts(keys: NDArray[np.void] | None) -> NDArray[np.int32]:
-    starts: NDArray[np.int32] = keys["start"] if keys is not None else np.zeros(0, np.int32)
-    return starts
-
-
-def unit_axes(axes: Singles) -> Floats:
-    """Return axes (..., 3) normalised to length 1; a zero axis remains zero, as in the engine."""
-    exact = axes.astype(np.float64)
-    length = np.linalg.norm(exact, axis=-1, keepdims=True)
-    result: Floats = exact / np.where(length > 0, length, 1.0)
-    return result
-
-
-def rotation_matrices(axes: Floats, angles: NDArray[Any]) -> Floats:
-    """Return (n, 3, 3) rotations by ``angles`` (n,) in units of `FULL_TURN` about unit ``axes`` (n, 3)."""
-    radians = (np.asarray(angles, np.int64) % FULL_TURN) * (2 * np.pi / FULL_TURN)
-    cosine, sine = np.cos(radians), np.sin(radians)
-    x, y, z = np.moveaxis(axes, -1, 0)
-    zero = np.zeros_like(x)
-    cross = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*x.shape, 3, 3)
-    outer = axes[..., :, None] * axes[..., None, :]
-    result: Floats = (
-        (1 - cosine)[..., None, None] * outer + sine[..., None, None] * cross + cosine[..., None, None] * np.eye(3)
-    )
-    return result
-
-
-def cumulative_rotations(axes: Singles, angles: NDArray[np.int32]) -> Floats:
-    """Return (keys, 3, 3) the rotation at each key: its own rotation applied after all earlier ones."""
-    steps = rotation_matrices(unit_axes(axes), angles)
-    # Prefix products by doubling distances: a few array operations instead of a loop over keys.
-    result = steps
-    distance = 1
-    while distance < len(steps):
-        result = np.concatenate([result[:distance], result[distance:] @ result[:-distance]])
-        distance *= 2
-    return result
-
-
 def _fractions(track: Track, frames: Singles) -> Singles:
-    if track.rotation_range is None:
+    if track.rotation.range is None:
         if not track.length:
             return np.zeros(len(frames), np.float32)
         return (frames / np.float32(track.length)).astype(np.float32)
-    first, last = (np.float32(end) for end in track.rotation_range)
+    first, last = (np.float32(end) for end in track.rotation.range)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         between = (frames - first) / np.float32(last - first)
     result: Singles = np.where(frames <= first, np.float32(0), np.where(frames >= last, np.float32(1), between))
@@ -235,41 +125,36 @@ def _rotations(track: Track, fractions: Singles, seconds: NDArray[Any]) -> Float
         units = np.trunc(passed * _UNITS_PER_FRACTION)
         axes = np.broadcast_to(track.spin_axis, (len(units), 3))
         return by_heading_pitch_bank(rotation_matrices(axes, units.astype(np.int64)))
-    count = len(track.rotations)
-    if count == 0 or (count == 1 and track.rotation_range is not None):
+    if not track.rotation.work:
         return np.broadcast_to(np.eye(3), (len(fractions), 3, 3))
-    key, weight = _keys_at(fractions, count, track.rotation_starts, track.rotation_range)
-    after = np.minimum(key + 1, count - 1)
+    key, after, weight = _keys_at(fractions, track.rotation)
     blended = track.rotations[key] + (track.rotations[after] - track.rotations[key]) * weight[:, None, None]
     return by_heading_pitch_bank(blended)
 
 
 def _displacements(track: Track, fractions: Singles) -> Floats:
-    count = len(track.displacements)
-    if count == 0 or (count == 1 and track.position_range is not None):
+    if not track.position.work:
         return np.zeros((len(fractions), 3))
     values = track.displacements
-    if track.position_range is None and count > 1:
+    if track.position.range is None and len(values) > 1:
         values = np.concatenate([np.zeros((1, 3)), values[1:]])  # the engine ignores the first key
-    key, weight = _keys_at(fractions, count, track.position_starts, track.position_range)
-    after = np.minimum(key + 1, count - 1)
+    key, after, weight = _keys_at(fractions, track.position)
     result: Floats = values[key] + (values[after] - values[key]) * weight[:, None]
     return result
 
 
-def _keys_at(
-    fractions: Singles, count: int, starts: NDArray[np.int32] | None, span: NDArray[np.int32] | None
-) -> tuple[NDArray[np.int64], Floats]:
-    """Return (frames,) the last key that has started at each fraction, and the weight of the next key (0 to 1)."""
-    last = count - 1
-    if starts is None or span is None:
-        if last == 0:
-            return np.zeros(len(fractions), np.int64), np.zeros(len(fractions))
-        step = np.float32(1 / np.float32(last))
+def _keys_at(fractions: Singles, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Return (frames,) the last key that has started at each fraction, the key after it, and the weight of the latter
+    (0 to 1).
+    """
+    last = len(keys) - 1
+    if keys.range is None:
+        step = np.float32(1 / np.float32(max(last, 1)))
         key = np.clip(np.trunc(fractions / step), 0, last).astype(np.int64)
         weight = (fractions - key.astype(np.float32) * step) / step
-        return key, np.where(key == last, 0.0, weight.astype(np.float64))
-    first, end = (np.float32(tick) for tick in span)
+        return key, np.minimum(key + 1, last), np.where(key == last, 0.0, weight.astype(np.float64))
+    first, end = (np.float32(tick) for tick in keys.range)
+    starts = keys.starts
     ticks = fractions * np.float32(end - first) + first
     # The last key that has started, even if times are not in order.
     order = np.minimum.accumulate(starts[::-1])[::-1]
@@ -278,7 +163,7 @@ def _keys_at(
     after = np.minimum(key + 1, last)
     length = starts[after].astype(np.float32) - starts[key].astype(np.float32)
     weight = (ticks - starts[key].astype(np.float32)) / np.where(length == 0, np.float32(1), length)
-    return key, np.where(key == last, 0.0, weight.astype(np.float64))
+    return key, after, np.where(key == last, 0.0, weight.astype(np.float64))
 
 
 def by_heading_pitch_bank(matrices: Floats) -> Floats:
@@ -534,14 +419,13 @@ def _candidates(motion: Motion, fast: NDArray[np.int64]) -> tuple[Floats, NDArra
 def _file_key_times(motion: Motion) -> Floats:
     """Return the times of the file's keys that may be between whole ticks of the rotation's range."""
     track = cast("Track", motion.track)
-    if track.rotation_range is None or track.position_range is None or track.position_starts is None:
-        counts = [count for count in (len(track.rotations), len(track.displacements)) if count > 1]
-        return np.concatenate([np.arange(count) * (track.length / (count - 1)) for count in counts] or [np.zeros(0)])
-    first, last = (float(tick) for tick in track.position_range)
+    if track.rotation.range is None or track.position.range is None:
+        return track.untimed_times
+    first, last = (float(tick) for tick in track.position.range)
     if last <= first:
         return np.zeros(0)
-    passed = (track.position_starts - first) / (last - first)
-    start, end = (float(tick) for tick in track.rotation_range)
+    passed = (track.position.starts - first) / (last - first)
+    start, end = (float(tick) for tick in track.rotation.range)
     times: Floats = np.asarray(start + passed * (end - start), np.float64)
     return times[(times > motion.first) & (times < motion.last)]
 

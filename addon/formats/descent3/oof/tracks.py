@@ -29,11 +29,11 @@ from .document import (
     Oof,
     PositionTracks,
     RotationTracks,
-    Tracks,
 )
 from .model import Floats, Match, Model, Motion, Part
 from .points import EncodedChunks
-from .pose import Track, aimed_parts, between_keys, by_heading_pitch_bank, chosen_ticks, play, played_tracks
+from .pose import aimed_parts, between_keys, by_heading_pitch_bank, chosen_ticks, play
+from .track import Keys, Track, tracks_of
 
 Flags = NDArray[np.bool_]
 
@@ -48,36 +48,21 @@ _EPSILON = 1e-9
 def decode_motions(document: Oof, tracks: list[Track], report: Report) -> list[Motion | None]:
     """Return the motion of each part, None for parts without effective keys and for turrets of weapon batteries."""
     parts, aimed = document.sub_objects, aimed_parts(document)
-    moving = [index for index, track in enumerate(tracks) if moves(track) and parts[index].index not in aimed]
+    moving = [index for index, track in enumerate(tracks) if track.moves and parts[index].index not in aimed]
     result: list[Motion | None] = [None] * len(parts)
-    spans = {index: span(tracks[index]) for index in moving}
+    spans = {index: tracks[index].span for index in moving}
     if sum(last - first + 1 for first, last in spans.values()) > MOST_TICKS:
         report.warn(f"the motions last more than {MOST_TICKS} ticks; left out here, kept for export")
         return result
     for index in moving:
         track = tracks[index]
         first, last = spans[index]
-        if track.rotation_range is not None and track.rotation_range[1] <= track.rotation_range[0]:
+        if track.rotation.range is not None and track.rotation.range[1] <= track.rotation.range[0]:
             report.warn("the rotation's range is empty: positions jump to their last key", parts[index].label)
-        if _starts_late(track):
+        if track.rotation.start_late or track.position.start_late:
             report.warn("the first key starts after the first tick, which crashes the game", parts[index].label)
         result[index] = sampled(track, first, last)
     return result
-
-
-def moves(track: Track) -> bool:
-    """Return whether the keys of this track move the part: a timed track with only one key has no effect."""
-    least = 1 if track.rotation_range is not None else 0
-    rotates = len(track.rotations) > least and track.spin_axis is None
-    return rotates or len(track.displacements) > least
-
-
-def span(track: Track) -> tuple[int, int]:
-    """Return the first and last tick of a track. An empty range becomes one tick, after which positions jump."""
-    if track.rotation_range is None:
-        return 0, track.length
-    first, last = (int(tick) for tick in track.rotation_range)
-    return first, max(last, first + 1)
 
 
 def sampled(track: Track, first: int, last: int) -> Motion:
@@ -87,26 +72,15 @@ def sampled(track: Track, first: int, last: int) -> Motion:
     return Motion(first, quaternions, space.descent_points(moved), _key_ticks(track, first, last), track)
 
 
-def _starts_late(track: Track) -> bool:
-    if track.rotation_range is None or track.position_range is None:
-        return False
-    pairs = ((track.rotation_starts, track.rotation_range), (track.position_starts, track.position_range))
-    return any(
-        starts is not None and len(starts) > 1 and int(starts.min()) > int(range_[0]) for starts, range_ in pairs
-    )
-
-
 def _key_ticks(track: Track, first: int, last: int) -> NDArray[np.int64]:
     """Return the ticks at which keys start, and both ends of the track."""
     found = [np.array([first, last])]
-    ranges = (track.rotation_range, track.position_range)
-    if track.rotation_starts is not None and track.position_starts is not None:
-        found.append(track.rotation_starts.astype(np.int64))
-        if ranges[0] is not None and ranges[1] is not None and np.array_equal(ranges[0], ranges[1]):
-            found.append(track.position_starts.astype(np.int64))
+    if track.rotation.range is None:
+        found.append(np.rint(track.untimed_times).astype(np.int64))
     else:
-        counts = [keys for keys in (len(track.rotations), len(track.displacements)) if keys > 1]
-        found += [np.rint(np.arange(keys) * (track.length / (keys - 1))).astype(np.int64) for keys in counts]
+        found.append(track.rotation.starts.astype(np.int64))
+        if track.rotation.range == track.position.range:
+            found.append(track.position.starts.astype(np.int64))
     ticks = np.unique(np.concatenate(found))
     return ticks[(ticks >= first) & (ticks <= last)]
 
@@ -152,138 +126,102 @@ def same_displacements(motion: Motion, other: Motion, precision: Precision) -> F
     return result
 
 
-@dataclass
-class _Stored:
-    """Keys and ranges of one part in the file."""
-
-    rotation: NDArray[np.void]
-    position: NDArray[np.void]
-    rotation_range: tuple[int, int]
-    position_range: tuple[int, int]
-
-
 def encode_tracks(model: Model, base: Oof, match: Match, precision: Precision) -> EncodedChunks:
     """Return the animation chunks that differ from the base's. Raises `WriteError`."""
     rotations, positions = base.last(RotationTracks), base.last(PositionTracks)
-    played, sub_objects = played_tracks(base), base.sub_objects
-    if base.major < TIMED_SINCE and (rotations is not None or positions is not None):
-        _check_untimed(model, base, match, played, precision)
+    old, timed = tracks_of(base), base.major >= TIMED_SINCE
+    if not timed and (rotations is not None or positions is not None):
+        _check_untimed(model, base, match, old, precision)
         return EncodedChunks()
-    result, ticks, stored = EncodedChunks(), model.ticks, []
+    result, ticks, tracks = EncodedChunks(), model.ticks, []
     for part, source, origin in zip(model.parts, match.sources, match.origins, strict=True):
         # What moves as before keeps its keys; only parts of the file also keep keys that were not imported.
         row = origin if part.motion is not None else source
-        before = _stored(rotations, positions, sub_objects[row].index if row >= 0 else -1)
-        track = played[row] if row >= 0 else None
-        stored.append(_encode_track(part, before, track, ticks=ticks, precision=precision, changes=result.changes))
+        before = old[row] if row >= 0 and timed else Track()
+        tracks.append(_encode_track(part, before, ticks=ticks, precision=precision, changes=result.changes))
     if match.same and not result.changes:
         return EncodedChunks()
-    any_positions = positions is not None or any(len(one.position) for one in stored)
-    if rotations is not None or any_positions or any(len(one.rotation) for one in stored):
-        if base.major < TIMED_SINCE:
+    any_positions = positions is not None or any(len(track.position) for track in tracks)
+    if rotations is not None or any_positions or any(len(track.rotation) for track in tracks):
+        if not timed:
             raise WriteError(f"version {base.version} has no times", remedy="Convert the file to version 2300")
-        result.values[b"RANI"] = RotationTracks(*_by_stored_index(stored, match, "rotation"))
+        keys = _by_stored_index([track.rotation for track in tracks], match, ROTATION_KEY)
+        result.values[b"RANI"] = RotationTracks(*keys)
     if any_positions:
-        result.values[b"PANI"] = PositionTracks(*_by_stored_index(stored, match, "position"))
+        keys = _by_stored_index([track.position for track in tracks], match, POSITION_KEY)
+        result.values[b"PANI"] = PositionTracks(*keys)
     return result
 
 
-def _stored(rotations: Tracks | None, positions: Tracks | None, index: int) -> _Stored:
-    keys, ranges = [], []
-    for chunk, layout in ((rotations, ROTATION_KEY), (positions, POSITION_KEY)):
-        if chunk is not None and chunk.ranges is not None and 0 <= index < len(chunk.keys):
-            keys.append(chunk.keys[index])
-            ranges.append((int(chunk.ranges[index][0]), int(chunk.ranges[index][1])))
-        else:
-            keys.append(np.zeros(0, layout))
-            ranges.append((0, 0))
-    return _Stored(keys[0], keys[1], ranges[0], ranges[1])
-
-
 def _by_stored_index(
-    stored: list[_Stored], match: Match, which: str
+    keys: list[Keys], match: Match, layout: np.dtype[np.void]
 ) -> tuple[list[NDArray[np.void]], NDArray[np.int32]]:
     """Return keys and ranges in order of the stored index."""
-    layout = ROTATION_KEY if which == "rotation" else POSITION_KEY
     count = max(match.stored, default=-1) + 1
-    keys: list[NDArray[np.void]] = [np.zeros(0, layout)] * count
+    rows: list[NDArray[np.void]] = [np.zeros(0, layout)] * count
     ranges = np.zeros((count, 2), np.int32)
-    for index, one in zip(match.stored, stored, strict=True):
-        keys[index] = getattr(one, which)
-        ranges[index] = getattr(one, f"{which}_range")
-    return keys, ranges
+    for index, own in zip(match.stored, keys, strict=True):
+        rows[index], ranges[index] = own.rows, own.range or (0, 0)
+    return rows, ranges
 
 
 def _encode_track(
-    part: Part,
-    before: _Stored,
-    track: Track | None,
-    *,
-    ticks: tuple[int, int],
-    precision: Precision,
-    changes: Changes,
-) -> _Stored:
-    result = replace(before)
-    if part.spin_axis is not None:
-        _encode_spin(part, result, track, ticks, changes)
+    part: Part, before: Track, *, ticks: tuple[int, int], precision: Precision, changes: Changes
+) -> Track:
+    """Return the part's track, ``before`` if nothing changed. ``ticks``: first and last tick of the model."""
+    result = before if part.spin_axis is None else _encode_spin(part, part.spin_axis, before, ticks, changes)
     motion = part.motion
     if motion is None:
         return result
     if not (np.isfinite(motion.rotations).all() and np.isfinite(motion.displacements).all()):
         raise WriteError(f"the motion of {part.label!r} holds NaN or infinite values", remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
-    same_rotation, same_position = _same_ticks(track, motion, precision)
-    same_span = track is not None and _has_same_span(track, motion)
+    same_rotation, same_position = _same_ticks(before, motion, precision)
+    same_span = _has_same_span(before, motion)
     keeps_rotation = part.spin_axis is not None or (same_span and bool(same_rotation.all()))
     keeps_position = same_span and bool(same_position.all())
     if keeps_rotation and keeps_position:
         return result
-    one_range = result.rotation_range == result.position_range == wanted
+    one_range = result.rotation.range == result.position.range == wanted
+    rotations, positions = result.rotation.rows, result.position.rows
     if not keeps_rotation or (not one_range and part.spin_axis is None):
-        result.rotation = rotation_keys(motion, precision, StoredKeys(before.rotation, motion.first, same_rotation))
-        keys = changed_count("rotation keys", len(before.rotation), len(result.rotation))
+        rotations = rotation_keys(motion, precision, StoredKeys(before.rotation.rows, motion.first, same_rotation))
+        keys = changed_count("rotation keys", len(before.rotation), len(rotations))
         changes.lines.append(f"{part.label}: {keys}")
         fastest = largest_step(motion, same_rotation)
         if fastest > precision.step:
             changes.left_out.append(f"{part.label} turns {fastest:.0f}° in one tick: the game rotates the shorter way")
     if not keeps_position or not one_range:
         # With a different range of its own the game plays position keys at other ticks than their start.
-        stored = before.position if before.rotation_range == before.position_range else before.position[:0]
-        result.position = position_keys(motion, precision, StoredKeys(stored, motion.first, same_position))
-        keys = changed_count("position keys", len(before.position), len(result.position))
-        changes.lines.append(f"{part.label}: {keys if len(result.position) else 'range of positions'}")
-    result.rotation_range = result.position_range = wanted
-    return result
+        stored = before.position.rows if before.rotation.range == before.position.range else before.position.rows[:0]
+        positions = position_keys(motion, precision, StoredKeys(stored, motion.first, same_position))
+        keys = changed_count("position keys", len(before.position), len(positions))
+        changes.lines.append(f"{part.label}: {keys if len(positions) else 'range of positions'}")
+    return replace(result, rotation=Keys(rotations, wanted), position=Keys(positions, wanted))
 
 
-def _same_ticks(track: Track | None, motion: Motion, precision: Precision) -> tuple[Flags, Flags]:
-    """Return (ticks,) whether rotation, and displacement, is what the base plays (beyond its range: its end)."""
-    if track is None:
-        nowhere = np.zeros(len(motion.rotations), np.bool_)
-        return nowhere, nowhere
+def _same_ticks(track: Track, motion: Motion, precision: Precision) -> tuple[Flags, Flags]:
+    """Return (ticks,) whether rotation, and displacement, is what the track plays (beyond its range: its end)."""
     old = sampled(track, motion.first, motion.last)
     return same_rotations(motion, old, precision), same_displacements(motion, old, precision)
 
 
 def _has_same_span(track: Track, motion: Motion) -> bool:
-    """Return whether the motion has the same ticks as the base's track, or that track does not move the part."""
-    return not moves(track) or span(track) == (motion.first, motion.last)
+    """Return whether the motion has the same ticks as the track, or that does not move the part."""
+    return not track.moves or track.span == (motion.first, motion.last)
 
 
-def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[int, int], changes: Changes) -> None:
-    assert part.spin_axis is not None  # noqa: S101 - checked by the caller
-    if _same_axis(spin_axis(track) if track is not None else None, part.spin_axis):
-        return
-    if not np.isfinite(part.spin_axis).all():
+def _encode_spin(part: Part, axis: Floats, before: Track, ticks: tuple[int, int], changes: Changes) -> Track:
+    if _same_axis(spin_axis(before), axis):
+        return before
+    if not np.isfinite(axis).all():
         raise WriteError(f"the axis of rotation of {part.label!r} is NaN or infinite", remedy="Set it again")
-    first, last = result.rotation_range
-    if last <= first:
-        first, last = ticks[0], max(ticks[1], ticks[0] + 1)
-    result.rotation = spin_keys(part.spin_axis, (first, last))
-    result.rotation_range = (first, last)
-    if not len(result.position):
-        result.position_range = result.rotation_range
+    wanted = before.rotation.range
+    if wanted is None or wanted[1] <= wanted[0]:
+        wanted = ticks[0], max(ticks[1], ticks[0] + 1)
     changes.lines.append(f"{part.label}: axis of rotation")
+    position = before.position if len(before.position) else Keys(before.position.rows, wanted)
+    return replace(before, rotation=Keys(spin_keys(axis, wanted), wanted), position=position)
 
 
 def _same_axis(old: Floats | None, new: Floats) -> bool:
@@ -297,13 +235,12 @@ def _same_axis(old: Floats | None, new: Floats) -> bool:
 def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track], precision: Precision) -> None:
     """Raise `WriteError` if a motion changed: old versions have one number of keys for all parts and no times."""
     for part, source in zip(model.parts, match.sources, strict=True):
-        old = tracks[source] if source >= 0 else None
+        old = tracks[source] if source >= 0 else Track()
         same = part.motion is None or (
-            old is not None
-            and _has_same_span(old, part.motion)
+            _has_same_span(old, part.motion)
             and all(bool(ticks.all()) for ticks in _same_ticks(old, part.motion, precision))
         )
-        if part.spin_axis is not None and not _same_axis(spin_axis(old) if old is not None else None, part.spin_axis):
+        if part.spin_axis is not None and not _same_axis(spin_axis(old), part.spin_axis):
             same = False
         if not same or not match.same:
             raise WriteError(

@@ -13,6 +13,7 @@ from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof import pose
 from addon.formats.descent3.oof.document import POSITION_KEY, ROTATION_KEY, PositionTracks, RotationTracks, Section
+from addon.formats.descent3.oof.track import Keys
 from addon.formats.descent3.oof.tracks import Precision
 from tests.formats.descent3.oof.annotated import CHUNKS, body, model
 
@@ -244,10 +245,10 @@ def test_keys_are_chosen_where_the_error_is():
 @given(st.lists(st.integers(-4, 30), min_size=2, max_size=6), st.integers(-5, 5), st.integers(1, 30))
 def test_the_key_that_holds_is_the_highest_that_has_started(starts, first, length):
     """Also where times are not in order, compared with the rule written out."""
-    starts = np.array(sorted(starts, key=lambda n: (n * 7) % 5), "<i4")
-    span = np.array([first, first + length], np.int32)
+    rows = np.zeros(len(starts), ROTATION_KEY)
+    rows["start"] = starts = sorted(starts, key=lambda n: (n * 7) % 5)
     fractions = np.linspace(0, 1, 13, dtype=np.float32)
-    found, _ = pose._keys_at(fractions, len(starts), starts, span)
+    found, *_ = pose._keys_at(fractions, Keys(rows, (first, first + length)))
     for fraction, key in zip(fractions, found, strict=True):
         tick = int(np.float32(np.float32(fraction * np.float32(length)) + np.float32(first)))
         started = [number for number, start in enumerate(starts) if start <= tick]
