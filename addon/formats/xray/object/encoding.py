@@ -303,9 +303,7 @@ def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report)
     made = new_mesh(names.encode(mesh.name), geometry)
     old = np.full(len(geometry.corners), 0 if rule is Rule.EDGES else FLAT, np.uint32)
     corners = geometry.point[geometry.corners]
-    made, lost = _with_sharp_edges(made, rule, corners, _sharp_points(mesh, geometry.point), old)
-    _report_smoothing(rule, lost, mesh.name, report)
-    return made
+    return _with_sharp_edges(made, rule, (corners, geometry.point[_pairs(mesh)]), old, report)
 
 
 def _refuse_not_finite(mesh: PolygonMesh, positions: NDArray[np.float32]) -> None:
@@ -428,10 +426,8 @@ def _edited(mesh: PolygonMesh, compared: _Compared, base: Mesh, report: Report) 
     if not compared.sharp_edges:
         return made
     corners = faces.corners[:, :, 0].astype(np.int64)
-    rule = rule_of_groups(base)
-    made, lost = _with_sharp_edges(made, rule, corners, _sharp_points(mesh, _points_of(mesh)), groups_of(base))
-    _report_smoothing(rule, lost, base.label, report)
-    return made
+    sharp = _points_of(mesh)[_pairs(mesh)]
+    return _with_sharp_edges(made, rule_of_groups(base), (corners, sharp), groups_of(base), report)
 
 
 def _xray_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -558,44 +554,28 @@ def _file_points(mesh: PolygonMesh) -> Indices:
     return rank[group]
 
 
-def _sharp_points(mesh: PolygonMesh, point: Indices) -> Indices:
-    """Return (edges, 2) sharp edges as pairs of points."""
-    return point[_pairs(mesh)]
-
-
 def _with_smoothing(made: Mesh, mesh: PolygonMesh, base: Mesh, geometry: Geometry, report: Report) -> Mesh:
     old = mesh.values(SMOOTHING, Domain.FACE)
     groups = np.full(len(geometry.corners), 0, np.uint32) if old is None else old.astype(np.int32).view(np.uint32)
     corners = geometry.point[geometry.corners]
-    rule = rule_of_groups(base)
-    made, lost = _with_sharp_edges(made, rule, corners, _sharp_points(mesh, geometry.point), groups)
-    _report_smoothing(rule, lost, base.label, report)
-    return made
+    return _with_sharp_edges(made, rule_of_groups(base), (corners, geometry.point[_pairs(mesh)]), groups, report)
 
 
-def _with_sharp_edges(made: Mesh, rule: Rule, corners: Indices, pairs: Indices, old: Groups) -> tuple[Mesh, int]:
-    """Return the mesh with sharp edges stored by ``rule``, and how many it cannot store.
+def _with_sharp_edges(made: Mesh, rule: Rule, points: tuple[Indices, Indices], old: Groups, report: Report) -> Mesh:
+    """Return the mesh with its sharp edges stored by ``rule``; reports what that cannot store.
 
-    ``old`` (faces,) numbers are kept where they already express it.
+    ``points`` of the corners of faces (faces, 3), and of the sharp edges (edges, 2). ``old`` (faces,) numbers are kept
+    where they already express it.
     """
-    groups, lost = smoothing_numbers(rule, corners, sides_of(corners, pairs), old)
-    flags = made.first(MeshFlags)
-    if rule is Rule.MASKS and flags is not None:
-        made = made.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
-    result = _with_values(made, {Smoothing: Smoothing(groups)}, ())
-    if rule in (Rule.GROUPS, Rule.MASKS) and rule_of_groups(result) is not Rule.GROUPS:
-        # Few groups could be taken for edge bits; higher numbers cannot.
-        groups = np.where(groups == FLAT, groups, groups + np.uint32(16))
-        result = _with_values(made, {Smoothing: Smoothing(groups)}, ())
-    return result, lost
-
-
-def _report_smoothing(rule: Rule, lost: int, name: str, report: Report) -> None:
+    groups, lost = smoothing_numbers(rule, points[0], sides_of(*points), old)
     if rule is Rule.MASKS:
-        report.warn("smoothing masks are written as smoothing groups", name)
+        report.warn("smoothing masks are written as smoothing groups", made.label)
+        flags = made.first(MeshFlags)
+        made = made if flags is None else made.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
     if lost:
         words = "end inside a smooth surface, which groups cannot store; they become smooth"
-        report.warn(said_of(lost, "sharp edges", words), name)
+        report.warn(said_of(lost, "sharp edges", words), made.label)
+    return _with_values(made, {Smoothing: Smoothing(groups)}, ())
 
 
 def _with_values(base: Mesh, values: dict[type, Any], dropped: Sequence[type]) -> Mesh:

@@ -112,11 +112,15 @@ def rule_of_groups(mesh: Mesh, sides: Sides | None = None) -> Rule:
     if faces is None:
         return Rule.EDGES
     groups = groups_of(mesh)
-    may_be_bits = (groups[groups != FLAT] <= _HIGHEST_EDGE_BITS).all()
-    if may_be_bits and not contradictions(sides if sides is not None else Sides(_points_of(faces)), groups):
+    if _are_small(groups) and not contradictions(sides if sides is not None else Sides(_points_of(faces)), groups):
         return Rule.EDGES
     flags = mesh.first(MeshFlags)
     return Rule.MASKS if flags is not None and flags.flags & MASKS else Rule.GROUPS
+
+
+def _are_small(groups: NDArray[np.uint32]) -> bool:
+    """Return whether smoothing numbers (faces,) may be edge bits by their size."""
+    return bool((groups[groups != FLAT] <= _HIGHEST_EDGE_BITS).all())
 
 
 def _points_of(faces: Faces) -> NDArray[np.int64]:
@@ -134,11 +138,6 @@ def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return (faces, 3): whether the edge from corner e to e + 1 is hard, by edge bits."""
     result: NDArray[np.bool_] = _HARD_SIDES.take(groups & 15, axis=0)
     return result
-
-
-def numbered_pairs(major: NDArray[np.int64], minor: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (n,) an index, from 0, for each pair: the same for equal pairs, ascending with the pairs."""
-    return row_groups(np.stack([major, minor]).T)
 
 
 def face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> Floats:
@@ -245,7 +244,7 @@ def _joined_by_group(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> N
         result: NDArray[np.int64] = number[table_index]
         return result
     unique = np.repeat(-1 - np.arange(len(groups)), 3)
-    return numbered_pairs(points, np.where(group == FLAT, unique, group))
+    return row_groups(np.stack([points, np.where(group == FLAT, unique, group)]).T)
 
 
 def _joined_by_soft_edges(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -274,7 +273,7 @@ def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Fl
     For mask 0 that is the face's own normal. Raises `ReadError` if too many different masks meet at a point.
     """
     points, value = corners.ravel(), np.repeat(masks, 3)
-    kind = numbered_pairs(points, value)
+    kind = row_groups(np.stack([points, value]).T)
     count = int(kind.max()) + 1 if len(kind) else 0
     sums = np.ascontiguousarray(_sums_by_key(kind, np.repeat(flat.T, 3, axis=1)).T)
     point_of, mask_of = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -321,12 +320,17 @@ def sides_of(corners: Indices, pairs: Indices) -> SharpSides:
 def smoothing_numbers(rule: Rule, corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbers, int]:
     """Return numbers (faces,) that store ``sharp`` (faces, 3), and how many sharp edges groups cannot store.
 
-    ``old`` numbers are kept where they already express it. ``corners`` (faces, 3) are points. `Rule.MASKS` is written
+    ``old`` numbers are kept where they already express it, and cannot be taken for edge bits. ``corners`` (faces, 3) are points. `Rule.MASKS` is written
     as groups: the caller removes the mesh's flag.
     """
     if rule in (Rule.EDGES, Rule.NORMALS):
         return _as_bits(sharp, old), 0
-    return _as_groups(corners, sharp, old)
+    sides = Sides(corners)
+    numbers, lost = _as_groups(sides, sharp.ravel(), old)
+    if _are_small(numbers) and not contradictions(sides, numbers):
+        # Few groups could be taken for edge bits; higher numbers cannot.
+        numbers = np.where(numbers == FLAT, numbers, numbers + np.uint32(FIRST_NEW_GROUP))
+    return numbers, lost
 
 
 def _as_bits(sharp: SharpSides, old: Numbers) -> Numbers:
@@ -339,16 +343,9 @@ def _as_bits(sharp: SharpSides, old: Numbers) -> Numbers:
     return result
 
 
-def _as_groups(corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbers, int]:
-    edge = numbered_pairs(
-        np.minimum(corners, np.roll(corners, -1, axis=1)).ravel(),
-        np.maximum(corners, np.roll(corners, -1, axis=1)).ravel(),
-    )
-    order = np.argsort(edge, kind="stable")
-    adjacent = np.diff(edge[order]) == 0
-    side, neighbour = order[:-1][adjacent], order[1:][adjacent]
-    hard = sharp.ravel()[side] | sharp.ravel()[neighbour]
-    side, neighbour = side // 3, neighbour // 3
+def _as_groups(sides: Sides, sharp: SharpSides, old: Numbers) -> tuple[Numbers, int]:
+    hard = sharp[sides.side] | sharp[sides.neighbour]
+    side, neighbour = sides.side // 3, sides.neighbour // 3
     part = connected(len(old), side[~hard], neighbour[~hard])
     size = np.bincount(part, minlength=len(old))
     wrong = np.zeros(len(old), np.bool_)  # by part
@@ -361,5 +358,5 @@ def _as_groups(corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbe
     highest = int(old[old != FLAT].max(initial=0))
     new_group = np.zeros(len(old), np.int64)
     new_group[parts] = max(highest + 1, FIRST_NEW_GROUP) + np.arange(len(parts))
-    new_group[parts[(size[parts] == 1) & sharp[parts].all(axis=1)]] = FLAT
+    new_group[parts[(size[parts] == 1) & sharp.reshape(-1, 3)[parts].all(axis=1)]] = FLAT
     return np.where(wrong[part], new_group[part], old).astype(np.uint32), lost

@@ -154,8 +154,10 @@ def test_groups_part_at_sharp_edges_and_join_at_soft_ones():
     assert (apart[0], apart[1] >= 16, lost) == (7, True, 0)
     joined, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), np.array([7, 8], np.uint32))
     assert joined[0] == joined[1] >= 16
-    same, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), old)
-    assert same.tolist() == [7, 7]
+    same, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), np.array([20, 20], np.uint32))
+    assert same.tolist() == [20, 20]
+    unlike_bits, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), old)
+    assert unlike_bits.tolist() == [23, 23]
 
 
 def test_a_sharp_edge_inside_a_smooth_surface_is_counted():
