@@ -320,8 +320,8 @@ def sides_of(corners: Indices, pairs: Indices) -> SharpSides:
 def smoothing_numbers(rule: Rule, corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbers, int]:
     """Return numbers (faces,) that store ``sharp`` (faces, 3), and how many sharp edges groups cannot store.
 
-    ``old`` numbers are kept where they already express it, and cannot be taken for edge bits. ``corners`` (faces, 3) are points. `Rule.MASKS` is written
-    as groups: the caller removes the mesh's flag.
+    ``old`` numbers are kept where they already express it, and cannot be taken for edge bits. ``corners`` (faces, 3)
+    are points. `Rule.MASKS` is written as groups: the caller removes the mesh's flag.
     """
     if rule in (Rule.EDGES, Rule.NORMALS):
         return _as_bits(sharp, old), 0
