@@ -70,7 +70,7 @@ class Event:
 
     def __init__(self) -> None:
         """Create an event that nothing follows yet."""
-        self.follow: Callable[[Any, Any], None] = _nothing
+        self.follow: Callable[[Any, Any], object] = _nothing
 
         def update(owner: Any, context: Any) -> None:  # Blender accepts only functions
             self.follow(owner, context)

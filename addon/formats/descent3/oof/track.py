@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from .commands import Kind, Property, parse_property
 from .document import FULL_TURN, POSITION_KEY, ROTATION_KEY, TIMED_SINCE, Oof, PositionTracks, RotationTracks, Tracks
-from .model import Floats, Singles
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
