@@ -12,7 +12,7 @@ from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games import renamed_bones
 from ..games.arma import animation_edit, animation_import
-from ..games.descent3 import hierarchy, model_export, motion
+from ..games.descent3 import motion
 from ..games.descent3.model_properties import holder_of
 from ..games.xray.motions import library, omf_codec, skl_codec
 from .target import active_action, active_rig
@@ -58,11 +58,7 @@ def compare_model(context: Context) -> None:
     if holder is None:
         return
     try:
-        model = model_export.imported_model(hierarchy.Chosen(holder))
-        if motion.is_sampled(context, holder):
-            holder.motionbridge_descent_model.motion_status = "UNKNOWN"
-        elif model is not None:
-            motion.update_status(context, holder, model)
+        motion.update_status(context, holder, sample=False)
     except MotionbridgeError:
         holder.motionbridge_descent_model.motion_status = "UNKNOWN"
 

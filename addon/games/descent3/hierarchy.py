@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -23,10 +24,14 @@ from numpy.typing import NDArray
 
 from ...blender import compat
 from ...blender.instances import shows_instances
+from ...blender.properties import kept
 from ...blender.transforms import channels_of, kind_of, playing_curves, rotations
 from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report
+from ...formats.descent3 import oof
+from ...formats.descent3.oof.document import Oof
+from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Floats, Model, Part, Point, PointKind, Singles
 from .model_properties import POINT_KINDS, holder_of, is_of_file, source_of
 
@@ -51,7 +56,8 @@ class Chosen:
 class Hierarchy:
     """Objects of a model: ``parts`` in file order, new ones last, parents first; ``points``.
 
-    ``parents``: index of each part's parent part, -1 for none; ``point_parents``: the same for each point.
+    ``parents``: index of each part's parent part, -1 for none; ``point_parents``: the same for each point. What else is
+    asked of the model, such as its rest pose and the imported file, is computed once.
     """
 
     holder: Any
@@ -59,6 +65,35 @@ class Hierarchy:
     points: list[Any]
     parents: list[int]
     point_parents: list[int]
+
+    @cached_property
+    def data(self) -> bytes:
+        """The bytes of the imported file, b"" for a model that was made in Blender."""
+        return kept(self.holder.motionbridge_descent_model, "document") if self.holder is not None else b""
+
+    @cached_property
+    def base(self) -> Oof | None:
+        """The imported file, None for a model that was made in Blender."""
+        return oof.read(self.data, "", Report()) if self.data else None
+
+    @cached_property
+    def before(self) -> Model:
+        """The model as imported; an empty one if it was made in Blender."""
+        return decode(self.base, Report()) if self.base is not None else Model("")
+
+    @cached_property
+    def sources(self) -> list[int]:
+        """Index of each part among those of the imported file, -1 for new parts."""
+        return [part_source(part) for part in self.parts]
+
+    @cached_property
+    def rest(self) -> RestPose:
+        """The rest pose of the parts and points, ignoring their animation."""
+        return rest_pose(self)
+
+    def old(self, index: int) -> Part | None:
+        """Return a part as imported, None for a new one."""
+        return self.before.known(self.sources[index])
 
 
 def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
@@ -97,12 +132,13 @@ def written_index(context: Context, point: Object) -> int | None:
     return alike.index(point) if point in alike else None
 
 
-def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Object]:
+def cut_off(context: Context, hierarchy: Hierarchy) -> list[Object]:
     """Return objects of the file's parts and points that lost their model because a parent was deleted.
 
-    ``before``: the imported model. Descendants of a returned object are left out.
+    Descendants of a returned object are left out.
     """
-    parts = set(range(len(before.parts))) - set(map(part_source, hierarchy.parts))
+    before = hierarchy.before
+    parts = set(range(len(before.parts))) - set(hierarchy.sources)
     present = {(point.motionbridge_descent_point.kind, _source_of(point)) for point in hierarchy.points}
     points = {(one.kind.name, one.source) for one in before.points} - present
 

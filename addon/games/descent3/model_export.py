@@ -27,7 +27,7 @@ from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report
 from ...formats.descent3 import hog2, oof
-from ...formats.descent3.oof.mapping import Settings, decode, encode
+from ...formats.descent3.oof.mapping import Settings, encode
 from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import (
     Floats,
@@ -42,7 +42,7 @@ from ...formats.descent3.oof.model import (
 from ..plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported, warn_of_pasted
 from . import hierarchy as model_hierarchy
 from . import motion
-from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
+from .hierarchy import Chosen, Hierarchy, hierarchy_of
 from .options import ModelExportOptions
 from .rotors import rotates_itself
 from .textures import gather_material, open_archive
@@ -67,22 +67,25 @@ _NUMBERED = re.compile(r"\.\d{3,}$")
 
 @dataclass
 class ModelPlan(FilePlan):
-    """A model file to be written, its ``parts`` in Blender and the motion of each."""
+    """A model file to be written, the ``hierarchy`` it is of and the motion of each part."""
 
-    parts: Sequence[Any] = ()
+    hierarchy: Hierarchy | None = None
     motions: Sequence[Motion | None] = ()
-    before: Model | None = None
-    """The model as imported."""
     member: str = ""
     """Name of the model in the archive at ``path``; "" if that is the model's own file."""
+
+    def _archived(self) -> bytes | None:
+        """Return what the archive has under the model's name, None without it."""
+        archive = open_archive(self.path, Report())
+        number = archive.find(self.member)
+        return bytes(archive.contents[number]) if number is not None else None
 
     def on_disk(self) -> str | None:
         """Return the SHA-256 of the model's file, or of what the archive has under its name; None if it is missing."""
         if not self.member:
             return super().on_disk()
-        archive = open_archive(self.path, Report())
-        number = archive.find(self.member)
-        return hashlib.sha256(archive.contents[number]).hexdigest() if number is not None else None
+        data = self._archived()
+        return hashlib.sha256(data).hexdigest() if data is not None else None
 
     @property
     def file_name(self) -> str:
@@ -91,11 +94,7 @@ class ModelPlan(FilePlan):
 
     def content_on_disk(self) -> bytes:
         """Return the bytes of the model's file, or of what the archive has under its name; b"" without it."""
-        if not self.member:
-            return super().content_on_disk()
-        archive = open_archive(self.path, Report())
-        number = archive.find(self.member)
-        return bytes(archive.contents[number]) if number is not None else b""
+        return self._archived() or b"" if self.member else super().content_on_disk()
 
     def write(self, *, backup: bool = False) -> None:
         """Write the model's file, or the archive with the model in it: the other files keep their bytes.
@@ -124,20 +123,18 @@ def plan_export(
     The scene stays unchanged.
     """
     name = Path(path).stem
-    data = document_of(chosen)
-    base = oof.read(data, name, Report()) if data else None
-    before = decode(base, Report()) if base is not None else None
     hierarchy = hierarchy_of(context, chosen, report)
-    model = gather_model(context, hierarchy, before, options, report)
-    _warn_of_unexported(context, hierarchy, before, report)
+    base = replace(hierarchy.base, file=name) if hierarchy.base is not None else None
+    model = gather_model(context, hierarchy, options, report)
+    _warn_of_unexported(context, hierarchy, report)
     model.name = name
     motions = [part.motion for part in model.parts]
-    if options.anew and before is not None:
+    if options.anew and base is not None:
         # A new file has no tracks that unedited parts could keep.
-        model = replace(model, textures=[], parts=[_with_motion(part, before) for part in model.parts])
+        model = replace(model, textures=[], parts=[_with_motion(part, hierarchy.before) for part in model.parts])
         base = None
-    if base is not None and before is not None:
-        _warn_of_lost_uvs(model, before, report)
+    if base is not None:
+        _warn_of_lost_uvs(model, hierarchy.before, report)
     document, changes = encode(model, base, Settings(normal_step=NORMAL_TOLERANCE))
     for left_out in changes.left_out:
         report.warn(left_out)
@@ -148,8 +145,8 @@ def plan_export(
     else:  # problems of an unedited file are not the user's, but its name may be new
         for problem in oof.problems_of_name(name):
             report.warn(problem.line, name)
-    image = oof.write(document) if changes or not data else data
-    return ModelPlan(str(path), image, changes, hierarchy.parts, motions, before)
+    image = oof.write(document) if changes or not hierarchy.data else hierarchy.data
+    return ModelPlan(str(path), image, changes, hierarchy, motions)
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> ModelPlan:
@@ -161,7 +158,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     path = bpy.path.abspath(properties.path)
     if not path:
         raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to a file of its own")
-    imported = hashlib.sha256(document_of(Chosen(holder))).hexdigest()
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, properties.member or path)
     plan.path, plan.member = path, properties.member
     files.warn_of_replacing(path, report)
@@ -172,7 +169,8 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
 def settle(plan: ModelPlan, holder: Object) -> None:
     """Remember a saved plan: its file as the known one, and its motions as those of the file."""
     keep_saved(plan, holder.motionbridge_descent_model)
-    motion.keep_saved(plan.parts, plan.motions, plan.before)
+    if plan.hierarchy is not None:
+        motion.keep_saved(plan.hierarchy, plan.motions)
     holder.motionbridge_descent_model.motion_status = "UNTOUCHED"
 
 
@@ -188,18 +186,7 @@ def export_model(
     return plan
 
 
-def document_of(chosen: Chosen) -> bytes:
-    """Return the bytes of the imported file, b"" for a model that was made in Blender."""
-    return kept(chosen.holder.motionbridge_descent_model, "document") if chosen.holder is not None else b""
-
-
-def imported_model(chosen: Chosen) -> Model | None:
-    """Return the model as imported, None if it was made in Blender."""
-    data = document_of(chosen)
-    return decode(oof.read(data, "", Report()), Report()) if data else None
-
-
-def _warn_of_unexported(context: Context, hierarchy: Hierarchy, before: Model | None, report: Report) -> None:
+def _warn_of_unexported(context: Context, hierarchy: Hierarchy, report: Report) -> None:
     """Warn of what the scene shows but the file cannot store: the root's scale, and objects cut off from the model."""
     holder = hierarchy.holder
     if holder is None:
@@ -217,22 +204,21 @@ def _warn_of_unexported(context: Context, hierarchy: Hierarchy, before: Model | 
     models = [one for one in context.scene.objects if one.motionbridge_descent_model.is_model]
     same = [one for one in models if one.motionbridge_descent_model.member == holder.motionbridge_descent_model.member]
     warn_of_pasted(holder, zip(same, same, strict=True), lambda one: one.motionbridge_descent_model.path, report)
-    if before is None:
-        return
-    for lost in model_hierarchy.cut_off(context, hierarchy, before):
+    for lost in model_hierarchy.cut_off(context, hierarchy):
         report.warn("is below no object of the model any more; left out (parent it to a sub-object, Ctrl P)", lost.name)
 
 
 def _with_motion(part: Part, before: Model) -> Part:
-    known = 0 <= part.source < len(before.parts)
-    return replace(part, motion=before.parts[part.source].motion) if known and part.motion is None else part
+    old = before.known(part.source)
+    return replace(part, motion=old.motion) if old is not None and part.motion is None else part
 
 
 def _warn_of_lost_uvs(model: Model, before: Model, report: Report) -> None:
     """Warn of imported sub-objects that have textured faces but no UV map any more."""
     for part in model.parts:
-        known = 0 <= part.source < len(before.parts) and len(before.parts[part.source].mesh.corners)
-        if known and part.mesh.uvs is None and any(one.texture for one in part.mesh.materials):
+        old = before.known(part.source)
+        textured = any(material.texture for material in part.mesh.materials)
+        if old is not None and len(old.mesh.corners) and part.mesh.uvs is None and textured:
             lost = "it has no UV map: faces of the file keep their texture coordinates, new ones get 0"
             report.warn(lost, part.label)
 
@@ -249,7 +235,7 @@ def report_findings(model: Model, report: Report) -> None:
 def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offending]:
     """Return what the game would refuse or show differently, with the objects concerned. Raises `WriteError`."""
     hierarchy = hierarchy_of(context, chosen, report)
-    model = gather_model(context, hierarchy, imported_model(chosen), ModelExportOptions(), report)
+    model = gather_model(context, hierarchy, ModelExportOptions(), report)
     model.name = ""
     check_hierarchy(model)
     found = []
@@ -280,10 +266,8 @@ def _plain_colours(hierarchy: Hierarchy, model: Model) -> Iterator[oof.Finding]:
 # Gather --------------------------------------------------------------------------------------------------------------
 
 
-def gather_model(
-    context: Context, hierarchy: Hierarchy, before: Model | None, options: ModelExportOptions, report: Report
-) -> Model:
-    """Return the model of these objects; ``before``: the imported model. Raises `WriteError`."""
+def gather_model(context: Context, hierarchy: Hierarchy, options: ModelExportOptions, report: Report) -> Model:
+    """Return the model of these objects. Raises `WriteError`."""
     # Updates matrices of objects that a script moved, and the results of modifiers.
     context.view_layer.update()
     if not hierarchy.parts:
@@ -293,39 +277,37 @@ def gather_model(
                 remedy="Make that the parent of the mesh that carries the others (Ctrl P), or select meshes",
             )
         raise WriteError("there is no mesh to export", remedy="Choose an object or collection that has one")
-    rest = rest_pose(hierarchy)
-    motions = motion.gather(context, hierarchy, rest, before, report)
+    motions = motion.gather(context, hierarchy, report)
     meshes = []
     for done, found in enumerate(hierarchy.parts):
         pausing.pause(done / len(hierarchy.parts))
         meshes.append(_gather_mesh(context, found, options, report))
-    parts = [_gather_part(hierarchy, rest, index, mesh, before) for index, mesh in enumerate(meshes)]
+    parts = [_gather_part(hierarchy, index, mesh) for index, mesh in enumerate(meshes)]
     named = Counter(part.name for part in parts)
     for part, moved, found in zip(parts, motions, hierarchy.parts, strict=True):
         part.motion = moved
         part.shown = found.name if named[part.name] > 1 else ""
-    of_file = _points_of_file(hierarchy, rest, before, report)
-    batteries = _gather_batteries(hierarchy, of_file, before, report)
-    own = [model_hierarchy.gather(found, *at) for found, at in zip(hierarchy.points, rest.points, strict=True)]
-    return Model("model", parts, of_file + own, batteries, list(before.textures) if before is not None else [])
+    of_file = _points_of_file(hierarchy, report)
+    batteries = _gather_batteries(hierarchy, of_file, report)
+    rows = zip(hierarchy.points, hierarchy.rest.points, strict=True)
+    points = of_file + [model_hierarchy.gather(empty, *at) for empty, at in rows]
+    return Model("model", parts, points, batteries, list(hierarchy.before.textures))
 
 
-def _gather_part(hierarchy: Hierarchy, rest: RestPose, index: int, mesh: PolygonMesh, before: Model | None) -> Part:
-    found = hierarchy.parts[index]
+def _gather_part(hierarchy: Hierarchy, index: int, mesh: PolygonMesh) -> Part:
+    found, rest = hierarchy.parts[index], hierarchy.rest
     properties = found.motionbridge_descent_part
     if not rest.is_straight[index]:
         mesh = transformed(mesh, rest.matrices[index, :3, :3])
     mesh.name = game_name(found)
-    source = part_source(found)
-    old = before.parts[source] if before is not None and 0 <= source < len(before.parts) else None
     return Part(
         mesh.name,
         mesh,
         hierarchy.parents[index],
         rest.offsets[index],
         properties.text,
-        spin_axis=_spin_axis(found, old),
-        source=source,
+        spin_axis=_spin_axis(found, hierarchy.old(index)),
+        source=hierarchy.sources[index],
     )
 
 
@@ -384,13 +366,14 @@ def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:
     return result
 
 
-def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report) -> list[Point]:
+def _points_of_file(hierarchy: Hierarchy, report: Report) -> list[Point]:
     """Return the file's points if no empties were imported for them, for parts that still exist."""
-    if before is None or hierarchy.holder is None or hierarchy.holder.motionbridge_descent_model.shown_points:
+    if hierarchy.holder is None or hierarchy.holder.motionbridge_descent_model.shown_points:
         return []
+    rest, before = hierarchy.rest, hierarchy.before
     indices: dict[int, int] = {}
-    for index, found in enumerate(hierarchy.parts):
-        indices.setdefault(part_source(found), index)
+    for index, source in enumerate(hierarchy.sources):
+        indices.setdefault(source, index)
     result = []
     for point in before.points:
         index = indices.get(point.parent, -1)
@@ -403,10 +386,8 @@ def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, 
     return result
 
 
-def _gather_batteries(
-    hierarchy: Hierarchy, of_file: list[Point], before: Model | None, report: Report
-) -> list[WeaponBattery]:
-    """Return the weapon batteries; ``of_file``: points of ``before`` without empties, which come before the others."""
+def _gather_batteries(hierarchy: Hierarchy, of_file: list[Point], report: Report) -> list[WeaponBattery]:
+    """Return the weapon batteries; ``of_file``: the file's points without empties, which come before the others."""
     if hierarchy.holder is None:
         return []
     properties = hierarchy.holder.motionbridge_descent_model
@@ -414,9 +395,10 @@ def _gather_batteries(
     guns += [found for found in hierarchy.points if found.motionbridge_descent_point.kind == "GUN"]
     gun_indices: dict[Any, int | None] = {gun: index for index, gun in enumerate(guns)}
     part_indices: dict[Any, int | None] = {found: index for index, found in enumerate(hierarchy.parts)}
-    if before is not None and not properties.shown_points:
+    if not properties.shown_points:
         # The indices of guns that were left out have no meaning.
-        gun_indices |= {gone: None for gone in range(len(before.of_kind(PointKind.GUN))) if gone not in gun_indices}
+        known = range(len(hierarchy.before.of_kind(PointKind.GUN)))
+        gun_indices |= {gone: None for gone in known if gone not in gun_indices}
     return [
         WeaponBattery(
             _members(row.guns, gun_indices, "gun point", report), _members(row.turrets, part_indices, "turret", report)

@@ -30,8 +30,8 @@ from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, few_keys, keyed_motions
 from ...formats.descent3.oof.tracks import Precision, same_displacements, same_rotations
-from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
-from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_part, sample, scene_range
+from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of
+from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_parts, sample, scene_range
 from .rotors import rotates_itself
 
 if TYPE_CHECKING:
@@ -157,17 +157,14 @@ MOST_FRAMES, MOST_SAMPLED = 150_000, 20_000
 SCALE_TOLERANCE = 1e-3
 
 
-def gather(
-    context: Context, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
-) -> list[Motion | None]:
+def gather(context: Context, hierarchy: Hierarchy, report: Report) -> list[Motion | None]:
     """Return the motion of each part, None if nothing animates it; then the file's motion is kept.
 
-    ``before``: the imported model. Raises `WriteError` for motions that are too long, NaN or infinite.
+    Raises `WriteError` for motions that are too long, NaN or infinite.
     """
-    precision = Precision()
-    parts = [moving_part(hierarchy, index) for index in range(len(hierarchy.parts))]
-    bases = [_base_of(part.object, before) for part in parts]
-    imported = before.ticks if before is not None else (0, 0)
+    rest, precision = hierarchy.rest, Precision()
+    parts, bases = moving_parts(hierarchy), _bases(hierarchy)
+    imported = hierarchy.before.ticks
     ranges = [_range(context, part, base, imported, report) for part, base in zip(parts, bases, strict=True)]
     samples = sample(context, [(part, ends) for part, ends in zip(parts, ranges, strict=True) if part.sampled])
     found: list[Motion | None] = []
@@ -179,7 +176,7 @@ def gather(
             if not part.muted:
                 report.warn("has no keys: in the file it moves only with its parent", part.object.name)
             motion = base if part.muted else _identity_motion(base)
-        count = len(before.parts) if before is not None else 0
+        count = len(hierarchy.before.parts)
         found.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision, count=count))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
     if points:
@@ -187,30 +184,30 @@ def gather(
     return found
 
 
-def _base_of(part: Object, before: Model | None) -> Motion | None:
-    source = part_source(part)
-    return before.parts[source].motion if before is not None and 0 <= source < len(before.parts) else None
+def _bases(hierarchy: Hierarchy) -> list[Motion | None]:
+    """Return the imported motion of each part."""
+    olds = (hierarchy.old(index) for index in range(len(hierarchy.parts)))
+    return [old.motion if old is not None else None for old in olds]
 
 
-def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
+def unseen(hierarchy: Hierarchy) -> Report:
     """Report what an export will warn of and Blender does not show: muted curves, and keys of another rotation mode."""
     report = Report()
-    for index in range(len(hierarchy.parts)):
-        part = moving_part(hierarchy, index)
-        _report_unseen(part, report, known=_base_of(part.object, before) is not None)
+    for part, base in zip(moving_parts(hierarchy), _bases(hierarchy), strict=True):
+        _report_unseen(part, report, known=base is not None)
     return report
 
 
-def edited_parts(context: Context, hierarchy: Hierarchy, before: Model) -> list[Object]:
+def edited_parts(context: Context, hierarchy: Hierarchy) -> list[Object]:
     """Return the parts whose motions differ from the last saved file. Raises `WriteError`."""
-    motions = gather(context, hierarchy, rest_pose(hierarchy), before, Report())
-    return [part for part, motion in zip(hierarchy.parts, motions, strict=True) if not _is_saved(part, motion, before)]
+    rows = zip(hierarchy.parts, gather(context, hierarchy, Report()), _bases(hierarchy), strict=True)
+    return [part for part, motion, base in rows if not _is_saved(part, motion, base)]
 
 
-def _is_saved(part: Object, motion: Motion | None, before: Model) -> bool:
+def _is_saved(part: Object, motion: Motion | None, base: Motion | None) -> bool:
     """Return whether the file contains a motion: the saved one, or the imported one if none was saved since."""
     stored = kept(part.motionbridge_descent_part, "saved_motion")
-    if motion is None or _is_base(motion, _base_of(part, before)):
+    if motion is None or _is_base(motion, base):
         return not stored
     saved, precision = _from_bytes(stored), Precision()
     if saved is None or (saved.first, saved.last) != (motion.first, motion.last):
@@ -219,11 +216,11 @@ def _is_saved(part: Object, motion: Motion | None, before: Model) -> bool:
     return all(bool(ticks.all()) for ticks in same)
 
 
-def keep_saved(parts: Sequence[Object], motions: Sequence[Motion | None], before: Model | None) -> None:
+def keep_saved(hierarchy: Hierarchy, motions: Sequence[Motion | None]) -> None:
     """Store which motions were saved back, to compare later ones with them."""
-    for part, motion in zip(parts, motions, strict=True):
+    for part, motion, base in zip(hierarchy.parts, motions, _bases(hierarchy), strict=True):
         properties = part.motionbridge_descent_part
-        if motion is None or _is_base(motion, _base_of(part, before)):
+        if motion is None or _is_base(motion, base):
             drop(properties, "saved_motion")
         else:
             keep(properties, "saved_motion", _to_bytes(motion))
@@ -248,8 +245,7 @@ def _is_base(motion: Motion, base: Motion | None) -> bool:
 
 def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Object, list[bpy.types.FCurve]]]:
     """Return the parts that curves move, with their curves."""
-    parts = (moving_part(hierarchy, index) for index in range(len(hierarchy.parts)))
-    return [(part.object, part.curves) for part in parts if part.curves]
+    return [(part.object, part.curves) for part in moving_parts(hierarchy) if part.curves]
 
 
 # Frames and matrices -------------------------------------------------------------------------------------------------
@@ -439,22 +435,21 @@ def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precisi
     return result
 
 
-def update_status(context: Context, holder: Object, before: Model | None) -> list[Object]:
-    """Compare the motions of a model with its file; returns the parts that differ. Raises `WriteError`.
+def update_status(context: Context, holder: Object, *, sample: bool = True) -> list[Object]:
+    """Compare the motions of a model with its file and set its status; returns the parts that differ.
 
-    ``before``: the imported model; motions saved back since are stored on the parts.
+    Motions saved back since the import are stored on the parts. Without ``sample`` it is unknown for a new model, and for
+    one with parts that must be sampled frame by frame. Raises `WriteError`.
     """
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
+    properties = holder.motionbridge_descent_model
+    if not sample and (hierarchy.base is None or any(part.sampled for part in moving_parts(hierarchy))):
+        properties.motion_status = "UNKNOWN"
+        return []
     context.view_layer.update()
-    edited = edited_parts(context, hierarchy, before or Model(""))
-    holder.motionbridge_descent_model.motion_status = "EDITED" if edited else "UNTOUCHED"
+    edited = edited_parts(context, hierarchy)
+    properties.motion_status = "EDITED" if edited else "UNTOUCHED"
     return edited
-
-
-def is_sampled(context: Context, holder: Object) -> bool:
-    """Return whether a part of a model must be sampled frame by frame."""
-    hierarchy = hierarchy_of(context, Chosen(holder), Report())
-    return any(moving_part(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
 
 
 def plays_any(holder: Object, datablocks: Sequence[Action]) -> bool:

@@ -90,8 +90,12 @@ class Link:
         return result
 
 
-def moving_part(hierarchy: Hierarchy, index: int) -> MovingPart:
-    """Return a part with what is between it and its parent part."""
+def moving_parts(hierarchy: Hierarchy) -> list[MovingPart]:
+    """Return each part with what is between it and its parent part."""
+    return [_moving_part(hierarchy, index) for index in range(len(hierarchy.parts))]
+
+
+def _moving_part(hierarchy: Hierarchy, index: int) -> MovingPart:
     found, parent = hierarchy.parts[index], hierarchy.parents[index]
     above = hierarchy.parts[parent] if parent >= 0 else hierarchy.holder
     part = MovingPart(index, parent, found, above)

@@ -29,12 +29,11 @@ def rotates_itself(part: Object) -> Property | None:
     return found if found is not None and found.rotates else None
 
 
-def show(context: Context, holder: Object) -> int:
-    """Add or remove the drivers of rotors and turrets by the model's properties; returns the number of driven parts."""
+def show(context: Context, holder: Object) -> None:
+    """Add or remove the drivers of rotors and turrets by the model's properties."""
     model = holder.motionbridge_descent_model
     wanted = {Kind.ROTATE: model.shows_rotors, Kind.TURRET: model.shows_turrets}
     rate = scope.frames_per_second(context.scene)
-    driven = 0
     for part in holder.children_recursive:
         if not part.motionbridge_descent_part.is_part:
             continue
@@ -43,8 +42,6 @@ def show(context: Context, holder: Object) -> int:
             _stop(part)
         if found is not None and wanted[found.kind]:
             _drive(part, found, rate)
-            driven += 1
-    return driven
 
 
 def _rotated(part: Object) -> tuple[Any, Any, str]:

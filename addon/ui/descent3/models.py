@@ -356,8 +356,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
 def _not_shown_of(context: Context, holder: Object) -> Report:
     chosen, report = hierarchy.Chosen(holder), Report()
     try:
-        before = model_export.imported_model(chosen)
-        return motion.unseen(hierarchy.hierarchy_of(context, chosen, report), before)
+        return motion.unseen(hierarchy.hierarchy_of(context, chosen, report))
     except MotionbridgeError as refusal:  # the export will report it, unless the scene changes first
         report.warn(str(refusal))
         return report

@@ -38,19 +38,13 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
     edited = stores_nothing  # the status need not be saved
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        edited = compare(context)
+        edited = motion.update_status(context, holder_of(context.view_layer.objects.active))
         for one in edited:
             if one.visible_get():
                 one.select_set(True)
         if not edited:
             return Outcome(rpt_("The motions are the same as in the file"))
         return Outcome(rpt_("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
-
-
-def compare(context: Context) -> list[Object]:
-    """Set the status of the active object's model; return the objects whose motions differ. Raises `WriteError`."""
-    holder = holder_of(context.view_layer.objects.active)
-    return motion.update_status(context, holder, model_export.imported_model(hierarchy.Chosen(holder)))
 
 
 class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):

@@ -131,6 +131,10 @@ class Model:
     batteries: list[WeaponBattery] = field(default_factory=list)
     textures: list[str] = field(default_factory=list)
 
+    def known(self, source: int) -> Part | None:
+        """Return the part with this index, None if there is none."""
+        return self.parts[source] if 0 <= source < len(self.parts) else None
+
     def of_kind(self, kind: PointKind) -> list[Point]:
         """Return the points of a kind, in order. Batteries refer to gun points by their index in this list."""
         return [point for point in self.points if point.kind is kind]
