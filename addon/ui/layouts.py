@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
 """Status of a motion, compared with its file -> icon of its badge."""
+EDITED = {"EDITED", "NEW"}
+"""Keys of `STATUS_ICONS` of motions that differ from their file."""
 SIDEBAR = 34
 """Characters that fit into one line of the sidebar at its default width."""
 
@@ -68,15 +70,18 @@ def name_filter(pattern: str, regular: bool) -> Callable[[str], bool]:
 
 
 class Listing(NamedTuple):
-    """A list of actions in a panel.
+    """A list of motions in a panel.
 
     ``drawn_by``: name of the `UIList` class. ``row``: property of armature objects with the index of the row that
-    plays. ``rows``: returns the rows for an armature (`listed_actions.Rows`).
+    plays. ``rows``: returns the rows of an armature (`Rows`). ``play``: lets an armature play an action. ``status``:
+    returns an action's key of `STATUS_ICONS`; None for motions without a status.
     """
 
     drawn_by: str
     row: str
     rows: Callable[[Any], Any]
+    play: Callable[[Any, Any], None]
+    status: Callable[[Any], str] | None = None
 
 
 TICKS = (

@@ -1,4 +1,6 @@
-"""Lists of actions. They are drawn many times per second, so their rows are cached until something changes.
+"""Rows of the lists of motions (`motion_lists`).
+
+Lists are drawn many times per second, so their rows are cached until something changes.
 
 Blender draws one row per entry of `bpy.data.actions`, which is sorted by name. To show the order of a file,
 ``filter_items`` would have to return that order, and the time in which Blender sorts by it grows with the square of the
@@ -23,11 +25,12 @@ import numpy as np
 
 from ..blender import action_lists, nla, properties
 from ..blender.action_lists import Kind
-from .layouts import Listing
+from ..blender.typed import Object
+from .layouts import EDITED
 
 if TYPE_CHECKING:
-    from ..blender.typed import Object
     from ..games.xray.motions.properties import MotionFile, SkeletalFile
+    from .layouts import Listing
 
 
 MAX_LISTS = 8
@@ -48,6 +51,13 @@ class Rows:
 
     listed: list[Row]
     actions: int
+
+    def by_name(self) -> list[int]:
+        """Return the position of each row when sorted by name; surplus rows are last."""
+        order = sorted(range(len(self.listed)), key=lambda index: self.listed[index].name.lower())
+        positions = np.arange(self.actions)
+        positions[order] = np.arange(len(order))
+        return positions.tolist()
 
     def index_of(self, number: int) -> int:
         """Return the row of the action with the index ``number`` in `bpy.data.actions`, or -1."""
@@ -76,34 +86,47 @@ def rows_of(
     rig: Object, files: Sequence[MotionFile | SkeletalFile], kind: Kind, in_order: Callable[[Any], Iterable[Any]]
 ) -> Rows:
     """Return the actions of ``files`` of an armature, file by file, each in the order that ``in_order`` returns."""
-    actions, key = bpy.data.actions, (rig.session_uid, kind.files)
-    names_of_files = [file.name for file in files]
+    used = [(action.session_uid, kind.properties(action).file) for action in action_lists.used_by(rig)]
+    return cached_rows(
+        (rig.session_uid, kind.files),
+        ([file.name for file in files], [action_lists.length(file) for file in files], used),
+        lambda: [list(map(hash, action_lists.pointers(file))) for file in files],
+        lambda: (action for file in files for action in in_order(file)),
+    )
 
-    def pointers() -> list[list[int]]:
-        return [list(map(hash, action_lists.pointers(file))) for file in files]
 
+def cached_rows(
+    key: Any,
+    state: Any,
+    pointers: Callable[[], Any],
+    listed: Callable[[], Iterable[Any]],
+    row: Callable[[Any, int], Row] | None = None,
+) -> Rows:
+    """Return the rows of the actions ``listed``, as they were read while nothing that they depend on has changed.
+
+    ``key``: names the list. ``state`` and ``pointers``: what else they depend on; ``pointers`` takes longer to read and
+    changes only with pointer properties. ``row`` as `row_of`.
+    """
+    actions = bpy.data.actions
     names = actions.keys()
     identities = np.zeros(len(names), np.int32)
     actions.foreach_get("session_uid", identities)
     there = names, identities.tobytes()
-    pointing = properties.pointers_stamp(), names_of_files, [action_lists.length(file) for file in files], there
-    entries = _cached(_entries, key, pointing, pointers)
-    used = [(action.session_uid, kind.properties(action).file) for action in action_lists.used_by(rig)]
-    state = properties.stamp(), names_of_files, entries, used, there
+    entries = _cached(_entries, key, (properties.pointers_stamp(), state, there), pointers)
 
     def read() -> Rows:
         numbers = {action: number for number, action in enumerate(actions)}
-        chosen = dict.fromkeys(action for file in files for action in in_order(file))
-        return Rows([row_of(action, numbers[action]) for action in chosen], len(actions))
+        found = [(row or row_of)(action, numbers[action]) for action in dict.fromkeys(listed())]
+        return Rows(found, len(actions))
 
-    found: Rows = _cached(_rows, key, state, read)
+    found: Rows = _cached(_rows, key, (properties.stamp(), state, entries, there), read)
     return found
 
 
 def row_of(action: Any, number: int = -1) -> Row:
-    """Return the row of an action; ``number`` as in `Row`."""
+    """Return the row of an X-Ray motion; ``number`` as in `Row`."""
     motion = action.motionbridge_motion
-    return Row(number, motion.motion_name or action.name, motion.status in {"EDITED", "NEW"})
+    return Row(number, motion.motion_name or action.name, motion.status in EDITED)
 
 
 def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) -> list[int]:

@@ -23,7 +23,8 @@ from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions
 from addon.ui import listed_actions
-from addon.ui.xray.motion_panels import MOTIONS, MOTIONBRIDGE_UL_motions
+from addon.ui.xray.motion_operators import MOTIONS
+from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 
 from . import cpu_seconds_of, seconds_of
 from .files import made_skeleton
@@ -117,7 +118,8 @@ def _update_status(motions: str) -> float:
 
 def _redraw_list(motions: str) -> float:
     rig = import_library(motions, new_rig())
-    drawn = SimpleNamespace(pattern="motion_00", regular=False, edited=False, filter_name="", bitflag_filter_item=1)
+    drawn = SimpleNamespace(pattern="motion_00", regular=False, edited=False, by_name=False, bitflag_filter_item=1)
+    drawn.listing, drawn.draw_name = MOTIONS, MOTIONBRIDGE_UL_motions.draw_name
     rows = SimpleNamespace(label=lambda **_: None)
     rows.row = lambda **_: rows
 

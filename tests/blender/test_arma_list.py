@@ -10,8 +10,8 @@ from addon.core.report import Report
 from addon.games.arma import animation_edit, animation_import
 from addon.games.arma.animation_import import import_animation
 from addon.games.arma.options import AnimationImportOptions
-from addon.ui import badges
-from addon.ui.arma import panels as shown_list
+from addon.ui import badges, listed_actions
+from addon.ui.arma.panels import ANIMATIONS, MOTIONBRIDGE_UL_arma_animations
 from tests.blender.rtm_scene import curve_of, planned
 from tests.blender.test_rtm import drawn_animation, moved, plain
 from tests.blender.test_ui import refusal
@@ -37,17 +37,19 @@ def rig(folder):
 
 
 def filtered(rig, pattern="", *, by_name=False):
-    drawn = SimpleNamespace(filter_name=pattern, use_filter_sort_alpha=by_name, bitflag_filter_item=SHOWN)
-    return shown_list.MOTIONBRIDGE_UL_arma_animations.filter_items(drawn, None, rig, "")
+    search = {"pattern": pattern, "regular": False, "edited": False, "by_name": by_name}
+    drawn = SimpleNamespace(**search, listing=ANIMATIONS, bitflag_filter_item=SHOWN)
+    bpy.context.view_layer.objects.active = rig
+    return MOTIONBRIDGE_UL_arma_animations.filter_items(drawn, bpy.context, bpy.data, "actions")
 
 
 def shown(rig, pattern="", *, by_name=False) -> list[str]:
     """What the list shows, in its order."""
     flags, order = filtered(rig, pattern, by_name=by_name)
-    rows = [row.action for row in rig.motionbridge_animations]
-    places = order or list(range(len(rows)))
-    assert sorted(places) == list(range(len(rows)))
-    return [row.name for _, row, flag in sorted(zip(places, rows, flags, strict=True), key=lambda one: one[0]) if flag]
+    indices = order or list(range(len(flags)))
+    assert sorted(indices) == list(range(len(bpy.data.actions)))
+    rows = sorted(range(len(flags)), key=lambda row: indices[row])
+    return [listed_actions.action_at(ANIMATIONS, rig, row).name for row in rows if flags[row]]
 
 
 def test_a_click_plays_an_animation_of_the_list(rig):
@@ -120,19 +122,21 @@ def test_the_scene_gets_the_range_of_the_animation_and_keeps_its_rate(rig):
 
 
 def test_a_redraw_goes_through_3000_animations_once(rig):
-    def redraw():
+    def drawn(*_, **__):
         filtered(rig)
         for _ in range(34):  # as often as Blender asks
-            assert rig.motionbridge_playing_animation == len(rig.motionbridge_animations) - 1
+            assert listed_actions.row_drawn(ANIMATIONS, rig) == last
 
-    last = bpy.data.actions.new("last")
-    animation_import.add(rig, last, 0)
-    rig.animation_data.action = last
+    def redraw():
+        listed_actions.draw(SimpleNamespace(template_list=drawn), ANIMATIONS, rig)
+
+    rig.animation_data.action, last = bpy.data.actions["wave"], 1
     few = lines_run(redraw)
-    for _ in range(3000):
-        animation_import.add(rig, bpy.data.actions["nod"], 0)
-    rig.motionbridge_animations.move(len(rig.motionbridge_animations) - 3001, len(rig.motionbridge_animations) - 1)
-    redraw()  # finds the row that moved once
+    for number in range(3000):
+        animation_import.add(rig, bpy.data.actions.new(f"more {number}"), 0)
+    rig.motionbridge_animations.move(1, 3001)
+    last = 3001
+    redraw()  # reads the rows once
     assert len(filtered(rig)[0]) > 3000
     assert lines_run(redraw) <= few + 4 * 3000
 

@@ -10,7 +10,8 @@ from addon.blender import action_lists
 from addon.games.xray.motions import library
 from addon.games.xray.motions.properties import LISTS
 from addon.ui import listed_actions
-from addon.ui.xray.motion_panels import EDITOR_MOTIONS, MOTIONS, MOTIONBRIDGE_UL_motions
+from addon.ui.xray.motion_operators import EDITOR_MOTIONS, MOTIONS
+from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 from addon.ui.xray.skeletal import MOTIONBRIDGE_UL_editor_motions
 
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
@@ -42,9 +43,9 @@ class Labels:
         self.texts.append(text)
 
 
-def a_list(**filters) -> SimpleNamespace:
-    drawn = SimpleNamespace(pattern="", regular=False, edited=False, filter_name="", bitflag_filter_item=1 << 30)
-    vars(drawn).update(filters)
+def a_list(kind=MOTIONBRIDGE_UL_motions, **filters) -> SimpleNamespace:
+    drawn = SimpleNamespace(pattern="", regular=False, edited=False, by_name=False, bitflag_filter_item=1 << 30)
+    vars(drawn).update(filters, listing=kind.listing, draw_name=kind.draw_name)
     return drawn
 
 
@@ -52,13 +53,13 @@ def rows(kind=MOTIONBRIDGE_UL_motions, **filters) -> dict[int, str]:
     """The rows that Blender would draw now: the name of each action, by the index that a click on its row sets."""
     rig = bpy.context.view_layer.objects.active
     listing = LISTINGS[kind]
-    flags, order = kind.filter_items(a_list(**filters), bpy.context, bpy.data, "actions")
+    flags, order = kind.filter_items(a_list(kind, **filters), bpy.context, bpy.data, "actions")
     assert len(flags) == len(bpy.data.actions)
     assert order == []
     found = {}
     for index in (index for index, flag in enumerate(flags) if flag & 1 << 30):
         layout, item = Labels(), bpy.data.actions[index]
-        kind.draw_row(a_list(), layout, item, rig, index)
+        kind.draw_row(a_list(kind), layout, item, rig, index)
         action = listed_actions.action_at(listing, rig, index)
         assert layout.texts[0] == (action.motionbridge_motion.motion_name or action.name)
         found[index] = action.name
@@ -261,7 +262,7 @@ def test_a_redraw_looks_once_for_its_rows_and_the_one_that_plays(rig, monkeypatc
 
     def drawn(*_, **__):
         assert shown() == NAMES
-        return [rig.motionbridge_motion_row for _ in range(34)]
+        return [listed_actions.row_drawn(MOTIONS, rig) for _ in range(34)]
 
     layout = SimpleNamespace(template_list=drawn)
     for name in ("walk", "nod"):
@@ -269,7 +270,7 @@ def test_a_redraw_looks_once_for_its_rows_and_the_one_that_plays(rig, monkeypatc
         looked.clear()
         listed_actions.draw(layout, MOTIONS, rig)
         assert looked == ["rows", "row"]
-        assert rig.motionbridge_motion_row == NAMES.index(name)
+        assert listed_actions.row_drawn(MOTIONS, rig) == NAMES.index(name)
     assert looked == ["rows", "row"]
 
 

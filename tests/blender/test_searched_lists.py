@@ -31,8 +31,9 @@ def in_viewport():
 def drawn(kind, list_id="", **search):
     """A list of this class as Blender draws it, with what is typed into its search."""
     fields = {
-        "list_id": list_id, "pattern": "", "regular": False, "edited": False, "filter_name": "",
+        "list_id": list_id, "pattern": "", "regular": False, "edited": False, "by_name": False, "filter_name": "",
         "use_filter_invert": False, "bitflag_filter_item": SHOWN, "words": staticmethod(getattr(kind, "words", None)),
+        "listing": getattr(kind, "listing", None),
     }  # fmt: skip
     return type(kind.__name__, (), fields | search)()
 

@@ -52,7 +52,7 @@ PANELS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Panel)
 LISTS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.UIList)]
 USUAL = {"enabled": True, "active": True, "alert": False}
 SEARCHED = {
-    "pattern": "", "regular": False, "edited": False, "filter_name": "", "use_filter_invert": False,
+    "pattern": "", "regular": False, "edited": False, "by_name": False, "filter_name": "", "use_filter_invert": False,
     "use_filter_sort_alpha": False, "bitflag_filter_item": 1 << 30,
 }  # fmt: skip
 """What Blender gives a list without a search."""

@@ -18,7 +18,8 @@ from addon.ui.layouts import name_filter
 from addon.ui.operation import Operation, Outcome, status_line, wrapped_lines
 from addon.ui.xray import motion_choices
 from addon.ui.xray.motion_choices import MotionChooser
-from addon.ui.xray.motion_panels import MOTIONS, MOTIONBRIDGE_UL_motions, was_renamed
+from addon.ui.xray.motion_operators import MOTIONS
+from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed
 from tests.blender.test_ui import game_folder, last_report, load, refusal, turn_a_key
 
 OPERATORS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator)]
@@ -160,7 +161,8 @@ def test_ticked_motions_that_the_filter_hides_are_not_imported(game):
 def test_the_list_of_motions_has_the_order_of_the_file(game):
     rig = load(game)
     bpy.data.actions.new("another")
-    drawn = type("Drawn", (), {"pattern": "", "regular": False, "edited": False, "bitflag_filter_item": 1 << 30})()
+    search = {"pattern": "", "regular": False, "edited": False, "by_name": False}
+    drawn = type("Drawn", (), search | {"listing": MOTIONS, "bitflag_filter_item": 1 << 30})()
     flags, order = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
     shown = [listed_actions.action_at(MOTIONS, rig, index).name for index, flag in enumerate(flags) if flag]
     assert shown == ["walk", "idle", "wave", "jump", "nod"]

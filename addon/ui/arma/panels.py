@@ -6,21 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import IntProperty, StringProperty
+from bpy.props import StringProperty
 
 from ...blender import action as actions
-from ...blender import delta_action, nla, scope
+from ...blender import delta_action, scope
 from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
+from .. import listed_actions
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, path_search, rpt_
 from ..bones import draw_restore
 from ..change_words import change_text, plan_sentence, tell
 from ..files import absolute
-from ..layouts import STATUS_ICONS, DrawnRows, fields, name_filter
+from ..layouts import EDITED, STATUS_ICONS, Listing, fields
+from ..motion_lists import OBJECT, ActionRows, add_row
 from ..operation import Need, Operation, Outcome, stores_nothing, wrapped_lines
 from ..saving import IMPORTED_BASES, MotionSaveBack, Target, base_file
 from ..searched_lists import PanelList, SearchedRows
@@ -31,6 +33,7 @@ from .files import SkeletonFilesPanel
 if TYPE_CHECKING:
     from ...games.arma.animation_edit import AnimationPlans
     from ...games.arma.animation_export import AnimationPlan
+    from ..listed_actions import Row, Rows
 
 
 class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
@@ -319,29 +322,22 @@ class MOTIONBRIDGE_PT_arma_files(SkeletonFilesPanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_begin"
 
 
-_indices: dict[int, int] = {}
-"""Armature's ``session_uid`` -> last index found. Only a hint, which `_playing` verifies."""
+def _row_of(action: Action, number: int) -> "Row":
+    return listed_actions.Row(number, action.name, _status(action) in EDITED)
 
 
-def _playing(rig: Object) -> int:
-    """Return the index of the animation in play, -1 if it is not in the list. Blender asks many times per redraw."""
-    data = rig.animation_data
-    action = None if data is None else nla.playing(rig).action if data.nla_tracks else data.action
-    if action is None:
-        return -1
-    rows, key = rig.motionbridge_animations, rig.session_uid
-    hint = _indices.get(key, -1)
-    if not (0 <= hint < len(rows) and rows[hint].action == action):
-        hint = animation_import.find(rig, action)
-        _indices[key] = hint
-    return hint
+def _rows(rig: Object) -> "Rows":
+    entries = rig.motionbridge_animations
+    return listed_actions.cached_rows(
+        (rig.session_uid, "motionbridge_animations"),
+        len(entries),
+        lambda: [hash(entry.action) for entry in entries],
+        lambda: (entry.action for entry in entries if entry.action is not None),
+        _row_of,
+    )
 
 
-def _play(rig: Object, number: int) -> None:
-    rows = rig.motionbridge_animations
-    action = rows[number].action if 0 <= number < len(rows) else None
-    if action is None:
-        return
+def _play(rig: Object, action: Action) -> None:
     # List the action that played until now, so that it stays available.
     animation_import.adopt(rig)
     context: Any = bpy.context
@@ -349,31 +345,24 @@ def _play(rig: Object, number: int) -> None:
     enter_range(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))
 
 
-class MOTIONBRIDGE_UL_arma_animations(DrawnRows, BlenderList):
+def _status(action: Action) -> str:
+    animation = action.motionbridge_animation
+    return animation.status if animation.is_animation else "NEW"
+
+
+ANIMATIONS = Listing("MOTIONBRIDGE_UL_arma_animations", "motionbridge_playing_animation", _rows, _play, _status)
+"""List of the animations of an armature."""
+
+
+class MOTIONBRIDGE_UL_arma_animations(ActionRows, BlenderList):
     """Animations of an armature."""
 
-    def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
-        if item.action is None:  # deleted after the list was filtered
-            return
-        animation = item.action.motionbridge_animation
-        row = layout.row(align=True)
-        row.prop(item.action, "name", text="", emboss=False, icon="ACTION")
-        row.label(icon=STATUS_ICONS[animation.status if animation.is_animation else "NEW"])
+    listing = ANIMATIONS
 
-    def filter_items(self, _context: Context, data: Object, _property: str) -> tuple[list[int], list[int]]:
-        """Return the animations whose names match the filter, in the order of the list or sorted by name."""
-        listed, visible = [row.action for row in data.motionbridge_animations], self.bitflag_filter_item
-        if not self.filter_name and not self.use_filter_sort_alpha:
-            return [visible if action is not None else 0 for action in listed], []
-        fits = name_filter(self.filter_name, regular=False)
-        names = [action.name if action is not None else "" for action in listed]
-        flags = [visible if name and fits(name) else 0 for name in names]
-        if not self.use_filter_sort_alpha:
-            return flags, []
-        order = [0] * len(names)
-        for place, number in enumerate(sorted(range(len(names)), key=lambda number: names[number].lower())):
-            order[number] = place
-        return flags, order
+    @staticmethod
+    def draw_name(row: Any, action: Action) -> None:
+        """Draw the name, which a double-click changes."""
+        row.prop(action, "name", text="", emboss=False, icon="ACTION")
 
 
 class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
@@ -411,39 +400,20 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(MatchScene, OnAction, BlenderOper
 def _draw_list(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
     """Draw the list with its buttons."""
     row = layout.row()
-    row.template_list(
-        "MOTIONBRIDGE_UL_arma_animations",
-        "",
-        rig,
-        "motionbridge_animations",
-        rig,
-        "motionbridge_playing_animation",
-        rows=4,
-        maxrows=10,
-    )
+    listed_actions.draw(row, ANIMATIONS, rig, rows=4, maxrows=10)
     row.operator("motionbridge.arma_list_animations", text="", icon="FILE_REFRESH")
     if active_action(context) is not None:
         layout.operator("motionbridge.match_scene_to_animation", icon="PREVIEW_RANGE")
 
 
-OBJECT: Any = bpy.types.Object
-
-
 def register() -> None:
-    """Add the property with the index of the playing animation."""
-    OBJECT.motionbridge_playing_animation = IntProperty(
-        name="Playing Animation",
-        description="Click an animation to play it on the armature",
-        get=_playing,
-        set=_play,
-        options={"HIDDEN"},
-    )
+    """Add the property with the active row of the list."""
+    add_row(ANIMATIONS)
 
 
 def unregister() -> None:
     """Remove the property."""
-    del OBJECT.motionbridge_playing_animation
-    _indices.clear()
+    delattr(OBJECT, ANIMATIONS.row)
 
 
 CLASSES = (

@@ -16,7 +16,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray.models.properties import remembered
-from ...games.xray.motions import library, omf_codec
+from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
@@ -25,7 +25,7 @@ from ..bases import CALL, BlenderOperator, classes_of, rpt_
 from ..layouts import Listing
 from ..operation import Need, Operation, Outcome, StartsAtOnce, call_operator, stores_nothing
 from ..searched_lists import PanelList, row_after_removal, search_of, shows
-from ..target import RIG, MatchScene, OnAction, active_action, active_rig, on_rig, rig_to_export
+from ..target import RIG, MatchScene, OnAction, active_action, active_rig, enter_range, on_rig, rig_to_export
 from . import motion_choices
 from .target import active_file
 
@@ -38,8 +38,30 @@ def _motion_rows(rig: Object) -> "Rows":
     return listed_actions.rows_of(rig, [file] if file is not None else [], motion_properties.LISTS, library.motions_of)
 
 
-MOTIONS = Listing("MOTIONBRIDGE_UL_motions", "motionbridge_motion_row", _motion_rows)
+def _editor_motion_rows(rig: Object) -> "Rows":
+    files = list(rig.motionbridge_skeletal_files)
+    return listed_actions.rows_of(rig, files, motion_properties.SKL_LISTS, library.motions_of)
+
+
+def play(rig: Any, action: Any) -> None:
+    """Let an armature play a motion, and go to its frames."""
+    library.adopt_copies(omf_codec.OMF, rig)
+    library.adopt_copies(skl_codec.SKL, rig)
+    context: Any = bpy.context
+    library.play(context, rig, action)
+    enter_range(context, motion_timing.drawn_ends(action, rig))
+
+
+MOTIONS = Listing(
+    "MOTIONBRIDGE_UL_motions",
+    "motionbridge_motion_row",
+    _motion_rows,
+    play,
+    lambda action: action.motionbridge_motion.status,
+)
 """List of the motions in an armature's active file."""
+EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_motion_row", _editor_motion_rows, play)
+"""List of the editor motions in all files of an armature."""
 MARKS = PanelList(
     "motionbridge_marks", lambda context: active_action(context).motionbridge_motion, "marks", "active_mark"
 )

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ...blender import action_lists, compat, scope
 from ...blender.typed import Action, Context, Object, Scene
@@ -15,23 +14,24 @@ from ...formats.xray import omf
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import library, omf_codec, skl_codec
+from ...games.xray.motions import library
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from .. import listed_actions
 from ..bases import BlenderList, BlenderOperator, classes_of, iface_, rpt_
 from ..bones import draw_restore
-from ..layouts import SIDEBAR, STATUS_ICONS, DrawnRows, Listing, fields, name_filter, paragraph
+from ..layouts import SIDEBAR, DrawnRows, fields, paragraph
+from ..motion_lists import OBJECT, ActionRows, add_row, number_property
 from ..operation import Need, Operation, Outcome
-from ..searched_lists import PanelList, SearchedRows, note_search
+from ..searched_lists import PanelList, SearchedRows
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
-from ..target import active_action, active_rig, enter_range, rig_to_export
+from ..target import active_action, active_rig, rig_to_export
 from . import hud_tools, motion_choices
-from .motion_operators import MARKS, MOTIONS, OnMotionFile
+from .motion_operators import EDITOR_MOTIONS, MARKS, MOTIONS, OnMotionFile, play
 from .target import active_file
 
 if TYPE_CHECKING:
-    from ..listed_actions import Row, Rows
+    pass
 
 
 PARTITIONS = PanelList(
@@ -94,24 +94,7 @@ def draw_motion_references(layout: bpy.types.UILayout, rig: Object, context: Con
 
 def _play(rig: Object, number: int) -> None:
     if 0 <= number < len(bpy.data.actions):
-        _play_action(rig, bpy.data.actions[number])
-
-
-def _play_action(rig: Any, action: Any) -> None:
-    library.adopt_copies(omf_codec.OMF, rig)
-    library.adopt_copies(skl_codec.SKL, rig)
-    context: Any = bpy.context
-    library.play(context, rig, action)
-    enter_range(context, motion_timing.drawn_ends(action, rig))
-
-
-def _editor_motion_rows(rig: Object) -> "Rows":
-    files = list(rig.motionbridge_skeletal_files)
-    return listed_actions.rows_of(rig, files, motion_properties.SKL_LISTS, library.motions_of)
-
-
-EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_motion_row", _editor_motion_rows)
-"""List of the editor motions in all files of an armature."""
+        play(rig, bpy.data.actions[number])
 
 
 class MOTIONBRIDGE_UL_motion_files(DrawnRows, BlenderList):
@@ -122,51 +105,10 @@ class MOTIONBRIDGE_UL_motion_files(DrawnRows, BlenderList):
         layout.label(text=item.name, icon="FILE_3D" if item.embedded else "FILE", translate=False)
 
 
-class MOTIONBRIDGE_UL_motions(DrawnRows, BlenderList):
+class MOTIONBRIDGE_UL_motions(ActionRows, BlenderList):
     """Actions of a motion file, in its order."""
 
-    pattern: StringProperty(
-        name="Filter",
-        description="Show motions whose names contain this text; * and ? match any letters",
-        options={"TEXTEDIT_UPDATE"},
-    )
-    regular: BoolProperty(name="Regular Expression", description="The filter is a regular expression")
-    edited: BoolProperty(name="Edited Only", description="Show new and edited motions only")
-
-    def draw_row(self, layout: Any, _item: Any, rig: Any, index: int) -> None:
-        action = listed_actions.action_at(MOTIONS, rig, index)
-        if action is None:
-            return
-        motion = action.motionbridge_motion
-        row = layout.row(align=True)
-        row.label(text=motion.motion_name or action.name, translate=False)
-        badge = row.row()
-        badge.alignment = "RIGHT"
-        if motion.status in {"EDITED", "NEW"}:
-            badge.label(text=iface_(motion.bl_rna.properties["status"].enum_items[motion.status].name))
-        badge.label(icon=STATUS_ICONS[motion.status])
-
-    def draw_filter(self, _context: Context, layout: bpy.types.UILayout) -> None:
-        """Draw the filters by name and by status."""
-        row = layout.row(align=True)
-        row.prop(self, "pattern", text="", icon="VIEWZOOM")
-        row.prop(self, "regular", text="", icon="SORTBYEXT")
-        row.prop(self, "edited", text="", icon="GREASEPENCIL")
-
-    def filter_items(self, context: Context, data: bpy.types.BlendData, _property: str) -> tuple[list[int], list[int]]:
-        """Return the motions of the active file that match the filters, in the order of the file."""
-        rig = active_rig(context)
-        if rig is None:
-            return [0] * len(data.actions), []
-        named, edited = name_filter(self.pattern, self.regular), self.edited
-        asked = rig.session_uid, motion_properties.LISTS.files, self.pattern, self.regular, edited
-        rows = listed_actions.rows_now(MOTIONS, rig)
-
-        def fits(row: "Row") -> bool:
-            return named(row.name) and (row.edited or not edited)
-
-        note_search(context, MOTIONS.drawn_by, fits)
-        return listed_actions.flags_of(rows, fits, asked, self), []
+    listing = MOTIONS
 
 
 class MotionsPanel(MotionbridgePanel):
@@ -357,39 +299,21 @@ def _panels() -> list[type]:
     return made
 
 
-OBJECT: Any = bpy.types.Object
-
-
 def _playing(rig: Object) -> int:
-    return listed_actions.number_playing(rig)
-
-
-def _number(get: Any, play: Any) -> Any:
-    description = "Click a motion to play it on the armature"
-    return IntProperty(name="Playing Motion", description=description, get=get, set=play, options={"HIDDEN"})
-
-
-def _row_number(listing: Listing) -> Any:
-    def play(rig: bpy.types.Object, index: int) -> None:
-        action = listed_actions.action_at(listing, rig, index)
-        if action is not None:
-            _play_action(rig, action)
-
-    return _number(lambda rig: listed_actions.row_drawn(listing, rig), play)
+    return listed_actions.number_playing(rig)  # loads the module when it is asked
 
 
 def register() -> None:
     """Add the property with the index of the playing action, and those with the active rows of the lists."""
-    OBJECT.motionbridge_playing = _number(_playing, _play)
+    OBJECT.motionbridge_playing = number_property(_playing, _play)
     for listing in (MOTIONS, EDITOR_MOTIONS):
-        setattr(OBJECT, listing.row, _row_number(listing))
+        add_row(listing)
 
 
 def unregister() -> None:
     """Remove these properties."""
-    del OBJECT.motionbridge_playing
-    for listing in (MOTIONS, EDITOR_MOTIONS):
-        delattr(OBJECT, listing.row)
+    for name in ("motionbridge_playing", MOTIONS.row, EDITOR_MOTIONS.row):
+        delattr(OBJECT, name)
 
 
 class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):

@@ -32,7 +32,8 @@ from ..bases import (
 )
 from ..change_words import file_sentence
 from ..files import ArmatureExport
-from ..layouts import DrawnRows, draw_tolerances, fields, name_filter
+from ..layouts import draw_tolerances, fields, name_filter
+from ..motion_lists import ActionRows
 from ..operation import FileChoice, Need, Outcome
 from ..saving import Target
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
@@ -50,7 +51,7 @@ from ..target import (
     some_action,
 )
 from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionFileSaveBack, MotionImport
-from .motion_panels import EDITOR_MOTIONS
+from .motion_operators import EDITOR_MOTIONS
 from .target import actions_moving, draw_rig, rig_to_import_onto
 
 if TYPE_CHECKING:
@@ -244,29 +245,19 @@ def active_skeletal(context: Context) -> Any:
     return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
 
 
-class MOTIONBRIDGE_UL_editor_motions(DrawnRows, BlenderList):
+class MOTIONBRIDGE_UL_editor_motions(ActionRows, BlenderList):
     """Actions of the editor motions on the active armature."""
 
-    def draw_row(self, layout: Any, _item: Any, rig: Any, index: int) -> None:
-        action = listed_actions.action_at(EDITOR_MOTIONS, rig, index)
-        if action is None:
-            return
-        row = layout.row()
-        row.label(text=action.motionbridge_motion.motion_name or action.name, translate=False)
+    listing = EDITOR_MOTIONS
+
+    @staticmethod
+    def draw_name(row: Any, action: Any) -> None:
+        """Draw the name and the file of a motion."""
+        ActionRows.draw_name(row, action)
         right = row.row()
         right.alignment = "RIGHT"
         right.active = False
         right.label(text=action.motionbridge_skeletal.file, translate=False)
-
-    def filter_items(self, context: Context, data: bpy.types.BlendData, _property: str) -> tuple[list[int], list[int]]:
-        """Return the actions of the active armature's files, in the order of the files."""
-        rig = active_rig(context)
-        if rig is None:
-            return [0] * len(data.actions), []
-        fits = name_filter(self.filter_name, regular=False)
-        asked = rig.session_uid, motion_properties.SKL_LISTS.files, self.filter_name
-        rows = listed_actions.rows_now(EDITOR_MOTIONS, rig)
-        return listed_actions.flags_of(rows, lambda row: fits(row.name), asked, self), []
 
 
 class MOTIONBRIDGE_OT_match_scene_to_editor_motion(MatchScene, BlenderOperator):
