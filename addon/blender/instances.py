@@ -20,7 +20,7 @@ from ..core.model import Attribute, Domain
 from ..core.scratch import scratch
 from . import attributes, compat
 from .mesh import corner_counts, corner_vertices, outside_edit_mode, positions_of
-from .transforms import world_matrix
+from .transforms import in_world
 
 if TYPE_CHECKING:
     from .typed import Mesh, Object
@@ -237,10 +237,7 @@ def gather_faces(
     exist.
     """
     with outside_edit_mode(shown) as data:
-        place = world_matrix(shown)
-        positions = positions_of(data).astype(np.float64)
-        if not np.array_equal(place, np.eye(4)):
-            positions = positions @ place[:3, :3].T + place[:3, 3]
+        positions = in_world(shown, positions_of(data))
         found = {name: attributes.gather(data, name, *about) for name, about in wanted.items()}
         found |= {name: attributes.gather_colours(data, name, Domain.FACE) for name in colours}
         values = {name: column for name, column in found.items() if column is not None}

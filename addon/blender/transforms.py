@@ -153,6 +153,22 @@ def channel_matrix(obj: Object, root: Object | None = None) -> Floats | None:
     return matrix if above == root else None
 
 
+def transformed(points: NDArray[Any], matrix: Floats) -> Floats:
+    """Return points (n, 3) transformed by a matrix (4, 4), as 64-bit numbers; exactly the same for the identity."""
+    result: Floats = points.astype(np.float64)
+    return result if np.array_equal(matrix, np.eye(4)) else result @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def in_world(obj: Object, points: NDArray[Any]) -> Floats:
+    """Return points (n, 3) of an object in world space, as 64-bit numbers."""
+    return transformed(points, world_matrix(obj))
+
+
+def bounds(points: Floats) -> Floats:
+    """Return (2, 3) the lowest and the highest corner of the bounding box of points (n, 3)."""
+    return np.stack([points.min(axis=0), points.max(axis=0)])
+
+
 def world_matrix(obj: Object) -> Floats:
     """Return the transform (4, 4) of an object in world space, also if it is excluded, disabled or in another scene.
 

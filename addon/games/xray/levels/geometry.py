@@ -157,33 +157,18 @@ def _degenerate(mesh: Mesh) -> list[str]:
     return [f"{count} without area"] if count else []
 
 
-def _read_occluders(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
-    document = hom.read(data, str(path), report)
-    mesh = hom.decode(document, report, options.weld)
-    two_sided = mesh.attributes[occluders.TWO_SIDED].values
-    return _occluders("HOM", mesh, occluder_colours.slots(two_sided), path, weld=options.weld, report=report)
-
-
-def _read_sound_occluders(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
-    document = som.read(data, str(path), report)
-    mesh = som.decode(document, report, options.weld)
-    two_sided, occlusion = (mesh.attributes[name].values for name in (occluders.TWO_SIDED, som.OCCLUSION))
-    slots = occluder_colours.slots(two_sided, occlusion)
-    return _occluders("SOM", mesh, slots, path, weld=options.weld, report=report)
-
-
-def _occluders(
-    kind: str, mesh: Mesh, slots: level_materials.Slots, path: Path, *, weld: float | None, report: Report
+def _read_occluders(
+    data: bytes, path: Path, options: LevelImportOptions, report: Report, *, kind: str, module: Any
 ) -> ImportedLevelFile:
-    materials, mesh.material_index = slots
-    two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
-    texts = [counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
-    counts = ", ".join([*texts, *_degenerate(mesh)])
+    mesh = module.decode(module.read(data, str(path), report), report, options.weld)
+    two_sided = mesh.values(occluders.TWO_SIDED, Domain.FACE)
+    materials, mesh.material_index = occluder_colours.slots(two_sided, mesh.values(som.OCCLUSION, Domain.FACE))
+    texts = [counted(len(mesh.triangles), "face"), f"{int(np.count_nonzero(two_sided))} two-sided"]
     # Each face stores its index in the file, so that it keeps its values if others are deleted.
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.arange(len(mesh.triangles), dtype=np.int32))
     obj = meshes.build(mesh, materials, report, flat=True)
-    obj.motionbridge_level.weld = NOT_WELDED if weld is None else weld
-    return ImportedLevelFile(kind, path.name, obj, [obj], counts)
+    obj.motionbridge_level.weld = NOT_WELDED if options.weld is None else options.weld
+    return ImportedLevelFile(kind, path.name, obj, [obj], ", ".join([*texts, *_degenerate(mesh)]))
 
 
 def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -235,8 +220,8 @@ def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report
 
 _READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], ImportedLevelFile]] = {
     "cform": _read_collision,
-    "hom": _read_occluders,
-    "som": _read_sound_occluders,
+    "hom": partial(_read_occluders, kind="HOM", module=hom),
+    "som": partial(_read_occluders, kind="SOM", module=som),
     "dm": _read_detail_model,
     "details": level_details.read,
     "err": _read_errors,
@@ -437,15 +422,17 @@ def _warn_of_unwritten(scene: typed.Scene, holder: Object, others: Sequence[Obje
 
 
 def _encode_collision(_holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:
-    base = cform.read(data, "", Report()) if data else None
-    document, changes = cform.encode(mesh, base)
-    return Plan(cform.write(document) if changes else data, changes, len(mesh.triangles))
+    return _encoded(cform, mesh, data)
 
 
 def _encode_occluders(module: Any, holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:
-    base = module.read(data, "", Report()) if data else None
     distance = float(holder.motionbridge_level.weld)
-    document, changes = module.encode(mesh, base, None if distance < 0 else distance)
+    return _encoded(module, mesh, data, None if distance < 0 else distance)
+
+
+def _encoded(module: Any, mesh: Mesh, data: bytes, *more: Any) -> Plan:
+    """Encode a mesh with the module of its format onto the file ``data``, if that is not empty."""
+    document, changes = module.encode(mesh, module.read(data, "", Report()) if data else None, *more)
     return Plan(module.write(document) if changes else data, changes, len(mesh.triangles))
 
 
@@ -520,11 +507,17 @@ def begin(context: Context, obj: Object, kind: str) -> None:
         level_details.begin(context, obj)
         return
     with scope.object_mode(context):
-        for name, value in DEFAULTS[kind].items():
+        for name in DEFAULTS[kind]:
             if attributes.gather(obj.data, name, *WANTED[kind][name]) is None:
-                values = np.full(len(obj.data.polygons), value, WANTED[kind][name][1])
-                attributes.write(obj.data, name, Domain.FACE, values)
+                attributes.write(obj.data, name, Domain.FACE, _face_values(obj.data, kind, name))
         show(obj, kind)
+
+
+def _face_values(data: typed.Mesh, kind: str, name: str) -> NDArray[Any]:
+    """Return (faces,) the values of an attribute; those of new faces if the mesh does not have it."""
+    domain, dtype = WANTED[kind][name]
+    stored = attributes.gather(data, name, domain, dtype)
+    return np.full(len(data.polygons), DEFAULTS[kind][name], dtype) if stored is None else stored
 
 
 def selected_faces(data: typed.Mesh) -> NDArray[np.bool_]:
@@ -551,15 +544,12 @@ def set_values(
         selected = selected_faces(data)
         changed = np.zeros(len(selected), np.bool_)
         for name, value in values.items():
-            domain, dtype = WANTED[kind][name]
-            current = attributes.gather(data, name, domain, dtype)
-            if current is None:
-                current = np.full(len(selected), DEFAULTS[kind][name], dtype)
+            current = _face_values(data, kind, name)
             if kind == "CFORM" and name == cform.MATERIAL:
                 game_materials.assign(data, selected, value, (names or {}).get(value, ""))
-            changed |= selected & (current != dtype(value))
+            changed |= selected & (current != current.dtype.type(value))
             current[selected] = value
-            attributes.write(data, name, domain, current)
+            attributes.write(data, name, Domain.FACE, current)
         show(obj, kind)
     return Counts(int(changed.sum()), int(selected.sum()))
 
@@ -594,20 +584,11 @@ def refresh(context: Context, obj: Object, shown_by: str = "") -> None:
 def show(obj: Any, kind: str) -> None:
     """Colour the faces by their attributes."""
     data = obj.data
-    found = {name: attributes.gather(data, name, *wanted) for name, wanted in WANTED[kind].items()}
     if kind == "CFORM":
-        numbers = found[cform.MATERIAL]
+        numbers = attributes.gather(data, cform.MATERIAL, *WANTED[kind][cform.MATERIAL])
         if not len(data.materials) and numbers is not None:
             level_materials.clear_slots(data, game_materials.slots(numbers, {}))
     elif kind in ("HOM", "SOM"):
-        two_sided = found[occluders.TWO_SIDED]
-        if two_sided is None:
-            two_sided = np.ones(len(data.polygons), np.bool_)
-        slots = occluder_colours.slots(two_sided)
-        if kind == "SOM":
-            share = found[som.OCCLUSION]
-            if share is None:
-                share = np.full(len(two_sided), som.DEFAULT_OCCLUSION, np.float32)
-            slots = occluder_colours.slots(two_sided, share)
-        level_materials.clear_slots(data, slots)
+        values = [_face_values(data, kind, name) for name in DEFAULTS[kind]]
+        level_materials.clear_slots(data, occluder_colours.slots(*values))
     data.update()

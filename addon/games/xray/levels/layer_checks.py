@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....blender.transforms import world_matrix
+from ....blender.transforms import bounds, in_world
 from ....core import pausing, problems
 from ....core.model import Domain
 from ....core.problems import Problem
@@ -103,6 +103,14 @@ class _Layers:
         """Let the user stop the checks here."""
         pausing.pause(self.done)
 
+    def each(self, points: Floats, which: NDArray[np.bool_] | None = None) -> Iterator[int]:
+        """Yield the indices of finite points (n, 3), or of ``which`` (n,); the user may stop the checks in between."""
+        chosen = np.isfinite(points).all(axis=1) if which is None else which
+        for number in np.flatnonzero(chosen).tolist():
+            if number % _POINTS_PER_PAUSE == 0:
+                self.pause()
+            yield number
+
     def of(self, kind: str) -> list[Any]:
         """Return the meshes of a kind, by name."""
         return [obj for obj in self.objects_by_kind.get(kind, []) if obj.type == "MESH"]
@@ -128,11 +136,7 @@ class _Layers:
     def in_trees(self, points: Floats) -> NDArray[np.bool_]:
         """Return (n,) which points (n, 3) are within `LARGEST_GAP` of the bounding box of a tree."""
         if self._boxes is None:
-            ends = []
-            for obj in self.of("TREE"):
-                matrix = world_matrix(obj)
-                corners = np.array(obj.bound_box, np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-                ends.append((corners.min(axis=0), corners.max(axis=0)))
+            ends = [bounds(in_world(obj, np.array(obj.bound_box))) for obj in self.of("TREE")]
             self._boxes = np.array(ends, np.float64).reshape(-1, 2, 3)
         return _inside(self._boxes, points, points, LARGEST_GAP)
 
@@ -160,25 +164,20 @@ def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[
 
 def _faces(obj: Object) -> tuple[Floats, NDArray[np.int64]]:
     """Return vertices (n, 3) in world space, and triangles (m, 3)."""
-    data, matrix = obj.data, world_matrix(obj)
+    data = obj.data
     triangles, _ = meshes.triangles_of(data)
-    points = meshes.positions_of(data).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    return points, meshes.corner_vertices(data)[triangles].astype(np.int64)
+    return in_world(obj, meshes.positions_of(data)), meshes.corner_vertices(data)[triangles].astype(np.int64)
 
 
 def _middles(obj: Object) -> Floats:
     """Return the centres of polygons (polygons, 3) in world space."""
-    matrix = world_matrix(obj)
-    centres = meshes.column(obj.data.polygons, "center", len(obj.data.polygons), 3)
-    return np.asarray(centres.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3])
+    return in_world(obj, meshes.column(obj.data.polygons, "center", len(obj.data.polygons), 3))
 
 
 def _far_from(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
     """Return (n,) which finite points (n, 3) have no face of ``tree`` within `LARGEST_GAP`."""
     result = np.zeros(len(points), np.bool_)
-    for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
-        if number % _POINTS_PER_PAUSE == 0:
-            layers.pause()
+    for number in layers.each(points):
         result[number] = tree.find_nearest(points[number], LARGEST_GAP)[0] is None
     return result
 
@@ -225,9 +224,7 @@ def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
 def _in_front(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
     """Return (n,) which points (n, 3) are in front of the nearest face by more than `OCCLUDER_GAP`."""
     result = np.zeros(len(points), np.bool_)
-    for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
-        if number % _POINTS_PER_PAUSE == 0:
-            layers.pause()
+    for number in layers.each(points):
         nearest, normal, _, _ = tree.find_nearest(points[number])
         result[number] = nearest is not None and (Vector(points[number]) - nearest).dot(normal) > OCCLUDER_GAP
     return result
@@ -280,9 +277,7 @@ def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Fl
         return _inside(boxes, low, high, LARGEST_GAP)
     result = np.zeros(len(low), np.bool_)
     for dx, dy in _SAMPLE_OFFSETS:
-        for number in np.flatnonzero(~result).tolist():
-            if number % _POINTS_PER_PAUSE == 0:
-                layers.pause()
+        for number in layers.each(low, ~result):
             top = high[number] + (dx, dy, 0.0)
             result[number] = tree.ray_cast(top, (0, 0, -1), float(height[number]))[0] is not None
     return result
@@ -300,9 +295,7 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
             continue
         middles = _middles(obj)
         floating, buried = np.zeros(len(middles), np.bool_), np.zeros(len(middles), np.bool_)
-        for number in np.flatnonzero(np.isfinite(middles).all(axis=1)).tolist():
-            if number % _POINTS_PER_PAUSE == 0:
-                layers.pause()
+        for number in layers.each(middles):
             x, y, z = middles[number].tolist()
             if tree.ray_cast((x, y, z + LARGEST_GAP), (0, 0, -1), 2 * LARGEST_GAP)[0] is None:
                 # The first face above a buried node is the ground's lower side (normal up), above others a ceiling.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....blender.transforms import world_matrix
+from ....blender.transforms import bounds, in_world, transformed, world_matrix
 from ....core import files, pausing, rebase
 from ....core.changes import Changes, Part
 from ....core.errors import ReadError
@@ -158,16 +158,14 @@ class VertexEdits:
         for ranges, objects in self.families(trees):
             if len({one.data for one in objects}) < 2:
                 continue
-            base = self._base(ranges[0]).positions.astype(np.float64)
+            base = self._base(ranges[0]).positions
             for visual, one in zip(ranges["visual"].tolist(), objects, strict=True):
                 if visual not in stored:
                     continue
                 with meshes.outside_edit_mode(one) as data:
-                    current = meshes.positions_of(data).astype(np.float64)
-                before, now = stored[visual], world_matrix(one)
-                if len(current) == len(base) and np.allclose(
-                    current @ now[:3, :3].T + now[:3, 3], base @ before[:3, :3].T + before[:3, 3], rtol=0, atol=APPLIED
-                ):
+                    current = in_world(one, meshes.positions_of(data))
+                wanted = transformed(base, stored[visual])
+                if len(current) == len(base) and np.allclose(current, wanted, rtol=0, atol=APPLIED):
                     result.add(visual)
         return result
 
@@ -228,18 +226,16 @@ class VertexEdits:
                 self.other_topology.append(obj)
                 return None
             current = Vertices(meshes.positions_of(data))
-            matrix = world_matrix(obj)
-            if obj.motionbridge_level.kind == "SURFACE" and not np.array_equal(matrix, np.eye(4)):
-                shifted = current.positions.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-                current.positions = shifted.astype(np.float32)
+            if obj.motionbridge_level.kind == "SURFACE":
+                current.positions = in_world(obj, current.positions).astype(np.float32)
             current.hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
             current.wind = attributes.gather(data, WIND, Domain.VERTEX, np.float32)
             current.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
             current.uvs = self._uvs(obj, data, meshes.UV_LAYER, base.uvs, corners)
             current.light_map_uvs = self._uvs(obj, data, LIGHT_MAP, base.light_map_uvs, corners)
-            moved = obj.motionbridge_level.row in self.before
-            moved = moved or not np.array_equal(current.positions, base.positions, equal_nan=True)
-            if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=moved):
+            is_moved = obj.motionbridge_level.row in self.before
+            is_moved = is_moved or not np.array_equal(current.positions, base.positions, equal_nan=True)
+            if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=is_moved):
                 self.edited_normals.append(obj)
         if any(getattr(current, name) is None and getattr(base, name) is not None for name in _OPTIONAL):
             self.missing_attributes.append(obj)
@@ -316,8 +312,7 @@ class VertexEdits:
             is_tree = visual_objects[visual].motionbridge_level.kind == "TREE"
             matrix = tree if is_tree else world_matrix(visual_objects[visual])
             with meshes.outside_edit_mode(visual_objects[visual]) as data:
-                points = meshes.positions_of(data).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-            boxes.append(np.stack([points.min(axis=0), points.max(axis=0)]))
+                boxes.append(bounds(transformed(meshes.positions_of(data), matrix)))
         edit.reshape(self.document, visuals, np.array(boxes))
 
     def move_in_fast_geometry(self, path: Path) -> bytes | None:
@@ -397,12 +392,10 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
         words = "have lost attributes or texture coordinates of the import; those of the file stay"
         report.warn(f"impostors {words}: {obj.name!r}")
     whole = {name: getattr(base, name) if values is None else values for name, values in found.items()}
-    matrix = world_matrix(obj)
-    if not np.array_equal(matrix, np.eye(4)):
-        whole["positions"] = (whole["positions"] @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
-    moved = (whole["positions"] != base.positions).any(axis=1)
+    whole["positions"] = in_world(obj, whole["positions"]).astype(np.float32)
+    edited = (whole["positions"] != base.positions).any(axis=1)
     rebase.refuse_not_finite(
-        f"a corner of {obj.name!r} has a position that is NaN or infinite", "Move it", whole["positions"][moved]
+        f"a corner of {obj.name!r} has a position that is NaN or infinite", "Move it", whole["positions"][edited]
     )
     slots = np.zeros(len(quads.faces), np.int32) if slots is None else slots[quads.faces]
     return ShownImpostors(obj, base, Impostors(base.visuals, **whole), slots.reshape(-1, structure.FACETS))

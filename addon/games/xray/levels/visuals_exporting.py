@@ -19,7 +19,7 @@ from ....blender import attributes, modifiers
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.properties import kept
-from ....blender.transforms import world_matrix
+from ....blender.transforms import bounds, in_world, transformed, world_matrix
 from ....core import names, rebase, space
 from ....core.changes import Changes, Part
 from ....core.errors import WriteError
@@ -433,8 +433,7 @@ class _Trees:
 
     def _box(self, obj: Object, matrix: Floats) -> Floats:
         """Return the bounding box (2, 3) of a tree."""
-        points = self._points(obj) @ matrix[:3, :3].T + matrix[:3, 3]
-        return np.stack([points.min(axis=0), points.max(axis=0)])
+        return bounds(transformed(self._points(obj), matrix))
 
     def _follow(self, visuals: NDArray[np.int64], moves: Floats) -> None:
         self.found.report.warn("trees were moved or deleted; collision and baked light stay as they are")
@@ -625,10 +624,7 @@ def _edit_portal(obj: Object, row: NDArray[np.void]) -> None:
             f"{counted(len(face.positions), 'vertex', 'vertices')}",
             remedy=f"Make it one face with at least 3 vertices and at most {most}",
         )
-    corners = face.positions[face.corners].astype(np.float64)
-    matrix = world_matrix(obj)
-    if not np.array_equal(matrix, np.eye(4)):
-        corners = corners @ matrix[:3, :3].T + matrix[:3, 3]
+    corners = in_world(obj, face.positions[face.corners])
     current, before = corners.astype(np.float32), structure.portal_corners(row[0])
     if before is None or not np.array_equal(current, before):
         _refuse_bent(obj, corners)
