@@ -11,6 +11,7 @@ sampled.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -23,27 +24,24 @@ from ..core.errors import WriteError
 from ..core.model import Clip
 from . import action_lists, compat, control_transfer, rotation_modes
 from .armature import Rest, moving
+from .bone_channels import LOCATION, ROTATION, ChannelReader
 from .bone_curves import (
     ActionTemplate,
     CurveTable,
-    channel_path,
     digest_of_keys,
     evaluated_poses,
     identity_of,
-    keeps_scale_at_one,
     key_times,
-    rotation_kind,
-    sampled_table,
     table_of,
     write_keys,
 )
 from .control_links import controls_of
 from .keyed_poses import follows_keys
 from .nla import evaluated_tracks
-from .rotation_modes import KINDS, modes_set
+from .rotation_modes import modes_set
 
 if TYPE_CHECKING:
-    from .typed import Action, Context, Object, PoseBone
+    from .typed import Action, Context, Object
 
 
 Floats = NDArray[np.float64]
@@ -56,9 +54,6 @@ MOVING = (".location", ".rotation_quaternion", ".rotation_euler", ".rotation_axi
 CONSTRAINTS, DRIVERS, STRIPS = "active constraints", "active drivers", "NLA tracks"
 INHERITANCE = "bones that are connected or do not inherit from their parents"
 """Reasons why a pose is not defined by its keys alone."""
-_QUATERNION, _LOCATION = KINDS.index("quaternion"), len(KINDS)
-"""Numbers of channel types in `ClipReader`: the index in `KINDS`, and behind these the location."""
-_UNKNOWN = (-1, -1)
 NEAR = 1e-3
 """Tolerance in frames for a key to be on a frame: Blender stores times as 32-bit floats."""
 DISTORTED = 1e-3
@@ -267,19 +262,7 @@ class ClipReader:
         self.rest = rest
         self.fps = fps
         self._rig = rig
-        self._paths: dict[str, tuple[int, int]] = {}
-        self._found: dict[tuple[str, ...], NDArray[np.int64]] = {}
-        for place, bone in enumerate(rest.bones):
-            self._paths[channel_path(bone, "location")] = (place, _LOCATION)
-            for number, kind in enumerate(KINDS):
-                self._paths[channel_path(bone, f"rotation_{kind}")] = (place, number)
-
-    def _channels(self, paths: tuple[str, ...]) -> NDArray[np.int64]:
-        """Return (paths, 2) bone and channel type. Cached: the actions of one file mostly have the same paths."""
-        if paths not in self._found:
-            found = [self._paths.get(path, _UNKNOWN) for path in paths]
-            self._found[paths] = np.array(found, np.int64).reshape(-1, 2)
-        return self._found[paths]
+        self._channels = ChannelReader(rig, rest.bones, scales=False)
 
     def gather(
         self,
@@ -297,62 +280,17 @@ class ClipReader:
         `frame_range`. ``table``: the action's F-curves, if the caller already has them.
         """
         first, count = frames if frames is not None else frame_range(action, step)
-        table = table or table_of(action, self._rig)
-        rows, animated = sampled_table(table, key_frames(first, count, step))
-        bones = len(self.rest.bones)
-        places, kinds = self._channels(tuple(table.paths)).T
-        mode_kinds = np.array([KINDS.index(rotation_kind(modes[bone])) for bone in self.rest.bones] or [0])
-        known, located = places >= 0, kinds == _LOCATION
-        in_mode = known & (kinds == mode_kinds[places])
-        unmuted = known & ~table.muted
-        muted = np.zeros((bones, 2), np.bool_)
-        known_muted = known & table.muted
-        muted[places[known_muted], located[known_muted].astype(np.int64)] = True
-        values, keyed = np.zeros((bones, CHANNELS, count)), np.zeros((bones, CHANNELS), np.bool_)
-        values[:, 0] = 1.0
-        read = unmuted & (located | (in_mode & (kinds == _QUATERNION)))
-        channels = np.where(located, table.indices + 4, table.indices)[read]
-        values[places[read], channels] = rows[read]
-        keyed[places[read], channels] = animated[read]
-        other_rotations: dict[int, Floats] = {}
-        for number in np.flatnonzero(unmuted & in_mode & (kinds != _QUATERNION)).tolist():
-            angles = other_rotations.setdefault(int(places[number]), np.zeros((count, 4)))
-            angles[:, table.indices[number]] = rows[number]
-        unknown = (table.curves[number] for number in np.flatnonzero(~known).tolist())
-        left_out = {curve.data_path for curve in unknown if not keeps_scale_at_one(curve)}
-        bones_of_other_kinds = set(places[unmuted & ~located & ~in_mode].tolist())
-        rotated = set(places[in_mode].tolist())
-        rotations = values[:, :4].transpose(0, 2, 1)
-        for place, angles in other_rotations.items():
-            rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])
-            keyed[place, :4] = True
-        for place in bones_of_other_kinds - rotated:
-            rotations[place] = posed_rotation(self._rig.pose.bones[self.rest.bones[place]])
-        clip = self._clip(action.name, rotations, values[:, 4:].transpose(0, 2, 1), keyed)
-        return Gathered(
-            clip, sorted(left_out), [self.rest.bones[place] for place in sorted(bones_of_other_kinds)], muted
-        )
-
-    def _clip(self, name: str, rotations: Floats, locations: Floats, keyed: NDArray[np.bool_]) -> Clip:
-        track_rotations, track_translations = self.rest.from_basis(rotations, locations)
-        return Clip(
-            name,
+        channels = self._channels.read(table or table_of(action, self._rig), key_frames(first, count, step), modes)
+        clip = Clip(
+            action.name,
             list(self.rest.bones),
-            track_rotations,
-            track_translations,
-            np.logical_or.reduce(keyed[:, :4], axis=1),
-            np.logical_or.reduce(keyed[:, 4:], axis=1),
+            *self.rest.from_basis(channels.groups[ROTATION], channels.groups[LOCATION]),
+            channels.animated[:, ROTATION],
+            channels.animated[:, LOCATION],
             self.fps,
         )
-
-
-def posed_rotation(bone: PoseBone) -> Floats:
-    """Return (4,) the current rotation of a pose bone as a quaternion, read in its rotation mode."""
-    values = np.zeros((1, 4))
-    channel = getattr(bone, f"rotation_{rotation_kind(bone.rotation_mode)}")
-    values[0, : len(channel)] = channel[:]
-    quaternion: Floats = values if bone.rotation_mode == "QUATERNION" else rotation.of_mode(values, bone.rotation_mode)
-    return quaternion[0]
+        other_kinds = list(itertools.compress(self.rest.bones, channels.other_kinds.tolist()))
+        return Gathered(clip, channels.left_out, other_kinds, channels.muted[:, [ROTATION, LOCATION]])
 
 
 def why_sampled(rig: Object) -> list[str]:

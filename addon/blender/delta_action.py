@@ -19,18 +19,17 @@ from numpy.typing import NDArray
 from ..core import affine, deltas, rotation
 from ..core.deltas import DeltaChannels
 from . import compat, scope
-from .action import posed_rotation
 from .armature import matrices_of
+from .bone_channels import LOCATION, ROTATION, SCALE, ChannelReader
 from .bone_curves import (
     ActionTemplate,
-    channel_path,
     evaluated_poses,
     key_times,
     rotation_kind,
-    sampled,
+    table_of,
     write_keys,
 )
-from .rotation_modes import KINDS, modes_set, set_mode
+from .rotation_modes import modes_set, set_mode
 
 if TYPE_CHECKING:
     import bpy
@@ -44,7 +43,6 @@ CHANNEL_WIDTHS = (("location", 3), ("rotation_quaternion", 4), ("scale", 3))
 EULER_WIDTHS = (("location", 3), ("rotation_euler", 3), ("scale", 3))
 CHANNELS = 10
 """F-curves of a bone: location, quaternion, scale."""
-_GROUPS = {"location": slice(0, 3), "rotation": slice(3, 7), "scale": slice(7, 10)}
 
 
 @dataclass(frozen=True)
@@ -220,25 +218,20 @@ class DeltaReader:
     def __init__(self, rig: Object, rest: RestPose) -> None:
         self.rest = rest
         self._rig = rig
-        self._paths: dict[str, tuple[int, str]] = {}
-        for place, bone in enumerate(rest.bones):
-            for name in ("location", "scale"):
-                self._paths[channel_path(bone, name)] = (place, name)
-            for kind in KINDS:
-                self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
+        self._channels = ChannelReader(rig, rest.bones, scales=True)
 
-    def curves(self, action: Action) -> list[bpy.types.FCurve]:
+    def curves(self, action: Action | None) -> list[bpy.types.FCurve]:
         """Return the F-curves that move bones of the armature."""
-        return [curve for curve in compat.curves_of(action, self._rig) if curve.data_path in self._paths]
+        return [curve for curve in compat.curves_of(action, self._rig) if curve.data_path in self._channels.paths]
 
     def key_times(self, action: Action) -> NDArray[np.float32]:
         """Return (keys,) the sorted times at which any bone has a key."""
         return key_times(self.curves(action))
 
-    def moved_by(self, paths: Collection[str]) -> NDArray[np.bool_]:
-        """Return (bones,) which bones have one of these data paths."""
+    def keyed(self, action: Action | None) -> NDArray[np.bool_]:
+        """Return (bones,) which bones have F-curves in an action."""
         result = np.zeros(len(self.rest.bones), np.bool_)
-        result[[self._paths[path][0] for path in paths if path in self._paths]] = True
+        result[[self._channels.paths[curve.data_path][0] for curve in self.curves(action)]] = True
         return result
 
     def gather(
@@ -249,66 +242,24 @@ class DeltaReader:
         ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``instead``: returns the values to use
         for muted F-curves; without it they have their rest values.
         """
-        everything = compat.curves_of(action, self._rig)
-        curves = [curve for curve in everything if curve.data_path in self._paths]
-        rows, _ = sampled(curves, frames)
-        kinds = [rotation_kind(modes[bone]) for bone in self.rest.bones]
-        count = len(self.rest.bones)
-        offsets = {"location": 0, "quaternion": 3, "scale": 7}
-        values = np.zeros((count, CHANNELS, len(frames)))
-        values[:, 3] = 1.0
-        values[:, 7:] = 1.0
-        keyed = np.zeros(count, np.bool_)
-        places, channels, kept = [], [], []
-        other_rotations: dict[int, Floats] = {}
-        others, rotated, muted = set(), set(), set()
-        for number, curve in enumerate(curves):
-            place, kind = self._paths[curve.data_path]
-            keyed[place] = True
-            group = kind if kind in _GROUPS else "rotation"
-            if compat.is_muted(curve):
-                muted.add((place, group))
-                continue
-            if group == "rotation" and kind != kinds[place]:
-                others.add(place)
-                continue
-            if group == "rotation":
-                rotated.add(place)
-            if kind in offsets:
-                places.append(place)
-                channels.append(offsets[kind] + curve.array_index)
-                kept.append(number)
-            else:
-                other_rotations.setdefault(place, np.zeros((len(frames), 4)))[:, curve.array_index] = rows[number]
-        values[places, channels] = rows[kept]
-        rotations = values[:, 3:7].transpose(0, 2, 1)
-        for place, angles in other_rotations.items():
-            rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])
-        for place in others - rotated:
-            rotations[place] = posed_rotation(self._rig.pose.bones[self.rest.bones[place]])
-        if muted and instead is not None:
-            _copy_groups(values, *instead(), muted)
-        shown = shown_by(values[:, :3].transpose(0, 2, 1), rotations, values[:, 7:].transpose(0, 2, 1), self.rest)
-        left_out = {curve.data_path for curve in everything if curve.data_path not in self._paths}
-        return GatheredDeltas(
-            shown,
-            keyed,
-            sorted(left_out),
-            b"" if muted or others else key_digest(rows, frames, self.rest),
-            self._names(others),
-            self._names({place for place, _ in muted}),
+        channels = self._channels.read(table_of(action, self._rig), frames, modes)
+        if channels.muted.any() and instead is not None:
+            values, known = instead()
+            for group, rows in ((LOCATION, values.locations), (ROTATION, values.rotations), (SCALE, values.scales)):
+                copied = channels.muted[:, group] & known
+                channels.groups[group][copied] = rows[copied]
+        muted, other_kinds = (
+            [bone for bone, is_so in zip(self.rest.bones, row.tolist(), strict=True) if is_so]
+            for row in (np.logical_or.reduce(channels.muted, axis=1), channels.other_kinds)
         )
-
-    def _names(self, places: set[int]) -> list[str]:
-        return [self.rest.bones[place] for place in sorted(places)]
-
-
-def _copy_groups(values: Floats, found: DeltaChannels, known: NDArray[np.bool_], muted: set[tuple[int, str]]) -> None:
-    """Copy muted channel groups of bones that are ``known`` from ``found`` to ``values`` (bones, channels, frames)."""
-    sources = {"location": found.locations, "rotation": found.rotations, "scale": found.scales}
-    for place, group in muted:
-        if known[place]:
-            values[place, _GROUPS[group]] = sources[group][place].T
+        return GatheredDeltas(
+            shown_by(channels.groups[LOCATION], channels.groups[ROTATION], channels.groups[SCALE], self.rest),
+            np.logical_or.reduce(channels.keyed, axis=1),
+            channels.left_out,
+            b"" if muted or other_kinds else key_digest(channels.rows, frames, self.rest),
+            other_kinds,
+            muted,
+        )
 
 
 def sample(

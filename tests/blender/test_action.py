@@ -9,7 +9,7 @@ from mathutils import Euler, Matrix, Quaternion
 
 from addon.blender import action as actions
 from addon.blender import armature, compat
-from addon.blender.bone_curves import keeps_scale_at_one
+from addon.blender.bone_curves import channel_path, keeps_scale_at_one
 from addon.blender.rotation_modes import HiddenKeys, RotationModes
 from addon.core import rotation
 from addon.core.model import Clip, Skeleton
@@ -149,8 +149,8 @@ def test_constant_tracks_have_one_key_and_animated_ones_a_key_a_frame(scene) -> 
         assert curve.keyframe_points[0].co[0] == 10
         assert {point.interpolation for point in curve.keyframe_points} == {"LINEAR"}
     for place, bone in enumerate(made.bones):
-        assert counts[actions.channel_path(bone, "rotation_quaternion")] == {9 if walk.rotation_keyed[place] else 1}
-        assert counts[actions.channel_path(bone, "location")] == {9 if walk.translation_keyed[place] else 1}
+        assert counts[channel_path(bone, "rotation_quaternion")] == {9 if walk.rotation_keyed[place] else 1}
+        assert counts[channel_path(bone, "location")] == {9 if walk.translation_keyed[place] else 1}
     assert (action.frame_start, action.frame_end) == (10, 18)
     assert actions.frame_range(action) == (10, 9)
 
@@ -195,7 +195,7 @@ def test_other_rotation_modes_are_read(scene, mode: str) -> None:
     action, _, bag = compat.new_action("a", "OBJECT", rig.name)
     make = compat.curve_maker(action, bag)
     for index, value in enumerate(values):
-        make(actions.channel_path("bone_2", channel), index, "bone_2").keyframe_points.insert(0, value)
+        make(channel_path("bone_2", channel), index, "bone_2").keyframe_points.insert(0, value)
     gathered = gathered_from(rig, rest, action).clip
     place = rest.bones.index("bone_2")
     basis = rotation.multiply(rotation.conjugate(rest.rotations[place]), gathered.rotations[place, 0])
@@ -230,8 +230,8 @@ def test_curves_without_a_place_in_a_clip_are_named(scene) -> None:
     made, rig, rest = scene
     (action,) = written(rig, rest, clip(made.bones))
     make = compat.curve_maker(action, compat.curve_bag(action))
-    make(actions.channel_path("bone_1", "scale"), 0, "bone_1").keyframe_points.insert(0, 2.0)
-    make(actions.channel_path("nobody", "location"), 0, "nobody").keyframe_points.insert(0, 2.0)
+    make(channel_path("bone_1", "scale"), 0, "bone_1").keyframe_points.insert(0, 2.0)
+    make(channel_path("nobody", "location"), 0, "nobody").keyframe_points.insert(0, 2.0)
     left_out = gathered_from(rig, rest, action).left_out
     assert left_out == ['pose.bones["bone_1"].scale', 'pose.bones["nobody"].location']
 

@@ -480,7 +480,7 @@ class _Exporter:
                 keep_deltas(shown, self._gathered(frames).deltas, rests)
             if self._action is not None and not self._sampled.all():
                 shown[~self._sampled] = self._gathered(frames).deltas[~self._sampled]
-            return shown, np.ones(len(shown), np.bool_) if self._base is None else self._keyed()
+            return shown, np.ones(len(shown), np.bool_) if self._base is None else self._reader.keyed(self._action)
         gathered = self._gathered(frames)
         return gathered.deltas, gathered.keyed
 
@@ -511,10 +511,6 @@ class _Exporter:
     def _warn_of_muted(self, bones: Sequence[str], action: Action, report: Report) -> None:
         warn_of_muted(bones, action, report, in_file=self._base is not None)
 
-    def _keyed(self) -> NDArray[np.bool_]:
-        moved = {curve.data_path for curve in self._reader.curves(self._action)} if self._action is not None else set()
-        return self._reader.moved_by(moved)
-
     def _bones(self, path: str, keyed: NDArray[np.bool_]) -> WrittenBones:
         options = self._options
         properties = self._properties if self._base is not None else None
@@ -541,7 +537,7 @@ class _Exporter:
 
     def check_bones(self, path: str) -> None:
         """Report the same before the poses are read."""
-        self.report_unknown(path, self._bones(path, self._keyed()))
+        self.report_unknown(path, self._bones(path, self._reader.keyed(self._action)))
 
     def _values(
         self, bones: WrittenBones, shown: Floats, frames: NDArray[np.float32], phases: NDArray[np.float32]
