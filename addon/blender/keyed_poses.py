@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import affine, rotation
-from ..core.body import order_from_roots
+from ..core.model import absolute
 from . import compat
 from .armature import matrices_of, moving
 from .bone_curves import UNSCALED, bone_of, channel_path, evaluated_poses, sampled_table, table_of
@@ -147,8 +147,4 @@ def _compose(rig: Object, values: Floats) -> Floats | None:
     index = {bone.name: number for number, bone in enumerate(rig.data.bones)}
     parents = np.array([index[bone.parent.name] if bone.parent is not None else -1 for bone in rig.data.bones], np.intp)
     above = np.where((parents < 0)[:, None, None], np.eye(4), rest[np.maximum(parents, 0)])
-    result: Floats = affine.inverse(above) @ rest @ basis
-    for row in order_from_roots(parents.tolist()):
-        if parents[row] >= 0:
-            result[:, row] = result[:, parents[row]] @ result[:, row]
-    return result
+    return absolute((affine.inverse(above) @ rest @ basis).swapaxes(0, 1), parents).swapaxes(0, 1)

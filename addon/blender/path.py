@@ -302,7 +302,7 @@ def _rotations(matrices: Floats, scales: Floats) -> Floats:
 
 def _fitted(times: Floats, positions: Floats, rotations: Floats, tolerance: tuple[float, float]) -> Channels:
     """Fit curves to ``positions`` (n, 3) and ``rotations`` (n, 3, 3) at ``times`` (n,) in seconds."""
-    angles = rotation.euler_yxz(rotations)
+    angles = rotation.euler(rotations, Path.rotation_order)
     is_short = np.diff(times) < 0.9 * np.diff(times).max(initial=0.0)
     # A cubic through samples of uneven distances may swing between them.
     stops = (np.flatnonzero(is_short[1:] | is_short[:-1]) + 1).tolist()

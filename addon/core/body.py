@@ -16,6 +16,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from .model import parents_first
+
 Floats = NDArray[np.float64]
 
 TOUCHING = 1e-3
@@ -102,7 +104,7 @@ def body_of(names: Sequence[str], parents: Sequence[int]) -> Body:
     limbs = {(part, side) for part, side in zip(parts, sides, strict=True) if part in SIDED}
     if not any((part, Side.LEFT) in limbs and (part, Side.RIGHT) in limbs for part in SIDED):
         return Body([Part.OTHER] * len(names), [Side.NONE] * len(names), is_body=False)
-    for bone in order_from_roots(parents):
+    for bone in parents_first(parents):
         above, own = parents[bone], parts[bone]
         inherited = parts[above] if above >= 0 else None
         if own is None:
@@ -130,15 +132,6 @@ def _part_of(name: str) -> Part | None:
     return next((part for part, words in _WORDS if words.search(lowered)), None)
 
 
-def order_from_roots(parents: Sequence[int]) -> list[int]:
-    """Return the indices of all bones, parents before children."""
-    children = children_of(parents)
-    order = [bone for bone, parent in enumerate(parents) if parent < 0]
-    for bone in order:  # the loop extends the list
-        order.extend(children[bone])
-    return order
-
-
 def children_of(parents: Sequence[int]) -> list[list[int]]:
     """Return the children of each bone."""
     children: list[list[int]] = [[] for _ in parents]
@@ -157,7 +150,7 @@ def main_children(heads: Floats, parents: Sequence[int], body: Body) -> list[int
     """
     children = children_of(parents)
     sizes = [1] * len(parents)
-    for bone in reversed(order_from_roots(parents)):
+    for bone in reversed(parents_first(parents)):
         if parents[bone] >= 0:
             sizes[parents[bone]] += sizes[bone]
     chosen = []
@@ -203,7 +196,7 @@ def drawing_of(matrices: Floats, lengths: Floats, parents: Sequence[int], body: 
     vectors, radii = np.zeros((count, 3)), np.zeros(count)
     is_joint = np.zeros(count, np.bool_)
     extent = float(np.ptp(heads, axis=0).max(initial=0.0)) if count else 0.0
-    order, points = order_from_roots(parents), heads.tolist()
+    order, points = parents_first(parents), heads.tolist()
     leading = np.flatnonzero(np.array(main, np.int64) >= 0)
     vectors[leading] = heads[np.array(main, np.int64)[leading]] - heads[leading]
     for bone in order:

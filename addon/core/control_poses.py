@@ -13,15 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import affine, rotation
-from .body import order_from_roots
 from .control_rig import KEYED, NEUTRAL, Role
+from .model import parents_first
 
 Floats = NDArray[np.float64]
-
-TWO_STEP_LIMIT = 1e-3
-"""Largest element of ``I - MᵀM`` for which two iterations of `_orthogonalised` make a matrix orthogonal to 1e-12."""
-ONE_STEP_LIMIT = 1e-5
-"""Largest element of ``I - MᵀM`` for which one step makes it orthogonal to 1e-10."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +88,9 @@ class Controls:
         for rows in self._levels:
             from_parents = np.where((above[rows] < 0)[:, None, None], np.eye(4), back[:, np.maximum(above[rows], 0)])
             to_rest = backwards[rows] @ from_parents
-            posed = to_rest @ poses[:, rows]
-            posed[..., :3, :3] = _orthogonalised(posed[..., :3, :3])
+            posed = affine.rigid(to_rest @ poses[:, rows])
             basis[:, rows] = posed
-            back[:, rows] = _rigid_inverse(posed) @ to_rest
+            back[:, rows] = affine.inverse(posed) @ to_rest
         return _channels(basis)
 
     def channels_of(self, rows: NDArray[np.intp], poses: Floats, evaluated: Floats) -> tuple[Floats, Floats]:
@@ -105,9 +99,7 @@ class Controls:
         """
         parents = self.parents[rows]
         above = np.where((parents < 0)[:, None, None], np.eye(4), evaluated[:, np.maximum(parents, 0)])
-        basis = affine.inverse(above @ self._from_parents[rows]) @ poses[:, rows]
-        basis[..., :3, :3] = _orthogonalised(basis[..., :3, :3])
-        return _channels(basis)
+        return _channels(affine.rigid(affine.inverse(above @ self._from_parents[rows]) @ poses[:, rows]))
 
     @cached_property
     def _from_parents(self) -> Floats:
@@ -129,7 +121,7 @@ class Controls:
         The controls between the two stay in their rest pose.
         """
         above, offsets = np.full(len(self.roles), -1, np.intp), self._from_parents.copy()
-        for row in order_from_roots(self.parents.tolist()):
+        for row in parents_first(self.parents):
             parent = self.parents[row]
             if parent >= 0 and self._posed[parent]:
                 above[row] = parent
@@ -143,20 +135,11 @@ class Controls:
         """The posed controls, grouped by their number of posed ancestors."""
         above = self._posed_ancestors[0]
         depth = np.zeros(len(self.roles), np.intp)
-        for row in order_from_roots(self.parents.tolist()):
+        for row in parents_first(self.parents):
             if above[row] >= 0:
                 depth[row] = depth[above[row]] + 1
         posed = np.where(self._posed, depth, -1)
         return [np.flatnonzero(posed == level) for level in range(int(posed.max(initial=-1)) + 1)]
-
-
-def _rigid_inverse(poses: Floats) -> Floats:
-    """Return the inverses of poses (..., 4, 4) that have no scale or shear."""
-    result = np.zeros_like(poses)
-    result[..., :3, :3] = poses[..., :3, :3].swapaxes(-1, -2)
-    result[..., :3, 3:] = -result[..., :3, :3] @ poses[..., :3, 3:]
-    result[..., 3, 3] = 1.0
-    return result
 
 
 def _channels(basis: Floats) -> tuple[Floats, Floats]:
@@ -164,23 +147,6 @@ def _channels(basis: Floats) -> tuple[Floats, Floats]:
     basis = basis.swapaxes(0, 1)
     turned = rotation.continuous(rotation.from_matrices(basis[..., :3, :3]))
     return turned, np.ascontiguousarray(basis[..., :3, 3])
-
-
-def _orthogonalised(turns: Floats) -> Floats:
-    """Return the nearest rotations of matrices (..., 3, 3); one or two iterations if only Blender's rounding is to be
-    removed.
-    """
-    off = np.eye(3) - turns.swapaxes(-1, -2) @ turns
-    most = np.abs(off).max(initial=0.0)
-    if most > TWO_STEP_LIMIT:
-        whole = np.zeros((*turns.shape[:-2], 4, 4))
-        whole[..., :3, :3] = turns
-        result: Floats = affine.rigid(whole)[..., :3, :3]
-        return result
-    nearest: Floats = turns + turns @ (0.5 * off)
-    if most > ONE_STEP_LIMIT:
-        nearest += nearest @ (0.5 * (np.eye(3) - nearest.swapaxes(-1, -2) @ nearest))
-    return nearest
 
 
 # Comparison with the baseline ----------------------------------------------------------------------------------------

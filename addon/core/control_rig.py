@@ -28,7 +28,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
+from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children
 from .control_parts import (
     TWIST_NAMES,
     Finger,
@@ -41,6 +41,7 @@ from .control_parts import (
     necks_of,
     torso_of,
 )
+from .model import parents_first
 
 Floats = NDArray[np.float64]
 
@@ -415,7 +416,7 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names), torso, fingers, followers)
     size = float(np.ptp(heads, axis=0).max(initial=0.0)) if len(names) else 0.0
     planner.add(Role.ROOT, -1, -1, np.eye(4), 0.2 * size)
-    for bone in order_from_roots(parents):
+    for bone in parents_first(parents):
         planner.add_bone(bone)
     solved = [planner.add_limb(limb, aside[limb.bones[0]]) for limb in limbs]
     forward = forward_of(heads, body)

@@ -230,16 +230,6 @@ def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floa
     return result
 
 
-@_ignore_overflow
-def absolute(relatives: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
-    """Return the deltas of which `relative` gives ``relatives``. Raises `ValueError` if the parents form a cycle."""
-    result = np.array(relatives, np.float64)
-    for bone in parents_first(parents):
-        if parents[bone] >= 0:
-            result[bone] = result[parents[bone]] @ relatives[bone]
-    return result
-
-
 def needed_keys(
     points: Floats, times: NDArray[Any], required: NDArray[np.bool_], tolerance: float
 ) -> NDArray[np.bool_]:

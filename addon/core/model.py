@@ -44,14 +44,12 @@ class Skeleton:
         ``translations`` (bones, frames, 3).
         """
         local = rotation.transforms(rotations, translations)
-        pose = np.empty_like(local)
-        for bone in parents_first(self.parents):
-            parent = self.parents[bone]
-            pose[bone] = (self.root_frame if parent < 0 else pose[parent]) @ local[bone]
-        return pose
+        roots = np.flatnonzero(np.asarray(self.parents) < 0)
+        local[roots] = self.root_frame @ local[roots]
+        return absolute(local, self.parents)
 
 
-def parents_first(parents: Sequence[int] | NDArray[np.int32]) -> list[int]:
+def parents_first(parents: Sequence[int] | NDArray[np.signedinteger[Any]]) -> list[int]:
     """Return the indices in an order in which every parent precedes its children. Raises `ValueError` if parents form a
     cycle.
     """
@@ -69,6 +67,18 @@ def parents_first(parents: Sequence[int] | NDArray[np.int32]) -> list[int]:
             placed[bone] = True
             order.append(bone)
     return order
+
+
+@np.errstate(over="ignore", invalid="ignore")  # extreme values of broken files
+def absolute(relatives: Floats, parents: Sequence[int] | NDArray[np.signedinteger[Any]]) -> Floats:
+    """Return matrices (bones, ..., 4, 4) in the space of the model from those relative to the parents. Raises
+    `ValueError` if the parents form a cycle.
+    """
+    result = np.array(relatives, np.float64)
+    for bone in parents_first(parents):
+        if parents[bone] >= 0:
+            result[bone] = result[parents[bone]] @ result[bone]
+    return result
 
 
 @dataclass

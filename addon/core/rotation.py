@@ -173,28 +173,6 @@ def of_mode(channels: Floats, mode: str) -> Floats:
     return multiply(about_axis(third, channels[..., third]), turn)
 
 
-def euler_yxz(turns: Floats) -> Floats:
-    """Return continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order YXZ.
-
-    With M = Rz(c)·Rx(a)·Ry(b): M[2,1] = sin a, M[0,1]/M[1,1] = -tan c, M[2,0]/M[2,2] = -tan b. At gimbal lock (|a| =
-    90°) only a sum of b and c is determined, and c is 0. Of the two solutions of each frame, (a, b, c) and (pi - a, b +
-    pi, c + pi), plus any full turns, the one nearest to the previous frame is used.
-    """
-    sine = np.clip(turns[:, 2, 1], -1.0, 1.0)
-    gimbal_lock = np.abs(sine) > 1 - 1e-12
-    a = np.arcsin(sine)
-    b = np.where(gimbal_lock, np.arctan2(turns[:, 0, 2], turns[:, 0, 0]), np.arctan2(-turns[:, 2, 0], turns[:, 2, 2]))
-    c = np.where(gimbal_lock, 0.0, np.arctan2(-turns[:, 0, 1], turns[:, 1, 1]))
-    one = np.stack((a, b, c), axis=-1)
-    other = np.stack((np.pi - a, b + np.pi, c + np.pi), axis=-1)
-    result = one.copy()
-    for frame in range(1, len(result)):
-        before = result[frame - 1]
-        near = [answer[frame] + 2 * np.pi * np.rint((before - answer[frame]) / (2 * np.pi)) for answer in (one, other)]
-        result[frame] = min(near, key=lambda answer: float(np.abs(answer - before).sum()))
-    return result
-
-
 _ZXY = ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0))
 """Rows and columns of the matrix elements from which the angles of order ZXY are computed."""
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import make_geometry
 import numpy as np
 
-from addon.core import deltas, rotation, space
+from addon.core import rotation, space
 from addon.core.envelope import Behaviour, Envelope, Shape
-from addon.core.model import Clip, DeltaClip, Skeleton, VertexWeights
+from addon.core.model import Clip, DeltaClip, Skeleton, VertexWeights, absolute
 from addon.core.report import Report
 from addon.formats.arma import rtm
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
@@ -301,7 +301,7 @@ def made_animation() -> bytes:
     own[..., 1, 0], own[..., 0, 1] = np.sin(angle), -np.sin(angle)
     own[..., :3, 3] = 0.1 * np.stack((np.sin(angle), angle, np.cos(share + angle)), axis=-1)
     names = [f"bone_{number:02}" for number in range(ANIMATION_BONES)]
-    moved = deltas.absolute(own, ((bone.ravel() - 1) // 2).tolist())
+    moved = absolute(own, ((bone.ravel() - 1) // 2).tolist())
     phases, step = rtm.default_phases(ANIMATION_FRAMES), np.array([0, -1.5, 0])
     return rtm.write(rtm.encode_plain(DeltaClip("made", names, moved, phases, step, []))[0])
 

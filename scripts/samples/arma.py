@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from addon.core import deltas
-from addon.core.model import DeltaClip, Event
+from addon.core.model import DeltaClip, Event, absolute
 from addon.formats.arma import lzo, lzss, p3d, paa, rtm
 from addon.formats.arma.p3d.document import ARMA, CORNER, FACE, LAST_TAG, POINT, PROPERTY, Lod, P3d, Tag
 from addon.formats.arma.skeletons import Hierarchy
@@ -74,7 +73,7 @@ def walk() -> DeltaClip:
                 own[number, frame] = _about(part.joint, min(sign * sine, 0.0))
             elif part.bone == "Pelvis":
                 own[number, frame, 2, 3] = -0.03125 if sine else 0.0
-    moved = deltas.absolute(own, SKELETON.parent_indices(BONES))
+    moved = absolute(own, SKELETON.parent_indices(BONES))
     steps = [Event(np.float32(phase), "StepSound", "") for phase in (0.25, 0.75)]
     return DeltaClip("walk", BONES, moved, rtm.default_phases(frames), np.array(STEP), steps)
 

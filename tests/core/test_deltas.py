@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import affine, deltas, rotation
+from addon.core.model import absolute
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -157,15 +158,15 @@ def test_relative_and_absolute_undo_each_other(seed):
     _, wanted = skeleton(np.random.default_rng(seed))
     parts = deltas.relative(wanted, PARENTS)
     np.testing.assert_allclose(wanted[1] @ parts[3], wanted[3], atol=1e-8)
-    np.testing.assert_allclose(deltas.absolute(parts, PARENTS), wanted, atol=1e-8)
+    np.testing.assert_allclose(absolute(parts, PARENTS), wanted, atol=1e-8)
 
 
 def test_parents_may_stand_behind_their_children_but_form_no_ring():
     _, wanted = skeleton(np.random.default_rng(6))
     parents = [2, -1, 1, 0, 1]
-    np.testing.assert_allclose(deltas.absolute(deltas.relative(wanted, parents), parents), wanted, atol=1e-8)
+    np.testing.assert_allclose(absolute(deltas.relative(wanted, parents), parents), wanted, atol=1e-8)
     with pytest.raises(ValueError, match="cycle"):
-        deltas.absolute(wanted, [1, 0, -1, -1, -1])
+        absolute(wanted, [1, 0, -1, -1, -1])
 
 
 def test_inverses():

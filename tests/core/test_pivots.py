@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import deltas, joints
+from addon.core.model import absolute
 from addon.core.report import Report
 from addon.formats.arma import model_cfg, rtm
 from tests.real_files import corpus_files
@@ -22,7 +23,7 @@ def turning_about(points, turns):
         deltas.compose(sign * points, np.tile([1.0, 0, 0, 0], (bones, 1)), np.ones((bones, 3))) for sign in (1, -1)
     )
     own = deltas.compose(np.zeros((bones, frames, 3)), turns, np.ones((bones, frames, 3)))
-    return deltas.absolute(to[:, None] @ own @ back[:, None], PARENTS)
+    return absolute(to[:, None] @ own @ back[:, None], PARENTS)
 
 
 def random_turns(random, frames):

@@ -210,10 +210,9 @@ def extrapolation_slopes(envelope: Envelope, known: tuple[Floats, Floats] | None
     """
     if envelope.count < 2:
         return 0.0, 0.0
-    leaving, arriving = known if known is not None else tangents(envelope)
-    times = envelope.times
-    first, last = times[1] - times[0], times[-1] - times[-2]
-    return float(leaving[0] / first) if first else 0.0, float(arriving[-1] / last) if last else 0.0
+    ends = np.zeros(1, np.intp), np.full(1, envelope.count - 1)
+    before, after = outer_slopes(envelope, known if known is not None else tangents(envelope), *ends)[0].tolist()
+    return before, after
 
 
 def outer_slopes(

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from ....core import deltas, quantum, rotation, space
 from ....core.changes import Changes
 from ....core.errors import ReadError
-from ....core.model import DeltaClip
+from ....core.model import DeltaClip, absolute
 from ....core.names import duplicates
 from ....core.report import Report, listed, said_of
 from ..skeletons import Hierarchy
@@ -101,7 +101,7 @@ def decode(document: Rtm, report: Report, hierarchy: Hierarchy | None = None, na
     else:
         parents = parents_of(document.bones, hierarchy, report)
         stored = np.swapaxes(document.transforms, 0, 1)
-        matrices = deltas.absolute(transforms_of(stored, turned=bool(document.turned)), parents)
+        matrices = absolute(transforms_of(stored, turned=bool(document.turned)), parents)
     repeated = duplicates(document.bones)
     if repeated:
         report.warn(f"bones the game treats as one: {listed(['/'.join(group) for group in repeated])}", name)
@@ -313,7 +313,7 @@ def encode_binarised(
     turned = bool(base.turned)
     if unedited is None:
         # Made absolute and relative again, as the clip was: NaN and infinite values spread to children in both.
-        unedited = deltas.absolute(transforms_of(stored, turned=turned), parents)
+        unedited = absolute(transforms_of(stored, turned=turned), parents)
     kept = kept_numbers(relative, deltas.relative(unedited, parents), known, tolerance)
     transforms, rewritten = _with_kept_integers(stored, relative, kept, _noise_magnitude(clip), turned)
     refuse_not_finite(relative, np.broadcast_to(rewritten[..., None, None], relative.shape), clip.bones)

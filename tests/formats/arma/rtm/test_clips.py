@@ -13,7 +13,7 @@ from addon.core import deltas, rotation, space
 from addon.core.binary import Reader
 from addon.core.changes import Changes
 from addon.core.errors import ReadError, WriteError
-from addon.core.model import Event
+from addon.core.model import Event, absolute
 from addon.core.report import Report
 from addon.formats.arma import lzo, model_cfg, rtm
 from addon.formats.arma.rtm.document import StoredEvent
@@ -531,7 +531,7 @@ def test_binarised_clips_come_back_within_their_steps(seed, frames, bones):
     places = random.uniform(-2, 2, (bones, frames, 3))
     relative = deltas.compose(places, turns, np.ones((bones, frames, 3)))
     parents = hierarchy.parent_indices(clip.bones)
-    clip.deltas = deltas.absolute(relative, parents)
+    clip.deltas = absolute(relative, parents)
     written, _ = rtm.encode_binarised(clip, hierarchy)
     back = clip_of(read(rtm.write(written)), hierarchy)
     found = deltas.relative(back.deltas, parents)
