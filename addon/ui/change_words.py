@@ -85,11 +85,6 @@ def change_text(change: Part) -> str:
     return f"{change.name}: {'; '.join([*parts, *_fields(change)])}"
 
 
-def change_lines(change: Part) -> list[str]:
-    """Return one line per changed field for a dialog, such as ``hand: rest position``."""
-    return [f"{change.name}: {field}" for field in _fields(change)]
-
-
 def _fields(change: Part) -> list[str]:
     words = words_for(iface_)
     return [words.line(field) for field in change.fields] if words is not None else list(change.fields)

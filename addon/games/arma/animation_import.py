@@ -42,11 +42,6 @@ def add(rig: Object, action: Action, place: int) -> None:
     entry.action, entry.place = action, place
 
 
-def find(rig: Object, action: Action) -> int:
-    """Return the index of an action in the list, -1 if it is not listed."""
-    return next((number for number, entry in enumerate(rig.motionbridge_animations) if entry.action == action), -1)
-
-
 def animations_of(rig: Object) -> list[Action]:
     """Return the listed actions, without the empty entries that deleted actions leave, then those of `unlisted`."""
     return [*_listed(rig), *unlisted(rig)]

@@ -111,16 +111,14 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files(f"Choose at least one of {', '.join(level_geometry.SUFFIXES)}")
-        made: list[ImportedLevelFile] = []
-        with scope.progress(context, len(paths)) as step:
 
-            def one(path: str, found: Report) -> None:
-                made.append(level_geometry.import_file(context, path, self.level_options(context), found))
-                if len(paths) > 1:  # for one file the outcome has the counts
-                    found.note(made[-1].counts, made[-1].name)
-                step(len(made))
+        def work(path: str, found: Report) -> "ImportedLevelFile":
+            imported = level_geometry.import_file(context, path, self.level_options(context), found)
+            if len(paths) > 1:  # for one file the outcome has the counts
+                found.note(imported.counts, imported.name)
+            return imported
 
-            self.each_file(paths, one, report)
+        made = self.import_each(context, paths, work, report)
         if models := [one.holder for one in made if one.kind == "DM"]:
             level_details.lay_out_models(models)
         level_file.extend_clipping(context, [shown for one in made for shown in one.objects], report)

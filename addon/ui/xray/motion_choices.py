@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from ...blender import scope
 from ...blender.typed import Action, Context, Object
 from ...core import files
-from ...core.errors import ReadError
+from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
@@ -22,12 +22,13 @@ from .. import layouts
 from ..bases import CALL, BlenderList, ExportHelper, MixedIn, classes_of, iface_, options_from, properties_from, rpt_
 from ..bones import HiddenKeysChoice
 from ..change_words import change_text, file_sentence, plan_sentence
-from ..files import FileImport
+from ..files import ArmatureExport, FileImport
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import call_operator
 from ..preferences import folders
 from ..saving import MotionSaveBack, Target
-from ..target import likely_rig
+from ..target import action_to_export, likely_rig, rig_to_export, some_action
+from .target import actions_moving
 
 if TYPE_CHECKING:
     from ...games.xray.motions.library import Codec
@@ -351,6 +352,59 @@ class ExistingMotions(RemovedMotions):
         super().draw_removed(layout)
 
 
+class MotionFileExport(ExistingMotions, ArmatureExport):
+    """Mixin for exports of motion files, listed before `ExportHelper`; they have an option ``choose``."""
+
+    check_extension = None
+    codec: Callable[[], Any]
+    """Returns the codec of the files."""
+
+    def file_of(self, rig: Object) -> Any:
+        """Return the file of the armature that the choice FILE means, or None. Overridden by every export."""
+        raise NotImplementedError
+
+    @classmethod
+    def names_in(cls, path: Path) -> list[str]:
+        """Return the names of the motions in a file or inside a model. Raises `ReadError`."""
+        return [name for name, _ in library.list_motions(cls.codec(), str(path))]
+
+    def names_to_write(self, context: Context) -> list[str]:
+        """Return the names in the game of the chosen actions."""
+        try:
+            chosen = self.chosen(rig_to_export(context, self.collection))
+        except WriteError:
+            return []  # the export will report what is wrong
+        return library.written_names(chosen, self.codec().lists, Report(), rename=getattr(self, "rename", True))
+
+    def chosen(self, rig: Object) -> list[Action]:
+        """Return the actions to export. Raises `WriteError` if there are none."""
+        if self.choose == "ACTIVE":
+            return [action_to_export(rig)]
+        file = self.file_of(rig)
+        if self.choose == "FILE" and file is not None:
+            return library.motions_of(file)
+        return some_action(rig, actions_moving(rig))
+
+    def write(self, context: Context, rig: Object, path: str, report: Report) -> Any:
+        """Write the chosen actions; returns the plan."""
+        chosen = self.chosen(rig)
+        with scope.progress(context, len(chosen)) as step:
+            plan = library.plan_export(
+                self.codec(),
+                context,
+                rig,
+                chosen,
+                path,
+                onto=library.Onto[self.onto],
+                options=self.export_options(),
+                report=report,
+                progress=step,
+            )
+        plan.write(backup=self.backup)
+        self.restore_hidden_keys(rig, chosen)
+        return plan
+
+
 @lru_cache(maxsize=4)
 def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _size: int) -> tuple[str, ...] | None:
     """Return the motions of a file; None if it cannot be read.
@@ -423,7 +477,8 @@ class MotionFileSaveBack(MotionSaveBack):
     only: Any = None
     """The only action to save, None for all of the list."""
 
-    def codec(self) -> "Codec":
+    @staticmethod
+    def codec() -> "Codec":
         """Return the codec of the files."""
         return omf_codec.OMF
 

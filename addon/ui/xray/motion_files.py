@@ -16,7 +16,6 @@ from ...games.xray import kinds
 from ...games.xray.models import importing as model_importing
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import library, omf_codec, omf_host
-from ...games.xray.motions import properties as motion_properties
 from ...games.xray.options import MotionImportOptions
 from ..bases import (
     CALL,
@@ -29,26 +28,23 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..files import ArmatureExport
 from ..layouts import fields
 from ..operation import FileChoice, Need, Outcome
 from ..preferences import model_options
 from ..saving import Target
 from ..target import (
     RIG,
-    action_to_export,
     active_action,
     active_rig,
     likely_rig,
     match_scene,
     on_rig,
     rig_to_export,
-    some_action,
 )
 from .motion_choices import (
-    ExistingMotions,
     ExportChoices,
     MotionChooser,
+    MotionFileExport,
     MotionFileSaveBack,
     MotionImport,
     draw_bone_limit,
@@ -57,7 +53,7 @@ from .motion_choices import (
 from .target import actions_moving, active_file
 
 if TYPE_CHECKING:
-    from ...games.xray.motions.library import Plan
+    from ...games.xray.motions.library import Codec, Plan
 
 
 MotionImportProperties: Any = properties_from(MotionImportOptions)
@@ -193,14 +189,13 @@ CHOICES = (
 )
 
 
-class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_omf(ExportChoices, MotionFileExport, ExportHelper, BlenderOperator):
     """Export actions as S.T.A.L.K.E.R. (X-Ray) motions, to a new or an existing file"""
 
     bl_idname = "export_scene.xray_omf"
     bl_label = "Export X-Ray Motions"
 
     filename_ext = ".omf"
-    check_extension = None
     filter_glob: StringProperty(default=kinds.MOTIONS.exported_glob, options={"HIDDEN"})
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
     motions: StringProperty(
@@ -214,6 +209,13 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         default=False,
     )
 
+    @staticmethod
+    def codec() -> "Codec":
+        return omf_codec.OMF
+
+    def file_of(self, rig: Object) -> Any:
+        return active_file(rig)
+
     def suggest(self, context: Context) -> None:
         """Suggest the imported motion file, else a file named after the model."""
         rig = likely_rig(context)
@@ -224,19 +226,6 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             known = remembered(rig)
             model = bpy.path.abspath(known.path) if known is not None else ""
             self.filepath = str(Path(model).with_suffix(".omf")) if model else f"{bpy.path.clean_name(rig.name)}.omf"
-
-    @staticmethod
-    def names_in(path: Path) -> list[str]:
-        """Return the names of the motions in a motion file or inside a model. Raises `ReadError`."""
-        return [name for name, _ in library.list_motions(omf_codec.OMF, str(path))]
-
-    def names_to_write(self, context: Context) -> list[str]:
-        """Return the names in the game of the chosen actions."""
-        try:
-            chosen = self._chosen(rig_to_export(context, self.collection))
-        except WriteError:
-            return []  # the export will report what is wrong
-        return library.written_names(chosen, motion_properties.LISTS, Report(), rename=self.rename)
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
@@ -252,44 +241,23 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature and the actions if they are linked to the written file, else nothing."""
         rig = rig_to_export(context, self.collection) if self.remember else None
-        return (rig, *self._chosen(rig)) if rig is not None else ()
+        return (rig, *self.chosen(rig)) if rig is not None else ()
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.MOTIONS)
         rig = rig_to_export(context, self.collection)
-        chosen = self._chosen(rig)
-        options = self.export_options()
-        with scope.progress(context, len(chosen)) as step:
-            plan = library.plan_export(
-                omf_codec.OMF,
-                context,
-                rig,
-                chosen,
-                path,
-                onto=library.Onto[self.onto],
-                options=options,
-                report=report,
-                progress=step,
-            )
-        plan.write(backup=self.backup)
-        self.restore_hidden_keys(rig, chosen)
+        plan = self.write(context, rig, path, report)
         if self.remember:
-            file = omf_codec.OMF.settle(plan, rig, omf_host.file_at(rig, path), options=options)
+            file = omf_codec.OMF.settle(plan, rig, omf_host.file_at(rig, path), options=self.export_options())
             library.remember_shown(plan)
             if file is not None:
                 rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))
 
-    def _chosen(self, rig: Object) -> list[Action]:
+    def chosen(self, rig: Object) -> list[Action]:
+        """Return the named actions, else those of the choice. Raises `WriteError` if there are none."""
         wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
-        if wanted:
-            return _named(rig, wanted)
-        if self.choose == "ACTIVE":
-            return [action_to_export(rig)]
-        file = active_file(rig)
-        if self.choose == "FILE" and file is not None:
-            return library.motions_of(file)
-        return some_action(rig, actions_moving(rig))
+        return _named(rig, wanted) if wanted else super().chosen(rig)
 
 
 def _named(rig: Object, wanted: list[str]) -> list[Action]:

@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ...blender import action_lists, scope
 from ...blender.typed import Action, Context, Object
 from ...core import files
-from ...core.errors import ReadError, WriteError
+from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting
@@ -31,7 +31,6 @@ from ..bases import (
     rpt_,
 )
 from ..change_words import file_sentence
-from ..files import ArmatureExport
 from ..layouts import draw_tolerances, fields, name_filter
 from ..motion_lists import ActionRows
 from ..operation import FileChoice, Need, Outcome
@@ -40,7 +39,6 @@ from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
     RIG,
     MatchScene,
-    action_to_export,
     active_action,
     active_rig,
     likely_rig,
@@ -48,11 +46,10 @@ from ..target import (
     note_other_rates,
     on_rig,
     rig_to_export,
-    some_action,
 )
-from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionFileSaveBack, MotionImport
+from .motion_choices import EditorMotionChoices, MotionChooser, MotionFileExport, MotionFileSaveBack, MotionImport
 from .motion_operators import EDITOR_MOTIONS
-from .target import actions_moving, draw_rig, rig_to_import_onto
+from .target import draw_rig, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -144,7 +141,7 @@ SkeletalFileProperties: Any = properties_from(SkeletalFileOptions)
 
 
 class EXPORT_SCENE_OT_xray_skl(
-    SkeletalFileProperties, ExistingMotions, ArmatureExport, EditorMotionChoices, ExportHelper, BlenderOperator
+    SkeletalFileProperties, EditorMotionChoices, MotionFileExport, ExportHelper, BlenderOperator
 ):
     """Export actions as motions of the S.T.A.L.K.E.R. (X-Ray) editor; unedited motions keep their bytes"""
 
@@ -152,9 +149,18 @@ class EXPORT_SCENE_OT_xray_skl(
     bl_label = "Export X-Ray Editor Motions"
 
     filename_ext = ".skls"
-    check_extension = None
     filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.exported_glob, options={"HIDDEN"})
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
+
+    @staticmethod
+    def codec() -> "Codec":
+        return skl_codec.SKL
+
+    def file_of(self, rig: Object) -> Any:
+        return file_of_playing_motion(rig)
+
+    def export_options(self) -> SkeletalFileOptions:
+        return options_from(self, SkeletalFileOptions)
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file."""
@@ -169,19 +175,6 @@ class EXPORT_SCENE_OT_xray_skl(
     def can_add_to(self, path: Path) -> bool:
         """Whether motions can be added to the file; a `.skl` always has exactly one."""
         return path.suffix.lower() in {".skls", ".object"} and files.is_file(path)
-
-    @staticmethod
-    def names_in(path: Path) -> list[str]:
-        """Return the names of the motions in a file of the editor. Raises `ReadError`."""
-        return [name for name, _ in library.list_motions(skl_codec.SKL, str(path))]
-
-    def names_to_write(self, context: Context) -> list[str]:
-        """Return the names in the game of the chosen actions."""
-        try:
-            chosen = self._chosen(rig_to_export(context, self.collection))
-        except WriteError:
-            return []  # the export will report what is wrong
-        return library.written_names(chosen, motion_properties.SKL_LISTS, Report())
 
     def draw(self, context: Context) -> None:
         """Draw the options; those for an edited rest pose and hidden keys only where they apply."""
@@ -200,32 +193,10 @@ class EXPORT_SCENE_OT_xray_skl(
         if Path(path).suffix.lower() not in {".skl", ".skls", ".object"}:
             path += ".skls"
         rig = rig_to_export(context, self.collection)
-        chosen = self._chosen(rig)
-        options = options_from(self, SkeletalFileOptions)
-        with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
-            plan = library.plan_export(
-                skl_codec.SKL,
-                context,
-                rig,
-                chosen,
-                path,
-                onto=library.Onto[self.onto],
-                options=options,
-                report=report,
-                progress=step,
-            )
-        plan.write(backup=self.backup)
+        with scope.object_mode(context):
+            plan = self.write(context, rig, path, report)
         skl_codec.SKL.settle_exported(plan, rig)
-        self.restore_hidden_keys(rig, chosen)
         return Outcome(file_sentence(path, plan))
-
-    def _chosen(self, rig: Object) -> list[Action]:
-        file = file_of_playing_motion(rig)
-        if self.choose == "FILE" and file is not None:
-            return library.motions_of(file)
-        if self.choose == "ACTIVE":
-            return [action_to_export(rig)]
-        return some_action(rig, actions_moving(rig))
 
 
 def file_of_playing_motion(rig: Object) -> Any:
@@ -344,7 +315,8 @@ class MOTIONBRIDGE_OT_skeletal_save_back(EditorMotionChoices, MotionFileSaveBack
     needs = (RIG, Need("The active armature has no imported editor motions", on_rig(file_of_playing_motion)))
     files = "motionbridge_skeletal_files"
 
-    def codec(self) -> "Codec":
+    @staticmethod
+    def codec() -> "Codec":
         return skl_codec.SKL
 
     def targets(self, context: Context) -> list[Target]:
