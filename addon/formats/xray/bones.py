@@ -8,30 +8,20 @@ limits are as the editor shows them; a model (`ogf`) stores -highest and -lowest
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names
-from ...core.binary import Reader, Writer
+from ...core.binary import Reader
 from ...core.errors import ReadError
 from ...core.records import Record, array, f32, list_of, list_to_end, nested, string, u16, u32
 from ...core.report import Report
-from .chunks import (
-    Chunk,
-    ChunkRun,
-    Section,
-    listed,
-    open_chunk,
-    read_chunks,
-    section_lines,
-    typed,
-    with_body,
-    write_chunks,
-)
+from .chunks import Chunk, Section, listed, section_lines
+from .contents import Contents, Read, read_contents, typed_reader, unknown_size, write_contents
 from .ogf.chunk_types import IkBone, Joint, Shape
 
 PARTS = 0x923
@@ -102,15 +92,10 @@ class Mass(Record):
     centre: Annotated[NDArray[np.float32], array("<f4", 3, what="a bone's mass and its centre")]
 
 
-Kind = TypeVar("Kind")
+class Bone(Contents):
+    """One bone: its chunks in the file's order, typed if known."""
 
-
-@dataclass(slots=True)
-class Bone:
-    """One bone: its chunks in the file's order, typed if known; ``tail`` are the bytes after them."""
-
-    sections: list[Section[Record]]
-    tail: bytes = b""
+    __slots__ = ()
 
     @property
     def name(self) -> str:
@@ -130,13 +115,6 @@ class Bone:
         naming = self.first(Naming)
         return names.decode(naming.texts[2]) if naming is not None and len(naming.texts) > 2 else ""
 
-    def first(self, kind: type[Kind]) -> Kind | None:
-        """Return the first value of a type, or None."""
-        for section in self.sections:
-            if isinstance(section.value, kind):
-                return section.value
-        return None
-
 
 @dataclass(slots=True)
 class Part(Record):
@@ -153,39 +131,37 @@ class Parts(Record):
     parts: Annotated[list[Part], list_of(u32("the number of parts"), nested(Part.read), "parts", 5)]
 
 
-@dataclass(slots=True)
-class Bones:
+class Bones(Contents):
     """The whole file: its chunks in order."""
 
-    sections: list[Section[Bone | Parts]]
-    tail: bytes = b""
+    __slots__ = ()
 
     @property
     def bones(self) -> list[Bone]:
         """The bones in the order of their chunk ids."""
-        found = [(part.chunk.plain_id, part.value) for part in self.sections if isinstance(part.value, Bone)]
-        return [bone for _, bone in sorted(found, key=lambda pair: pair[0])]
+        return self.all(Bone)
 
     @property
     def parts(self) -> list[Part]:
         """The bone parts, an empty list if the file has no chunk for them."""
-        return next((part.value.parts for part in self.sections if isinstance(part.value, Parts)), [])
+        found = self.first(Parts)
+        return found.parts if found is not None else []
 
 
 # Bytes <-> document ---------------------------------------------------------------------------------------------------
 
 
-READERS: dict[int, Callable[[Reader], Record]] = {
-    1: Version.read,
-    2: Naming.read,
-    3: Placement.read,
-    4: Material.read,
-    5: Shape.read,
-    6: Joint.read,
-    7: Mass.read,
-    8: IkFlags.read,
-    9: Breaking.read,
-    0x10: Friction.read,
+READERS: dict[int, Read] = {
+    1: typed_reader(Version.read),
+    2: typed_reader(Naming.read),
+    3: typed_reader(Placement.read),
+    4: typed_reader(Material.read),
+    5: typed_reader(Shape.read),
+    6: typed_reader(Joint.read),
+    7: typed_reader(Mass.read),
+    8: typed_reader(IkFlags.read),
+    9: typed_reader(Breaking.read),
+    0x10: typed_reader(Friction.read),
 }
 
 
@@ -215,63 +191,33 @@ def read_bones(reader: Reader, report: Report) -> Bones:
 
     Raises `ReadError` if chunks are nested too deep.
     """
-    run = read_chunks(reader, report)
-    document = Bones([], bytes(run.tail))
-    for chunk in run.chunks:
-        value: Bone | Parts | None = None
-        body = open_chunk(chunk, reader)
-        if chunk.plain_id < FIRST_OTHER_CHUNK and len(chunk.body):
-            value = _read_bone(body, report)
-        elif chunk.plain_id == PARTS:
-            value = typed(Parts.read, body, report)
-        document.sections.append(Section(chunk, value))
-    return document
+    return read_contents(Bones, reader, report, _reader_of)
+
+
+def _reader_of(identifier: int) -> Read | None:
+    if identifier < FIRST_OTHER_CHUNK:
+        return _read_bone
+    return typed_reader(Parts.read) if identifier == PARTS else None
 
 
 def write(document: Bones) -> bytes:
     """Return the file's bytes."""
-    return _compose(document.sections, document.tail)
+    return write_contents(document)
 
 
 recompose = write
 """The same as `write`, which already writes all typed values from their fields."""
 
 
-def _compose(sections: list[Section[Any]], tail: bytes) -> bytes:
-    chunks: list[Chunk] = []
-    for section in sections:
-        if section.value is None:
-            chunks.append(section.chunk)
-        elif isinstance(section.value, Bone):
-            chunks.append(with_body(section.chunk, _compose(section.value.sections, section.value.tail)))
-        else:
-            writer = Writer()
-            section.value.write(writer)
-            chunks.append(with_body(section.chunk, writer.getvalue()))
-    return write_chunks(ChunkRun(chunks, tail))
-
-
 def _read_bone(reader: Reader, report: Report) -> Bone | None:
     """Read a bone; return None if it contains no known chunk."""
-    run = read_chunks(reader, report)
-    bone = Bone([], bytes(run.tail))
-    for chunk in run.chunks:
-        known = READERS.get(chunk.plain_id) if len(chunk.body) else None
-        value = typed(known, open_chunk(chunk, reader), report) if known is not None else None
-        bone.sections.append(Section(chunk, value))
+    bone = read_contents(Bone, reader, report, READERS.get)
     return bone if any(section.value is not None for section in bone.sections) else None
 
 
 def raw_size(document: Bones) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    size = len(document.tail)
-    for section in document.sections:
-        if section.value is None:
-            size += len(section.chunk.body)
-        elif isinstance(section.value, Bone):
-            inner = section.value.sections
-            size += len(section.value.tail) + sum(len(part.chunk.body) for part in inner if part.value is None)
-    return size
+    return unknown_size(document)
 
 
 # Document <-> bone of a model -----------------------------------------------------------------------------------------
@@ -316,17 +262,8 @@ def decode_bone(bone: Bone) -> Physics:
 
 def encode_bone(bone: Bone, entry: IkBone) -> Bone:
     """Return the bone with the properties of ``entry``; only chunks that it already has are written."""
-    values = _chunks(entry)
-    done: set[type] = set()
-    sections: list[Section[Record]] = []
-    for section in bone.sections:
-        kind = type(section.value)
-        if kind in values and kind not in done:
-            done.add(kind)
-            sections.append(Section(section.chunk, values[kind]))
-        else:
-            sections.append(section)
-    return Bone(sections, bone.tail)
+    pairs = [(old, new) for kind, new in _chunks(entry).items() if (old := bone.first(kind)) is not None]
+    return bone.mapped([old for old, _ in pairs], [new for _, new in pairs])
 
 
 def _chunks(entry: IkBone) -> dict[type, Record]:
@@ -390,9 +327,8 @@ def changed_values(before: IkBone, after: IkBone) -> list[str]:
 def new_bone(name: str, entry: IkBone) -> Bone:
     """Return a bone with all chunks that the editor writes, the name first."""
     made = _chunks(entry)
-    sections: list[Section[Record]] = [Section(Chunk(2, b""), Naming([names.encode(name)]))]
-    sections += [Section(Chunk(number, b""), made[kind]) for kind, number in MODEL_CHUNKS.items()]
-    return Bone(sections)
+    numbered = [(number, made[kind]) for kind, number in MODEL_CHUNKS.items()]
+    return Bone.of([(2, Naming([names.encode(name)])), *numbered])
 
 
 def new_bones(bones: Sequence[Bone], parts: Sequence[Part] = ()) -> Bones:

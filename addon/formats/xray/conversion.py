@@ -40,16 +40,14 @@ from .ogf.building import (
     NewBone,
     bone_chunks,
     bone_points,
-    children_chunk,
     header_around,
     joined,
     make_children,
     mesh_corners,
-    section,
     with_backs,
 )
 from .ogf.chunk_types import Description, LodPath, MotionReferences, MotionReferences2, Texture, UserData
-from .ogf.document import LOD, Ogf, VisualType, motion_set_of
+from .ogf.document import LOD, Children, Ogf, Value, VisualType, motion_set_of
 from .ogf.mesh import bone_labels
 from .ogf.skeleton import NEW_BONE_MATERIAL, check_rest, check_skeleton
 from .omf.codec import numbered
@@ -312,23 +310,23 @@ def game_model(document: Object, name: str, settings: ModelSettings, report: Rep
     listed, physics = bone_chunks([_game_bone(bone, bones) for bone in bones], corners)
     references = model.references
     animated = bool(references or model.motions)
-    sections = [
-        section(1, header_around(VisualType.SKELETON_ANIMATED if animated else VisualType.SKELETON_RIGID, children)),
-        section(18, _description(model, name)),
-        section(9, children_chunk(children)),
-        section(13, listed),
-        section(16, physics),
+    sections: list[tuple[int, Value]] = [
+        (1, header_around(VisualType.SKELETON_ANIMATED if animated else VisualType.SKELETON_RIGID, children)),
+        (18, _description(model, name)),
+        (9, Children.of(enumerate(children))),
+        (13, listed),
+        (16, physics),
     ]
     user_data, lod = model.first(UserData), model.first(LodName)
     if user_data is not None and user_data.text:
-        sections.append(section(17, user_data))
+        sections.append((17, user_data))
     if lod is not None and lod.name:
-        sections.append(section(LOD, LodPath(lod.name)))
+        sections.append((LOD, LodPath(lod.name)))
     if references and settings.generation.references_as_list:
-        sections.append(section(24, MotionReferences2(references)))
+        sections.append((24, MotionReferences2(references)))
     elif references:
-        sections.append(section(19, MotionReferences(references)))
-    made = Ogf(sections)
+        sections.append((19, MotionReferences(references)))
+    made = Ogf.of(sections)
     if references and model.motions:
         report.warn("the motions inside are left out: the game reads motion references instead", name)
     elif model.motions:
@@ -341,7 +339,7 @@ def with_motions(made: Ogf, motions: MotionSet) -> Ogf:
     _check_motions(motions, bone_labels(made))
     header = made.header
     animated = made.replaced(header, replace(header, type=VisualType.SKELETON_ANIMATED))
-    return Ogf([*animated.sections, section(14, motions.library), section(15, motions.parameters)])
+    return animated.with_value(14, motions.library).with_value(15, motions.parameters)
 
 
 def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
@@ -359,11 +357,11 @@ def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
 def _without_bones(children: list[Ogf], model: Model, name: str) -> Ogf:
     if len(children) == 1:
         return children[0]
-    return Ogf(
+    return Ogf.of(
         [
-            section(1, header_around(VisualType.HIERARCHY, children)),
-            section(18, _description(model, name)),
-            section(9, children_chunk(children)),
+            (1, header_around(VisualType.HIERARCHY, children)),
+            (18, _description(model, name)),
+            (9, Children.of(enumerate(children))),
         ]
     )
 

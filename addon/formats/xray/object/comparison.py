@@ -10,7 +10,7 @@ from ....core.changes import Changes
 from ....core.report import Report
 from .. import bones, skl, skl_comparison
 from ..ogf.chunk_types import UserData
-from .chunk_types import TWO_SIDED, ExportScale, LodName, ObjectFlags, Surface, Surfaces
+from .chunk_types import TWO_SIDED, ExportScale, LodName, ObjectFlags, Surface
 from .document import Model, Object
 from .encoding import encode_mesh
 from .mapping import decode_mesh
@@ -73,15 +73,9 @@ def _compare_bones(before: Model, after: Model, changes: Changes) -> None:
             changes.add("bone", bone.name)
 
 
-def _surfaces(model: Model) -> list[Surface]:
-    listed = [section.value for section in model.sections if isinstance(section.value, Surfaces)]
-    newest: Any = max(listed, key=lambda one: one.layout, default=None)
-    return [] if newest is None else list(newest.surfaces)
-
-
 def _compare_surfaces(before: Model, after: Model, changes: Changes) -> None:
-    now = {surface.label.lower(): surface for surface in _surfaces(after)}
-    for surface in _surfaces(before):
+    now = {surface.label.lower(): surface for surface in after.surfaces}
+    for surface in before.surfaces:
         other = now.pop(surface.label.lower(), None)
         if other is None:
             changes.change("surface", surface.label, "removed")

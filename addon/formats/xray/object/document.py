@@ -6,15 +6,13 @@ information. Editors find chunks by id and use the first one of each id.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import TypeVar
 
 from ....core import names
-from ....core.binary import Bytes
 from ....core.errors import WriteError
 from .. import skl
 from ..bones import Bone, Bones, Part, Parts
-from ..chunks import Chunk, Section
+from ..contents import Contents
 from ..ogf.chunk_types import MotionReferences, MotionReferences2
 from .chunk_types import NumberedParts, Surface, Surfaces
 from .mesh_chunks import MeshName, VertexMaps
@@ -23,27 +21,12 @@ OBJECT = 0x7777
 MESHES, BONES, MOTIONS = 0x910, 0x921, 0x916
 """Ids of chunks that contain chunks or motions."""
 
-Kind = TypeVar("Kind")
+WithLayout = TypeVar("WithLayout", VertexMaps, Surfaces)
 
 
-@dataclass(slots=True, eq=False)
-class Contents:
-    """A list of chunks: ``sections`` in the file's order, and the bytes after the last chunk."""
-
-    sections: list[Section[Any]] = field(default_factory=list)
-    tail: Bytes = b""
-
-    def first(self, kind: type[Kind]) -> Kind | None:
-        """Return the first value of a type, or None."""
-        for section in self.sections:
-            if isinstance(section.value, kind):
-                return section.value
-        return None
-
-    def replaced(self, old: object, new: Any) -> Self:
-        """Return the same chunks with the value ``old`` replaced by ``new``."""
-        sections = [Section(part.chunk, new if part.value is old else part.value) for part in self.sections]
-        return type(self)(sections, self.tail)
+def newest(contents: Contents, kind: type[WithLayout]) -> WithLayout | None:
+    """Return the value with the newest layout, which is the one that editors use."""
+    return max(contents.all(kind), key=lambda value: value.layout, default=None)
 
 
 class Mesh(Contents):
@@ -60,8 +43,7 @@ class Mesh(Contents):
     @property
     def maps(self) -> VertexMaps:
         """The vertex maps of the newest layout in the mesh, which are those that editors use."""
-        found = [section.value for section in self.sections if isinstance(section.value, VertexMaps)]
-        return max(found, key=lambda maps: maps.layout, default=VertexMaps([]))
+        return newest(self, VertexMaps) or VertexMaps([])
 
 
 class Meshes(Contents):
@@ -72,8 +54,7 @@ class Meshes(Contents):
     @property
     def meshes(self) -> list[Mesh]:
         """The meshes in the order of their chunk ids."""
-        found = [(part.chunk.plain_id, part.value) for part in self.sections if isinstance(part.value, Mesh)]
-        return [mesh for _, mesh in sorted(found, key=lambda pair: pair[0])]
+        return self.all(Mesh)
 
 
 class Model(Contents):
@@ -90,8 +71,8 @@ class Model(Contents):
     @property
     def surfaces(self) -> list[Surface]:
         """The surfaces of the newest layout in the object, which are those that editors use."""
-        found = [section.value for section in self.sections if isinstance(section.value, Surfaces)]
-        return max(found, key=lambda surfaces: surfaces.layout).surfaces if found else []
+        found = newest(self, Surfaces)
+        return found.surfaces if found is not None else []
 
     @property
     def bones(self) -> list[Bone]:
@@ -107,17 +88,10 @@ class Model(Contents):
 
     def with_motions(self, motions: skl.Skl) -> Model:
         """Return the model with other motions. Raises `WriteError` if its present motions could not be read."""
-        old = self.first(skl.Skl)
-        if old is not None:
-            return self.replaced(old, motions)
-        for place, part in enumerate(self.sections):
-            if part.chunk.plain_id == MOTIONS and len(part.chunk.body):
-                raise WriteError("the motions inside the model are damaged", remedy="Write them to a file of their own")
-            if part.chunk.plain_id == MOTIONS:
-                return Model(
-                    [*self.sections[:place], Section(part.chunk, motions), *self.sections[place + 1 :]], self.tail
-                )
-        return Model([*self.sections, Section(Chunk(MOTIONS, b""), motions)], self.tail)
+        damaged = [part for part in self.sections if part.chunk.plain_id == MOTIONS and len(part.chunk.body)]
+        if damaged and self.first(skl.Skl) is None:
+            raise WriteError("the motions inside the model are damaged", remedy="Write them to a file of their own")
+        return self.with_value(MOTIONS, motions)
 
     @property
     def references(self) -> list[bytes]:

@@ -103,7 +103,7 @@ def new_mesh(name: bytes, geometry: Geometry) -> Mesh:
         Options: Options(0, 0),
         **chunk_values(geometry),
     }
-    return Mesh([Section(Chunk(number, b""), values[kind]) for kind, number in CHUNK_IDS.items() if kind in values])
+    return Mesh.of((number, values[kind]) for kind, number in CHUNK_IDS.items() if kind in values)
 
 
 def chunk_values(geometry: Geometry) -> dict[type, Any]:

@@ -21,7 +21,6 @@ from ....core.model import Attribute, Domain, Material, PolygonMesh, Skeleton, V
 from ....core.records import Record
 from ....core.report import Report, said_of
 from ..bones import Bone, Bones, Naming, Placement, Version, new_bone
-from ..chunks import Chunk, Section
 from ..ogf.chunk_types import IkBone
 from .document import Mesh, Model
 from .mesh_chunks import FLAT, UV, WEIGHT, Faces, Points, SurfacesOfFaces, VertexMapRefs
@@ -324,7 +323,7 @@ def new_object_bone(name: str, parent: str, offset: NDArray[Any], angles: NDArra
         (2, Naming([label, names.encode(parent), label])),
         (3, Placement(offset.astype(np.float32), angles.astype(np.float32), NEW_BONE_LENGTH)),
     ]
-    return Bone([*(Section(Chunk(kind, b""), value) for kind, value in head), *new_bone(name, entry).sections])
+    return Bone([*Bone.of(head).sections, *new_bone(name, entry).sections])
 
 
 def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
@@ -346,7 +345,7 @@ def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
 
 def bones_chunk(found: Sequence[Bone]) -> Bones:
     """Return the chunk of these bones, in their order."""
-    return Bones([Section(Chunk(number, b""), bone) for number, bone in enumerate(found)])
+    return Bones.of(enumerate(found))
 
 
 def with_rest_pose(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
@@ -357,7 +356,7 @@ def with_rest_pose(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bo
     made = Placement(
         offset.astype(np.float32), angles.astype(np.float32), old.length if old is not None else NEW_BONE_LENGTH
     )
-    return _with_value(bone, old, made, 3)
+    return bone.with_value(3, made)
 
 
 def with_parent(bone: Bone, parent: str) -> Bone:
@@ -365,7 +364,7 @@ def with_parent(bone: Bone, parent: str) -> Bone:
     old = bone.first(Naming)
     texts = list(old.texts) if old is not None else []
     label = names.encode(bone.name)
-    return _with_value(bone, old, Naming([label, names.encode(parent), *(texts[2:] or [label])]), 2)
+    return bone.with_value(2, Naming([label, names.encode(parent), *(texts[2:] or [label])]))
 
 
 def with_missing_chunks(bone: Bone, entry: IkBone, kinds: Sequence[type]) -> Bone:
@@ -376,9 +375,3 @@ def with_missing_chunks(bone: Bone, entry: IkBone, kinds: Sequence[type]) -> Bon
         [*bone.sections, *(one for one in made if type(one.value) in kinds and type(one.value) not in present)],
         bone.tail,
     )
-
-
-def _with_value(bone: Bone, old: Record | None, new: Record, number: int) -> Bone:
-    if old is None:
-        return Bone([*bone.sections, Section(Chunk(number, b""), new)], bone.tail)
-    return Bone([Section(one.chunk, new if one.value is old else one.value) for one in bone.sections], bone.tail)

@@ -11,9 +11,10 @@ from ....core.report import counted
 from ....core.text import extent, value_differences, value_lines
 from .. import bones, skl
 from ..chunks import Chunk, Section, chunk_heading, section_differences
+from ..contents import Contents
 from ..ogf.text import kind_word
 from .chunk_types import DYNAMIC, Authorship, ObjectFlags, Surface
-from .document import Contents, Mesh, Object
+from .document import Mesh, Object
 from .mesh_chunks import Faces, Points, SurfaceFaces, VertexMap
 from .smoothing import Rule, rule_of
 
@@ -101,10 +102,10 @@ def _dump_value(section: Section[Any]) -> Iterator[str]:
     if value is None:
         if len(section.chunk.body):
             yield bytes(section.chunk.body).hex()
-    elif isinstance(value, Contents):
-        yield from _dump_contents(value)
     elif isinstance(value, bones.Bones):
         yield from bones.dump(value)
+    elif isinstance(value, Contents):
+        yield from _dump_contents(value)
     elif isinstance(value, skl.Skl):
         yield from skl.dump(value)
     else:
@@ -140,10 +141,10 @@ def _section_differences(path: str, one: Section[Any], other: Section[Any]) -> I
     elif first is None:
         if one.chunk.body != other.chunk.body:
             yield f"{place}: its bytes differ"
-    elif isinstance(first, Contents):
-        yield from _contents_differences(f"{place}: " if isinstance(first, Mesh) else "", first, second)
     elif isinstance(first, bones.Bones):
         yield from bones.differences(first, second)
+    elif isinstance(first, Contents):
+        yield from _contents_differences(f"{place}: " if isinstance(first, Mesh) else "", first, second)
     elif isinstance(first, skl.Skl):
         yield from skl.differences(first, second)
     else:

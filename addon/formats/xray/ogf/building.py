@@ -20,7 +20,6 @@ from ....core.binary import not_finite
 from ....core.errors import WriteError
 from ....core.model import PolygonMesh
 from ....core.report import Report, said_of
-from ..chunks import Chunk, Section
 from . import surface
 from .chunk_types import (
     LONG_FORMATS,
@@ -37,7 +36,7 @@ from .chunk_types import (
     Texture,
     Vertices,
 )
-from .document import Children, Ogf, Value, VisualType
+from .document import Children, Ogf, VisualType
 from .mesh import bone_labels, mesh_parts
 from .skeleton import decode_skeleton
 
@@ -89,11 +88,6 @@ class Corners:
     uvs: NDArray[np.float32]
     texture: NDArray[np.int64]
     slots: surface.Slots | None = None
-
-
-def section(number: int, value: Value) -> Section[Value]:
-    """Return a section with a new chunk for a value."""
-    return Section(Chunk(number, b""), value)
 
 
 # Geometry -----------------------------------------------------------------------------------------------------------
@@ -202,12 +196,12 @@ def _child(corners: Corners, triangles: NDArray[np.int64], texture: Texture, gen
         surface.store(rows, np.ones(len(rows), np.bool_), child_slots)
         frames = surface.tangent_sums(rows["position"], rows["uv"], indices.reshape(-1, 3))
         rows["tangent"], rows["binormal"] = frames
-    return Ogf(
+    return Ogf.of(
         [
-            section(1, _header(VisualType.SKINNED_STRIP if links else VisualType.NORMAL, rows["position"])),
-            section(2, texture),
-            section(3, Vertices(number, rows)),
-            section(4, Indices(indices.astype("<u2"))),
+            (1, _header(VisualType.SKINNED_STRIP if links else VisualType.NORMAL, rows["position"])),
+            (2, texture),
+            (3, Vertices(number, rows)),
+            (4, Indices(indices.astype("<u2"))),
         ]
     )
 
@@ -221,11 +215,6 @@ def header_around(kind: int, children: Sequence[Ogf]) -> Header:
     """Return the header of a model whose bounds enclose the vertices of ``children``."""
     found = [child.first(Vertices) for child in children]
     return _header(kind, np.concatenate([vertices.rows["position"] for vertices in found if vertices is not None]))
-
-
-def children_chunk(children: Sequence[Ogf]) -> Children:
-    """Return the children as sections numbered from 0."""
-    return Children([section(number, child) for number, child in enumerate(children)])
 
 
 # Bones --------------------------------------------------------------------------------------------------------------
@@ -255,7 +244,7 @@ def bone_points(listed: BoneNames, physics: IkData, corners: Corners) -> list[Fl
     """Return for each bone the vertices (n, 3), in its space, on which it has the largest weight."""
     if corners.slots is None:
         return [np.zeros((0, 3)) for _ in listed.bones]
-    skeleton = decode_skeleton(Ogf([section(13, listed), section(16, physics)]), Report())
+    skeleton = decode_skeleton(Ogf.of([(13, listed), (16, physics)]), Report())
     # From Blender's axes to the file's own: z is mirrored last.
     to_bone = affine.inverse(skeleton.rest_matrices() @ np.diag([1.0, 1.0, -1.0, 1.0]))
     used = np.unique(corners.vertices)
@@ -337,7 +326,7 @@ def with_new_meshes(
     bounds_header = header_around(header.type, children)
     new_header = replace(header, box=bounds_header.box, sphere=bounds_header.sphere)
     if holder is not None:
-        return document.replaced(holder, children_chunk(children)).replaced(header, new_header)
+        return document.replaced(holder, Children.of(enumerate(children))).replaced(header, new_header)
     if len(children) > 1:
         raise WriteError("the model is one mesh of one material", remedy="Use one material, or export a new model")
     for old, new in (

@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from ....core.binary import Reader, Writer, warn_not_finite
+from ....core.binary import Reader, warn_not_finite
 from ....core.errors import ReadError
 from ....core.report import Report, counted
-from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
+from ..chunks import Section, open_chunk, read_chunks, starts_like_chunks
+from ..contents import Contents, ContentsType, body_of, unknown_size, write_contents
 from ..omf.codec import raw_size_of_motions, read_motions, read_parameters, write_motions, write_parameters
 from ..omf.document import MotionLibrary, Parameters
 from .chunk_types import (
@@ -68,19 +71,21 @@ def _ik(layout: IkLayout) -> Read:
 
 
 def _read_children(reader: Reader, context: _Context) -> Children:
-    run = read_chunks(reader, context.report)
-    sections: list[Section[Value]] = [Section(chunk) for chunk in run.chunks]
-    for section in sections:
-        _read_section(section, reader, context, lambda part, _: read_visual(part, context.report))
-    return Children(sections, run.tail)
+    return _read_chunks(Children, reader, context, lambda _: lambda part, _context: read_visual(part, context.report))
 
 
 def _read_fast_path(reader: Reader, context: _Context) -> FastPath:
+    return _read_chunks(FastPath, reader, context, _READERS[4].get)
+
+
+def _read_chunks(
+    kind: type[ContentsType], reader: Reader, context: _Context, reads: Callable[[int], Read | None]
+) -> ContentsType:
     run = read_chunks(reader, context.report)
-    sections: list[Section[Value]] = [Section(chunk) for chunk in run.chunks]
-    for section in sections:
-        _read_section(section, reader, context, _READERS[4].get(section.chunk.plain_id))
-    return FastPath(sections, run.tail)
+    contents = kind([Section(chunk) for chunk in run.chunks], run.tail)
+    for section in contents.sections:
+        _read_section(section, reader, context, reads(section.chunk.plain_id))
+    return contents
 
 
 def _read_description(reader: Reader, context: _Context) -> Description:
@@ -203,7 +208,7 @@ def read_visual(reader: Reader, report: Report) -> Ogf:
     return document
 
 
-def _read_section(section: Section[Value], parent: Reader, context: _Context, read_value: Read | None) -> None:
+def _read_section(section: Section[Any], parent: Reader, context: _Context, read_value: Read | None) -> None:
     """Read the value and the tail of a section, or report that its chunk is kept as bytes."""
     body = open_chunk(section.chunk, parent)
     if not body.remaining:
@@ -217,9 +222,7 @@ def _read_section(section: Section[Value], parent: Reader, context: _Context, re
         context.report.warn(f"not readable, kept unchanged: {wrong.problem}", body.chunk)
         return
     section.tail = body.rest()
-    if not isinstance(
-        section.value, Ogf | Children | FastPath | MotionLibrary | Parameters
-    ):  # they report it themselves
+    if not isinstance(section.value, Contents | MotionLibrary | Parameters):  # they report it themselves
         warn_not_finite(context.report, f"{_subject(section.value)}, chunk {body.chunk}", section.value)
     if len(section.tail):
         context.report.warn(f"{counted(len(section.tail), 'extra byte')}; kept", body.chunk)
@@ -235,51 +238,26 @@ def write(document: Ogf) -> bytes:
 
     Only the tracks of embedded motions are copied as stored runs of bytes.
     """
-    return _write_sections(document, recompose=False)
+    return write_contents(document, _body)
 
 
 def recompose(document: Ogf) -> bytes:
     """Return the file's bytes with the tracks of embedded motions written from their typed fields as well."""
-    return _write_sections(document, recompose=True)
+    return write_contents(document, partial(_body, recompose=True))
 
 
-def _write_sections(holder: Ogf | Children | FastPath, *, recompose: bool) -> bytes:
-    return write_chunks(ChunkRun([_chunk(section, recompose) for section in holder.sections], holder.tail))
-
-
-def _chunk(section: Section[Value], recompose: bool) -> Chunk:
-    if section.value is None:
-        return section.chunk
-    body = _body(section.value, recompose)
-    return with_body(section.chunk, body + bytes(section.tail) if len(section.tail) else body)
-
-
-def _body(value: Value, recompose: bool) -> bytes:
-    if isinstance(value, Ogf | Children | FastPath):
-        return _write_sections(value, recompose=recompose)
+def _body(value: Value, *, recompose: bool = False) -> bytes:
     if isinstance(value, MotionLibrary):
         return write_motions(value, recompose=recompose)
-    if isinstance(value, Parameters):
-        return write_parameters(value)
-    writer = Writer()
-    value.write(writer)
-    return writer.getvalue()
+    return write_parameters(value) if isinstance(value, Parameters) else body_of(value)
 
 
-def raw_size(document: Ogf | Children | FastPath) -> int:
+def raw_size(document: Contents) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    return len(document.tail) + sum(_raw_size(section) for section in document.sections)
+    return unknown_size(document, _raw_size)
 
 
-def _raw_size(section: Section[Value]) -> int:
-    if section.value is None:
-        stored = section.chunk.body if section.chunk.packed is None else section.chunk.packed
-        return len(stored)
-    size = len(section.tail)
-    if isinstance(section.value, Ogf | Children | FastPath):
-        size += raw_size(section.value)
-    elif isinstance(section.value, MotionLibrary):
-        size += raw_size_of_motions(section.value)
-    elif isinstance(section.value, Parameters):
-        size += len(section.value.tail)
-    return size
+def _raw_size(value: Value) -> int:
+    if isinstance(value, MotionLibrary):
+        return raw_size_of_motions(value)
+    return len(value.tail) if isinstance(value, Parameters) else 0

@@ -12,35 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import PurePath
-from typing import TypeVar
 
 from ....core import names
-from ....core.binary import Bytes
+from ....core.records import Record
 from ..chunks import Section
+from ..contents import Contents
 from ..omf.document import MotionLibrary, MotionSet, Parameters
 from .chunk_types import (
-    BoneNames,
-    Bounds,
-    Description,
-    GeometryContainer,
     Header,
-    IkData,
-    IndexContainer,
-    Indices,
-    Links,
-    LodFaces,
     LodPath,
     MotionReferences,
     MotionReferences2,
-    SlidingWindows,
-    Sphere,
-    SwiContainer,
-    Texture,
-    TextureLinks,
-    TreeShape,
-    UserData,
-    VertexContainer,
-    Vertices,
 )
 
 HEADER = 1
@@ -85,28 +67,22 @@ class OldVisualType(IntEnum):
     SKELETON_RIGID = 15
 
 
-@dataclass(slots=True)
-class Children:
+class Children(Contents):
     """The children of a visual: ``sections`` 0 to n-1, whose values are `Ogf`, and the bytes after the last chunk."""
 
-    sections: list[Section[Value]]
-    tail: Bytes = b""
+    __slots__ = ()
 
 
-@dataclass(slots=True)
-class FastPath:
+class FastPath(Contents):
     """Chunk 22: the positions-only copy of a level's geometry, as a container and perhaps sliding windows."""
 
-    sections: list[Section[Value]]
-    tail: Bytes = b""
+    __slots__ = ()
 
 
-@dataclass(slots=True)
-class Ogf:
+@dataclass(slots=True, eq=False)
+class Ogf(Contents):
     """A visual: its chunks in the file's order. ``file`` is the name of the file it was read from."""
 
-    sections: list[Section[Value]]
-    tail: Bytes = b""
     file: str = field(default="", compare=False)
 
     @property
@@ -116,15 +92,11 @@ class Ogf:
         assert header is not None  # noqa: S101 - `read` refuses a visual without one
         return header
 
-    def first(self, kind: type[Wanted]) -> Wanted | None:
-        """Return the first value of a type, which is the one the engine uses; None if there is none."""
-        return next((section.value for section in self.sections if isinstance(section.value, kind)), None)
-
     @property
     def children(self) -> list[Ogf]:
         """The child visuals in the file's order, without those that could not be read."""
         children = self.first(Children)
-        return [s.value for s in children.sections if isinstance(s.value, Ogf)] if children else []
+        return children.all(Ogf) if children else []
 
     @property
     def runs_past_end(self) -> bool:
@@ -136,69 +108,9 @@ class Ogf:
         """The name of the file without folder and suffix."""
         return PurePath(self.file.replace("\\", "/")).stem
 
-    def replaced(self, old: Value, new: Value | None) -> Ogf:
-        """Return a copy with ``new`` instead of the value ``old``, or without its chunk if ``new`` is None."""
-        sections = []
-        for section in self.sections:
-            if section.value is not old:
-                sections.append(section)
-            elif new is not None:
-                sections.append(Section(section.chunk, new, section.tail))
-        return Ogf(sections, self.tail, self.file)
 
-
-Value = (
-    Header
-    | Texture
-    | TextureLinks
-    | Vertices
-    | Indices
-    | SlidingWindows
-    | VertexContainer
-    | IndexContainer
-    | GeometryContainer
-    | SwiContainer
-    | Links
-    | LodFaces
-    | TreeShape
-    | Bounds
-    | Sphere
-    | BoneNames
-    | IkData
-    | UserData
-    | Description
-    | MotionReferences
-    | MotionReferences2
-    | LodPath
-    | Children
-    | FastPath
-    | MotionLibrary
-    | Parameters
-    | Ogf
-)
+Value = Record | Contents | MotionLibrary | Parameters
 """The types of all known chunks."""
-Wanted = TypeVar(
-    "Wanted",
-    Header,
-    Texture,
-    Vertices,
-    Indices,
-    SlidingWindows,
-    VertexContainer,
-    GeometryContainer,
-    Bounds,
-    Sphere,
-    BoneNames,
-    IkData,
-    UserData,
-    Description,
-    MotionReferences,
-    MotionReferences2,
-    Children,
-    MotionLibrary,
-    Parameters,
-    LodPath,
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.bones import Bone, Bones, Part, Parts
-from ....formats.xray.chunks import Chunk, Section
 from ....formats.xray.object import checks, mapping
 from ....formats.xray.object.checks import problems
 from ....formats.xray.object.chunk_types import (
@@ -43,7 +42,7 @@ from ....formats.xray.object.chunk_types import (
     Surface,
     Surfaces,
 )
-from ....formats.xray.object.document import MESHES, Meshes, Model
+from ....formats.xray.object.document import MESHES, Meshes, Model, newest
 from ....formats.xray.object.encoding import encode_mesh, encode_new_mesh
 from ....formats.xray.object.mapping import decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
@@ -378,9 +377,7 @@ def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model
         return model
     before, after = ([bone.name for bone in listed] for listed in (model.bones, written))
     if before == after:
-        mapped: dict[int, Any] = dict(zip(map(id, model.bones), written, strict=True))
-        sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
-        return model.replaced(old, Bones(sections, old.tail))
+        return model.replaced(old, old.mapped(model.bones, written))
     return model.replaced(old, mapping.bones_chunk(mapping.in_editor_order(written)))
 
 
@@ -456,14 +453,8 @@ def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model
     """Return the model with these meshes, in the chunks of its present meshes unless ``renumbered``."""
     old = model.first(Meshes)
     if renumbered or old is None:
-        made = Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(written)])
-        if old is not None:
-            return model.replaced(old, made)
-        rest = [part for part in model.sections if part.chunk.plain_id != MESHES]
-        return Model([*rest, Section(Chunk(MESHES, b""), made)], model.tail)
-    mapped = dict(zip(map(id, model.meshes), written, strict=True))
-    sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
-    return model.replaced(old, Meshes(sections, old.tail))
+        return model.with_value(MESHES, Meshes.of(enumerate(written)))
+    return model.replaced(old, old.mapped(model.meshes, written))
 
 
 def surface_of(used: Material) -> Surface:
@@ -502,8 +493,7 @@ def _with_surfaces(found: Iterable[Gathered], before: Model, model: Model, chang
 
     Surfaces that meshes newly refer to are added; those that no mesh refers to any more are removed.
     """
-    listed = [section.value for section in model.sections if isinstance(section.value, Surfaces)]
-    old = max(listed, key=lambda one: one.layout, default=None)
+    old = newest(model, Surfaces)
     if old is None:
         return model
     used = materials_by_surface(found)
@@ -575,21 +565,21 @@ def _with_texts(properties: EditorModelProperties, model: Model, changes: Change
     flags = model.first(ObjectFlags)
     if flags is not None and flags_of(properties) != flags.flags:
         size = flags.size if flags_of(properties) < 1 << 8 * flags.size else 4
-        model = model.replaced(flags, ObjectFlags(flags_of(properties), size))
+        model = model.with_value(0x903, ObjectFlags(flags_of(properties), size))
         changes.lines.append("flags")
     user_data, lod = model.first(UserData), model.first(LodName)
     if properties.user_data != (names.decode(user_data.text) if user_data is not None else ""):
-        model = _with_value(model, user_data, UserData(names.encode(properties.user_data)), 0x912)
+        model = model.with_value(0x912, UserData(names.encode(properties.user_data)))
         changes.lines.append("user data")
     if properties.lod != (names.decode(lod.name) if lod is not None else ""):
-        model = _with_value(model, lod, LodName(names.encode(properties.lod)), 0x925)
+        model = model.with_value(0x925, LodName(names.encode(properties.lod)))
         changes.lines.append("LOD")
     scale = model.first(ExportScale)
     stored = np.array([scale.scale if scale is not None else 1], np.float32)
     panel_scale = as_in_file(np.array([properties.scale], np.float32), stored)
     if not np.array_equal(panel_scale, stored, equal_nan=True):
         made = ExportScale(panel_scale[0], scale.adjust_mass if scale is not None else 0)
-        model = _with_value(model, scale, made, 0x927)
+        model = model.with_value(0x927, made)
         changes.lines.append("export scale")
     wanted = [entry.name for entry in properties.references]
     if wanted != [names.decode(name) for name in model.references]:
@@ -602,25 +592,15 @@ def _with_texts(properties: EditorModelProperties, model: Model, changes: Change
     return model
 
 
-def _with_value(model: Model, old: Any, new: Any, number: int) -> Model:
-    """Return the model with ``new`` instead of ``old``; if that is None, in a new chunk ``number``."""
-    if old is not None:
-        return model.replaced(old, new)
-    return Model([*model.sections, Section(Chunk(number, b""), new)], model.tail)
-
-
 def _with_references(model: Model, wanted: list[str]) -> Model:
     """Return the model with these motion references, in the chunk that editors read.
 
     A file without references gets the chunk of Shadow of Chernobyl, which all editors read.
     """
     encoded = [names.encode(name) for name in wanted]
-    early, late = model.first(MotionReferences), model.first(MotionReferences2)
-    if early is not None:
-        return model.replaced(early, MotionReferences(encoded))
-    if late is not None:
-        return model.replaced(late, MotionReferences2(encoded))
-    return _with_value(model, None, MotionReferences(encoded), 0x924)
+    if model.first(MotionReferences) is None and model.first(MotionReferences2) is not None:
+        return model.with_value(0x926, MotionReferences2(encoded))
+    return model.with_value(0x924, MotionReferences(encoded))
 
 
 def _with_parts(model: Model, wanted: list[tuple[str, list[str]]]) -> Model:
@@ -629,5 +609,4 @@ def _with_parts(model: Model, wanted: list[tuple[str, list[str]]]) -> Model:
     A list of bone parts by indices is removed, because editors would prefer it.
     """
     made = Parts([Part(names.encode(name), list(map(names.encode, bones))) for name, bones in wanted])
-    model = Model([part for part in model.sections if not isinstance(part.value, NumberedParts)], model.tail)
-    return _with_value(model, model.first(Parts), made, 0x923)
+    return model.without(NumberedParts).with_value(0x923, made)

@@ -30,7 +30,6 @@ from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
 from ....core.report import Report, listed
 from ....formats.xray import ogf
-from ....formats.xray.ogf.building import section
 from ....formats.xray.ogf.chunk_types import BoneNames, IkData, LodPath, MotionReferences, MotionReferences2, UserData
 from ....formats.xray.ogf.document import (
     LOD,
@@ -453,7 +452,7 @@ def _with_texts(holder: Object, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
         words.append("motion references")
     user_data = document.first(UserData)
     if user_data is not None and properties.user_data != names.decode(user_data.text):
-        document = document.replaced(user_data, UserData(names.encode(properties.user_data)))
+        document = document.with_value(17, UserData(names.encode(properties.user_data)))
         words.append("user data")
     elif user_data is None and properties.user_data:
         raise WriteError(
@@ -477,16 +476,14 @@ def _with_lod(document: Ogf, wanted: str) -> Ogf:
     has_chunk = any(section.chunk.plain_id == LOD for section in document.sections)
     if document.header.version != 4 or document.first(BoneNames) is None or has_chunk:
         raise WriteError("no LOD can be added to this model", remedy="Empty the field, or export it as a new model")
-    return Ogf([*document.sections, section(LOD, LodPath(path))], document.tail, document.file)
+    return document.with_value(LOD, LodPath(path))
 
 
 def _with_references(document: Ogf, wanted: Sequence[str]) -> Ogf:
     encoded = [names.encode(name) for name in wanted]
-    late, early = document.first(MotionReferences2), document.first(MotionReferences)
-    if late is not None:
-        return document.replaced(late, MotionReferences2(encoded))
-    if early is not None:
-        return document.replaced(early, MotionReferences(encoded))
+    for kind in (MotionReferences2, MotionReferences):
+        if (old := document.first(kind)) is not None:
+            return document.replaced(old, kind(encoded))
     raise WriteError(
         "the model refers to no motion files yet, and references cannot be added",
         remedy="Empty the list, or start from a model that has some",

@@ -29,7 +29,6 @@ from ....core.report import Report
 from ....formats.xray import bones as bone_files
 from ....formats.xray import conversion, ogf, skl
 from ....formats.xray import object as editor_model
-from ....formats.xray.chunks import Chunk, Section
 from ....formats.xray.conversion import ModelSettings, game_model, points_of_bones
 from ....formats.xray.conversion import with_motions as with_game_motions
 from ....formats.xray.object import mapping
@@ -121,7 +120,7 @@ def plan_new_object(
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
     found = [gather(context, one, holder, report, apply=options.modifiers) for one in mesh_objects]
     bones = _bones(rig, report) if rig is not None else [_rigid_bone(found)] if rigid else []
-    model = Model([Section(Chunk(BONES, b""), mapping.bones_chunk(bones))] if bones else [])
+    model = Model.of([(BONES, mapping.bones_chunk(bones))] if bones else [])
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
     meshes = [_mesh(one, holder, model, rule, report) for one in found]
     surfaces = [
@@ -130,7 +129,7 @@ def plan_new_object(
         if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
     ]
     model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
-    document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
+    document = editor_model.Object.of([(OBJECT, model)])
     # What a game model does not keep of them is said when it is made.
     most_weights = None if for_game else SOC.most_links if options.sdk is Sdk.SOC else MOST_WEIGHTS
     for sentence in problems(document, most_bones, most_weights):
@@ -235,7 +234,7 @@ def _model(
         (0x912, UserData(names.encode(known.user_data) if known is not None else b"")),
         (0x925, LodName(names.encode(known.lod) if known is not None else b"")),
         (0x903, ObjectFlags(flags_of(own) | (DYNAMIC if bones else 0))),
-        (MESHES, Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(meshes)])),
+        (MESHES, Meshes.of(enumerate(meshes))),
         (0x907, Surfaces(surfaces)),
     ]
     if bones:
@@ -254,7 +253,7 @@ def _model(
     numbered.append((0x922, Authorship(creator, now, AUTHOR, now)))
     if own.scale != 1.0:
         numbered.append((0x927, ExportScale(np.float32(own.scale), 0)))
-    return Model([Section(Chunk(number, b""), value) for number, value in numbered])
+    return Model.of(numbered)
 
 
 # Models of the game ---------------------------------------------------------------------------------------------------
