@@ -65,12 +65,7 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
     if mesh.edges is not None and len(mesh.edges):
         data.edges.add(len(mesh.edges))
         data.edges.foreach_set("vertices", np.ascontiguousarray(mesh.edges, np.int32).ravel())
-    for made in materials:
-        data.materials.append(made)
-    faces = dict(mesh.attributes)
-    if mesh.material_index is not None and mesh.material_index.any():
-        faces["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
-    attributes.build(data, faces, shown_faces)
+    _add_values(data, mesh, materials, shown_faces)
     corners = triangles.ravel()
     if mesh.uvs is not None:
         layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
@@ -119,6 +114,18 @@ def _build_topology(
         data.attributes[".corner_vert"].data.foreach_set("value", corners)
         data.polygons.add(len(starts))
         data.polygons.foreach_set("loop_start", starts)
+
+
+def _add_values(
+    data: typed.Mesh, mesh: Mesh | PolygonMesh, materials: Sequence[Any], faces: NDArray[np.bool_] | None = None
+) -> None:
+    """Add materials, those of faces, and attributes; ``faces``: which of the mesh's faces were added, None for all."""
+    for one in materials:
+        data.materials.append(one)
+    given = dict(mesh.attributes)
+    if mesh.material_index is not None and mesh.material_index.any():
+        given["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
+    attributes.build(data, given, faces)
 
 
 def _store_loose_values(data: typed.Mesh, mesh: Mesh, corners: NDArray[np.int32]) -> None:
@@ -346,12 +353,7 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
         data.edges.add(len(mesh.edges))
         data.attributes[".edge_verts"].data.foreach_set("value", mesh.edges.ravel())
         data.attributes[".corner_edge"].data.foreach_set("value", mesh.corner_edges)
-    for made in materials:
-        data.materials.append(made)
-    given = dict(mesh.attributes)
-    if mesh.material_index is not None and mesh.material_index.any():
-        given["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
-    attributes.build(data, given)
+    _add_values(data, mesh, materials)
     layers = mesh.more_uvs if mesh.uvs is None else {UV_LAYER: mesh.uvs, **mesh.more_uvs}
     for name, uvs in layers.items():
         layer = data.uv_layers.new(name=name, do_init=False)

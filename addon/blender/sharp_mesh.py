@@ -43,10 +43,9 @@ def remember(data: Mesh, mesh: PolygonMesh, report: Report, *, normals: bool) ->
     """
     if compat.NORMALS_BY_ATTRIBUTE or mesh.corner_normals is None or mesh.sharp_edges is None:
         return
-    given, shown = edges_between(data, mesh.sharp_edges), sharp_of(data)
-    if not np.array_equal(shown, given):
-        for attribute, values in ((GIVEN_SHARP, given), (SHOWN_SHARP, shown)):
-            data.attributes.new(attribute, "BOOLEAN", "EDGE").data.foreach_set("value", values)
+    given = edges_between(data, mesh.sharp_edges)
+    if not np.array_equal(sharp_of(data), given):
+        _keep_sharp(data, given)
     if normals:
         keep_normals(data, mesh.corner_normals, mesh.name, report)
 
@@ -58,12 +57,16 @@ def show_normals(data: Mesh, mesh: PolygonMesh, normals: NDArray[np.float32]) ->
     cut, _ = triangles_of(data)
     given = np.zeros((len(data.loops), 3), np.float32)
     given[cut.ravel()] = normals
-    before, pairs = sharp_of(data), _given_sharp(data)
+    before, sharp = sharp_of(data), _given_sharp(data)
     compat.set_corner_normals(data, given)
     data.update()
-    if np.array_equal(before, sharp_of(data)):
-        return
-    for name, values in ((GIVEN_SHARP, pairs), (SHOWN_SHARP, sharp_of(data))):
+    if not np.array_equal(before, sharp_of(data)):
+        _keep_sharp(data, sharp)
+
+
+def _keep_sharp(data: Mesh, given: NDArray[np.bool_]) -> None:
+    """Store which edges are meant to be sharp (edges,), and which Blender marks as sharp."""
+    for name, values in ((GIVEN_SHARP, given), (SHOWN_SHARP, sharp_of(data))):
         stored = data.attributes.get(name) or data.attributes.new(name, "BOOLEAN", "EDGE")
         stored.data.foreach_set("value", values)
 

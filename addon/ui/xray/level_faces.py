@@ -147,8 +147,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         names = game_material_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
         self.listed.clear()
-        used = {made.motionbridge_material.number: made.name for made in level_game_materials.known_materials()}
-        for number, name in sorted((used | names).items(), key=lambda one: (one[1].lower(), one[0])):
+        for number, name in sorted(_with_used(names).items(), key=lambda one: (one[1].lower(), one[0])):
             row = self.listed.add()
             row.name = name if name not in self.listed else f"{name} ({number})"
             row.number = number
@@ -204,14 +203,18 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         row = self.listed.get(name) if name else None
         if not name or row is not None:
             return int(row.number if row is not None else self.material)
-        used = {made.motionbridge_material.number: made.name for made in level_game_materials.known_materials()}
-        found = next((number for number, label in (used | names).items() if label == name), None)
+        found = next((number for number, label in _with_used(names).items() if label == name), None)
         if found is None:
             raise WriteError(
                 f"there is no game material named {name!r}",
                 remedy="Choose one from the list, or enter its ID; set Game Materials in the preferences",
             )
         return found
+
+
+def _with_used(names: dict[int, str]) -> dict[int, str]:
+    """Return ID -> name of the game's materials and of those that have a Blender material."""
+    return {one.motionbridge_material.number: one.name for one in level_game_materials.known_materials()} | names
 
 
 def _active_face(context: Context) -> "ActiveFace | None":

@@ -187,8 +187,9 @@ def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: 
         obj = meshes.build(mesh, [], report, flat=True)
         meshes.select_loose_edges(obj.data)
         made.append(obj)
-        items = mesh.triangles if len(mesh.triangles) else mesh.positions if mesh.edges is None else mesh.edges
-        counts.append(counted(len(items), mesh.name.rpartition(" ")[2].removesuffix("s")))
+        items, noun = (mesh.positions, "point") if mesh.edges is None else (mesh.edges, "edge")
+        items, noun = (mesh.triangles, "triangle") if len(mesh.triangles) else (items, noun)
+        counts.append(counted(len(items), noun))
     return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
 
 
