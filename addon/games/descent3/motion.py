@@ -438,8 +438,8 @@ def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precisi
 def update_status(context: Context, holder: Object, *, sample: bool = True) -> list[Object]:
     """Compare the motions of a model with its file and set its status; returns the parts that differ.
 
-    Motions saved back since the import are stored on the parts. Without ``sample`` it is unknown for a new model, and for
-    one with parts that must be sampled frame by frame. Raises `WriteError`.
+    Motions saved back since the import are stored on the parts. Without ``sample`` it is unknown for a new model, and
+    for one with parts that must be sampled frame by frame. Raises `WriteError`.
     """
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
     properties = holder.motionbridge_descent_model

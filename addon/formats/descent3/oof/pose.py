@@ -127,9 +127,7 @@ def _rotations(track: Track, fractions: Singles, seconds: NDArray[Any]) -> Float
         return by_heading_pitch_bank(rotation_matrices(axes, units.astype(np.int64)))
     if not track.rotation.work:
         return np.broadcast_to(np.eye(3), (len(fractions), 3, 3))
-    key, after, weight = _keys_at(fractions, track.rotation)
-    blended = track.rotations[key] + (track.rotations[after] - track.rotations[key]) * weight[:, None, None]
-    return by_heading_pitch_bank(blended)
+    return by_heading_pitch_bank(blended(track.rotations, *_keys_at(fractions, track.rotation)))
 
 
 def _displacements(track: Track, fractions: Singles) -> Floats:
@@ -138,9 +136,7 @@ def _displacements(track: Track, fractions: Singles) -> Floats:
     values = track.displacements
     if track.position.range is None and len(values) > 1:
         values = np.concatenate([np.zeros((1, 3)), values[1:]])  # the engine ignores the first key
-    key, after, weight = _keys_at(fractions, track.position)
-    result: Floats = values[key] + (values[after] - values[key]) * weight[:, None]
-    return result
+    return blended(values, *_keys_at(fractions, track.position))
 
 
 def _keys_at(fractions: Singles, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
@@ -214,13 +210,20 @@ def chosen_ticks(
         rounds += 1
 
 
-def between_keys(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-    """Return (count,) for each tick the index in ``keys`` of the key before it, and the weight of the next key."""
-    ticks = np.arange(count)
-    before = np.clip(np.searchsorted(keys, ticks, side="right") - 1, 0, max(len(keys) - 2, 0))
-    after = np.minimum(before + 1, len(keys) - 1)
-    length = np.maximum(keys[after] - keys[before], 1)
-    return before, (ticks - keys[before]) / length
+def around(times: NDArray[Any], keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Return (times,) the rows of the ``keys`` before and after each of the ascending times, and the weight of the
+    latter. ``keys``: rows of times.
+    """
+    interval = np.clip(np.searchsorted(keys, np.arange(len(times)), side="right") - 1, 0, max(len(keys) - 2, 0))
+    before, after = keys[interval], keys[np.minimum(interval + 1, len(keys) - 1)]
+    length = times[after] - times[before]
+    return before, after, (times - times[before]) / np.where(length > 0, length, 1)
+
+
+def blended(values: Floats, before: NDArray[np.int64], after: NDArray[np.int64], weight: Floats) -> Floats:
+    """Return values (n, ...) between those of two rows."""
+    result: Floats = values[before] + (values[after] - values[before]) * weight.reshape(-1, *[1] * (values.ndim - 1))
+    return result
 
 
 # Keys with which linear curves show what the game plays, between ticks too -------------------------------------------
@@ -341,7 +344,7 @@ def _fast_ticks(motion: Motion, tolerances: tuple[float, float]) -> NDArray[np.i
         before = rows.repeat(len(_SAMPLED_FRACTIONS))
         steps = before, before + 1, np.tile(_SAMPLED_FRACTIONS, len(rows))
         angles = _angles(_blended_rotations(motion.rotations, *steps), rotated)
-        distances = np.linalg.norm(_blended(motion.displacements, *steps) - moved, axis=1)
+        distances = np.linalg.norm(blended(motion.displacements, *steps) - moved, axis=1)
         wrong = (angles > rotation_limits[before]) | (distances > position_limits[before])
         found.append(rows[wrong.reshape(len(rows), -1).any(axis=1)])
     return np.concatenate(found) if found else np.zeros(0, np.int64)
@@ -363,18 +366,12 @@ def _keyed(
     row = np.minimum(np.floor(times - motion.first).astype(np.int64), len(ticks) - 2)
     rotation_limits, position_limits = (limits[row] for limits in _limits(motion, *tolerances))
 
-    def around(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-        """Return (times,) the rows of the keys before and after each time, and the weight of the latter."""
-        place = np.clip(np.searchsorted(keys, np.arange(len(times)), side="right") - 1, 0, len(keys) - 2)
-        before, after = keys[place], keys[place + 1]
-        return before, after, (times - times[before]) / (times[after] - times[before])
-
     def rotation_error(keys: NDArray[np.int64]) -> Floats:
-        result: Floats = _angles(_blended_rotations(rotated, *around(keys)), rotated) / rotation_limits
+        result: Floats = _angles(_blended_rotations(rotated, *around(times, keys)), rotated) / rotation_limits
         return result
 
     def position_error(keys: NDArray[np.int64]) -> Floats:
-        result: Floats = np.linalg.norm(_blended(moved, *around(keys)) - moved, axis=1) / position_limits
+        result: Floats = np.linalg.norm(blended(moved, *around(times, keys)) - moved, axis=1) / position_limits
         return result
 
     rotation_rows, position_rows = (
@@ -430,13 +427,8 @@ def _file_key_times(motion: Motion) -> Floats:
     return times[(times > motion.first) & (times < motion.last)]
 
 
-def _blended(values: Floats, before: NDArray[np.int64], after: NDArray[np.int64], weight: Floats) -> Floats:
-    result: Floats = values[before] + (values[after] - values[before]) * weight[:, None]
-    return result
-
-
 def _blended_rotations(values: Floats, before: NDArray[np.int64], after: NDArray[np.int64], weight: Floats) -> Floats:
-    return rotation.normalised(_blended(values, before, after, weight))
+    return rotation.normalised(blended(values, before, after, weight))
 
 
 def _angles(a: Floats, b: Floats) -> Floats:

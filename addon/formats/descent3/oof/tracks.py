@@ -32,7 +32,7 @@ from .document import (
 )
 from .model import Floats, Match, Model, Motion, Part
 from .points import EncodedChunks
-from .pose import aimed_parts, between_keys, by_heading_pitch_bank, chosen_ticks, play
+from .pose import aimed_parts, around, blended, by_heading_pitch_bank, chosen_ticks, play
 from .track import Keys, Track, tracks_of
 
 Flags = NDArray[np.bool_]
@@ -314,13 +314,12 @@ def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
     limit = math.radians(precision.degrees)
     if (_angle(matrices, np.eye(3)) <= limit).all():
         return np.zeros(0, ROTATION_KEY)
-    known = stored or _no_keys(motion, ROTATION_KEY)
+    known, ticks = stored or _no_keys(motion, ROTATION_KEY), np.arange(len(matrices))
 
     def error(keys: NDArray[np.int64]) -> Floats:
-        before, weight = between_keys(len(matrices), keys)
-        first, second = matrices[keys[before]], matrices[keys[np.minimum(before + 1, len(keys) - 1)]]
-        played = by_heading_pitch_bank(first + (second - first) * weight[:, None, None])
-        steps = np.degrees(_angle(first, second))
+        before, after, weight = around(ticks, keys)
+        played = by_heading_pitch_bank(blended(matrices, before, after, weight))
+        steps = np.degrees(_angle(matrices[before], matrices[after]))
         result: Floats = np.maximum(_angle(played, matrices) / limit, steps / precision.step)
         result[known.covered] = 0
         return result
@@ -335,12 +334,10 @@ def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
     moved = space.descent_points(motion.displacements).astype(np.float64)
     if (np.abs(moved) <= precision.distance).all():
         return np.zeros(0, POSITION_KEY)
-    known = stored or _no_keys(motion, POSITION_KEY)
+    known, ticks = stored or _no_keys(motion, POSITION_KEY), np.arange(len(moved))
 
     def error(keys: NDArray[np.int64]) -> Floats:
-        before, weight = between_keys(len(moved), keys)
-        first, second = moved[keys[before]], moved[keys[np.minimum(before + 1, len(keys) - 1)]]
-        played = first + (second - first) * weight[:, None]
+        played = blended(moved, *around(ticks, keys))
         result: Floats = np.linalg.norm(played - moved, axis=1) / precision.distance
         result[known.covered] = 0
         return result
