@@ -170,17 +170,22 @@ def transformed(mesh: Mesh, place: NDArray[Any]) -> Mesh:
 
 
 def transformed_polygons(mesh: PolygonMesh, place: NDArray[Any]) -> PolygonMesh:
-    """Return the mesh with a transform (4, 4) applied to positions and corner normals. If it mirrors, the faces are
-    flipped so that their outer side stays outside.
+    """Return the mesh with a transform (4, 4) applied to positions and normals. If it mirrors, the faces are flipped so
+    that their outer side stays outside.
     """
     turn = place[:3, :3]
-    result = replace(mesh, positions=(mesh.positions @ turn.T + place[:3, 3]).astype(np.float32))
-    if mesh.corner_normals is not None:
+
+    def turned(normals: NDArray[Any] | None) -> NDArray[np.float32] | None:
+        if normals is None:
+            return None
         # By the inverse transpose, to stay perpendicular to surfaces that are stretched.
-        turned = mesh.corner_normals @ np.linalg.pinv(turn)
-        length = np.linalg.norm(turned, axis=1, keepdims=True)
-        normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0)
-        result.corner_normals = normals.astype(np.float32)
+        result: NDArray[np.float64] = normals @ np.linalg.pinv(turn)
+        length = np.linalg.norm(result, axis=1, keepdims=True)
+        return (result / np.where(length > 0, length, 1)).astype(np.float32)
+
+    positions = (mesh.positions @ turn.T + place[:3, 3]).astype(np.float32)
+    normals, of_corners = turned(mesh.normals), turned(mesh.corner_normals)
+    result = replace(mesh, positions=positions, normals=normals, corner_normals=of_corners)
     if np.linalg.det(turn) < 0:
         order = reversed_corners(mesh.counts)
         result.corners = result.corners[order]

@@ -250,8 +250,8 @@ class _Exporter:
             )
         if self.base is None and (old := [obj for obj in self.chosen.levels if obj.motionbridge_arma_level.path]):
             self.report.warn(
-                "imported without the data of its file, by an earlier Motionbridge: written as a new model; import the "
-                "file again to keep what Blender does not show",
+                "the data of its imported file is no longer in the scene: written as a new model; import the file "
+                "again to keep what Blender does not show",
                 old[0].name,
             )
         first = {self._base_index(obj): obj for obj in reversed(self.chosen.levels)}

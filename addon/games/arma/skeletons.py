@@ -46,7 +46,7 @@ def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Seque
     if source is HierarchyFrom.FLAT:
         return FLAT
     if source in (HierarchyFrom.AUTOMATIC, HierarchyFrom.CONFIG):
-        path = config or config_beside(file)
+        path = config or beside(file)
         found = hierarchy_of_config(path, file, bones, report) if path else None
         if found is not None:
             return found
@@ -62,10 +62,9 @@ def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Seque
     return BUILT_IN[source.name.lower()]
 
 
-def config_beside(file: str) -> str:
-    """Return the path of the model.cfg in the folder of a file, "" if there is none."""
-    folder = Path(file).parent
-    found = sorted(entry for entry in folder.glob("*.[cC][fF][gG]") if entry.name.lower() == CONFIG_NAME)
+def beside(file: str, name: str = CONFIG_NAME) -> str:
+    """Return the path of a file of this name, in any case, in the folder of another file; "" if there is none."""
+    found = sorted(entry for entry in Path(file).absolute().parent.glob("*") if entry.name.lower() == name)
     return str(found[0]) if found else ""
 
 
@@ -77,11 +76,10 @@ def hierarchy_of_config(path: str, file: str, bones: Sequence[str], report: Repo
     config = model_cfg.read(files.read_file(path), path, report)
     named = config.skeleton_of(Path(file).stem)
     candidates = [named] if named is not None else list(config.skeletons.values())
-    fitting = [candidate for candidate in candidates if fits(candidate, bones)]
-    if not fitting:
+    found = _fitting(candidates, bones)
+    if found is None:
         report.warn(f"no skeleton of {Path(path).name} has the bones of the animation", Path(file).name)
-        return None
-    return min(fitting, key=lambda candidate: len(candidate.unknown(bones)))
+    return found
 
 
 def listed_by_config(path: str, file: str) -> Hierarchy | None:
@@ -98,8 +96,12 @@ def listed_by_config(path: str, file: str) -> Hierarchy | None:
 
 def fitting_built_in(bones: Sequence[str]) -> Hierarchy | None:
     """Return the built-in skeleton with the most of the bones, None if every one lacks more than half of them."""
-    fitting = [candidate for candidate in BUILT_IN.values() if fits(candidate, bones)]
-    return min(fitting, key=lambda candidate: len(candidate.unknown(bones))) if fitting else None
+    return _fitting(BUILT_IN.values(), bones)
+
+
+def _fitting(candidates: Iterable[Hierarchy], bones: Sequence[str]) -> Hierarchy | None:
+    fitting = [candidate for candidate in candidates if fits(candidate, bones)]
+    return min(fitting, key=lambda candidate: len(candidate.unknown(bones)), default=None)
 
 
 def guessed_hierarchy(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
@@ -298,7 +300,7 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
     Raises `ReadError` if none is found.
     """
     selections = selections_of(document.lods)
-    path = config or config_beside(file)
+    path = config or beside(file)
     if not path:
         found = fitting_built_in(selections) if selections else None
         if found is None:
@@ -327,7 +329,7 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     memory LOD; for bones still missing, the centre of the bone's vertices.
     """
     bones = list(hierarchy.parents)
-    path = pivots_model or _model_beside(file, hierarchy.pivots_model)
+    path = pivots_model or beside(file, hierarchy.pivots_model.replace("\\", "/").rpartition("/")[2].lower())
     if path:
         found = _pivots_of(path, bones, report)
         if found:
@@ -345,13 +347,3 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
 def _centres(document: p3d.P3d, bones: Sequence[str]) -> dict[str, Floats]:
     visual = next((lod for lod in document.lods if lod.kind == "visual" and len(lod.points)), None)
     return p3d.centres(visual, bones) if visual is not None else {}
-
-
-def _model_beside(file: str, model: str) -> str:
-    """Return the path of a model file, named by the game's path, in the folder of ``file``; "" if it is not there."""
-    name = model.replace("\\", "/").rpartition("/")[2].lower()
-    if not name:
-        return ""
-    folder = Path(file).absolute().parent
-    found = sorted(entry for entry in folder.glob("*.[pP]3[dD]") if entry.name.lower() == name)
-    return str(found[0]) if found else ""

@@ -18,7 +18,6 @@ from mathutils import Matrix
 
 from ...blender import armature, scope
 from ...blender import mesh as meshes
-from ...blender.armature import matrices_of
 from ...blender.properties import keep
 from ...blender.scope import set_mode
 from ...core import files, names
@@ -156,16 +155,9 @@ def _build_rig(context: Context, model: Model) -> ImportedModel:
     offsets = np.array([part.offset for part in model.parts], np.float64).reshape(count, 3)
     rig, given = armature.build(context, Skeleton(model.name, bones, parents, rotations, offsets))
     made = [_new_part(part) for part in model.parts]
-    heads = {bone.name: head for bone, head in zip(rig.data.bones, _heads(rig), strict=True)}
     for obj, bone in zip(made, given, strict=True):
         parent_to_bone(obj, rig, bone)
-        obj.motionbridge_descent_part.shown_place = heads[bone]
     return ImportedModel(rig, made)
-
-
-def _heads(rig: Object) -> list[list[float]]:
-    heads: list[list[float]] = matrices_of(rig.data.bones, "matrix_local")[:, :3, 3].tolist()
-    return heads
 
 
 def parent_to_bone(obj: Object, rig: Object, bone: str) -> None:
@@ -186,7 +178,7 @@ def _new_part(part: Part) -> Object:
     properties = obj.motionbridge_descent_part
     properties.is_part, properties.source = True, part.source
     properties.game_name, properties.shown_name = part.name, obj.name
-    properties.offset = properties.shown_place = part.offset.tolist()
+    properties.offset = part.offset.tolist()
     properties.text = part.properties
     if part.spin_axis is not None:
         properties.spin_axis = part.spin_axis.tolist()

@@ -22,8 +22,9 @@ from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
 from ...blender.mesh import Offending
 from ...blender.properties import kept
-from ...core import files, pausing, polygons, problems
+from ...core import files, pausing, problems
 from ...core.errors import WriteError
+from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report
 from ...formats.descent3 import hog2, oof
@@ -298,7 +299,9 @@ def _gather_part(hierarchy: Hierarchy, index: int, mesh: PolygonMesh) -> Part:
     found, rest = hierarchy.parts[index], hierarchy.rest
     properties = found.motionbridge_descent_part
     if not rest.is_straight[index]:
-        mesh = transformed(mesh, rest.matrices[index, :3, :3])
+        place = np.eye(4)
+        place[:3, :3] = rest.matrices[index, :3, :3]
+        mesh = transformed_polygons(mesh, place)
     mesh.name = game_name(found)
     return Part(
         mesh.name,
@@ -349,21 +352,6 @@ def _gather_mesh(context: Context, found: Object, options: ModelExportOptions, r
         material.warn_of_paint(used, report)
     mesh.materials = [gather_material(used) for used in slots] or [Material("")]
     return mesh
-
-
-def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:
-    """Return the mesh transformed by a matrix (3, 3); if that mirrors, faces are flipped to keep pointing outwards."""
-    result = replace(mesh, positions=(mesh.positions @ matrix.T).astype(np.float32))
-    if mesh.normals is not None:
-        # Normals are transformed by the inverse transpose; as row vectors, by the inverse.
-        normals = mesh.normals @ np.linalg.pinv(matrix)
-        length = np.linalg.norm(normals, axis=1, keepdims=True)
-        result.normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0).astype(np.float32)
-    if np.linalg.det(matrix) < 0:
-        order = polygons.reversed_corners(mesh.counts)
-        result.corners = mesh.corners[order]
-        result.uvs = mesh.uvs[order] if mesh.uvs is not None else None
-    return result
 
 
 def _points_of_file(hierarchy: Hierarchy, report: Report) -> list[Point]:

@@ -132,8 +132,8 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     """Data of an object that is a sub-object of a model.
 
     ``offset``: pivot relative to the parent's pivot, for cases where the object's location does not show it: on a bone,
-    or animated by an action. ``is_moved``: the import created keys for its motion. ``shown_name`` and ``shown_place``:
-    name and location in Blender after the import, to detect edits.
+    or animated by an action. ``is_moved``: the import created keys for its motion. ``shown_name``:
+    name in Blender after the import, to detect another one.
     """
 
     is_part: BoolProperty(name="Sub-Object", description="This object is a sub-object of a Descent 3 model")
@@ -141,7 +141,6 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     of_file: file_digest()
     game_name: StringProperty(name="Name", description="The sub-object's name in the file", maxlen=255)
     shown_name: StringProperty(options={"HIDDEN"})
-    shown_place: FloatVectorProperty(options={"HIDDEN"}, size=3)
     offset: FloatVectorProperty(
         name="Pivot", description="Pivot at rest, relative to the parent's pivot", size=3, subtype="XYZ", precision=4
     )
