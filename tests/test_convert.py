@@ -126,9 +126,10 @@ def test_an_animation_is_binarised_along_a_model_cfg_and_made_plain_again(run, m
     assert run("convert", there, "--to", "plain", *options, "-o", back)[0] == 0
     status, out, _ = run("diff", man / "walk.rtm", back)
     assert status == 1
-    assert out.pop(0) == "names in other upper and lower case: 6"
+    renamed = [line for line in out if "is now called" in line]
+    assert len(renamed) == 6
     # Phases, step and events are the same; matrices within half floats.
-    assert all(float(line.rpartition(" ")[2]) < 2e-3 for line in out)
+    assert all(float(line.rpartition(" ")[2]) < 2e-3 for line in out if line not in renamed)
 
 
 def test_a_skeleton_is_asked_for_and_must_fit(run, man, tmp_path):

@@ -11,6 +11,7 @@ from ..core import names
 from ..core.errors import ReadError, WriteError
 from ..core.files import resolved
 from ..core.report import counted
+from ..core.walk import Walk
 from ..formats import format_named
 from ..formats.xray.omf import edit, text
 from ..formats.xray.omf.document import ALL_PARTITIONS, TIMING, MotionFlag, MotionSet, Omf
@@ -210,7 +211,7 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
         say(f"{output}: no changes, file not written")
         return
     save(output, data, omf.read, backup=chosen.backup)
-    words = {"missing": "was removed", "added": "was added"}
-    for line in text.motion_set_differences(document.motion_set, changed, **words) if tell else ():
+    walk = Walk(text.VIEWS, missing="was removed", added="was added")
+    for line in walk.differences(document.motion_set, changed) if tell else ():
         say(line)
     say(f"{output}: {counted(len(changed.library.motions), 'motion')}, {len(data)} bytes")

@@ -61,7 +61,7 @@ def _info(chosen: argparse.Namespace) -> int:
 
 def _dump(chosen: argparse.Namespace) -> int:
     _, found, document, _ = opened(chosen.file)
-    for line in found.module.dump(document):
+    for line in found.walk.dump(document):
         say(line)
     return 0
 
@@ -76,7 +76,7 @@ def _diff(chosen: argparse.Namespace) -> int:
             remedy="Compare files of one format",
         )
     different = False
-    for line in first_format.module.differences(first, second):
+    for line in first_format.walk.differences(first, second):
         different = True
         say(line)
     if not different and first_data != second_data:

@@ -1,20 +1,36 @@
-"""Arrays as text, one row per line, to compare two files with a text tool; and differences between two arrays."""
+"""Arrays and runs of bytes as text, one row per line; and in one line, in what two of them differ."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import names
+from .report import counted
 
 FEW = 16
 """Number of values that are written in one line, and shown completely if they differ."""
 _BLOCK = 1 << 14
 """Rows that are converted to text at a time: numpy's texts take many times the memory of the numbers."""
+_MOST_COLUMNS = 8
+"""Number of columns up to which the first row that differs is written."""
+
+
+class Rows(NamedTuple):
+    """An array or a list with what a row is (``frame``) and the ``unit`` of its numbers; ``first``: number of the first
+    row.
+
+    ``counted``: another value says how many rows there are, which is then not repeated here.
+    """
+
+    values: NDArray[Any] | Sequence[str]
+    noun: str = ""
+    unit: str = ""
+    first: int = 0
+    counted: bool = False
 
 
 def scalar(value: Any) -> str:
@@ -22,8 +38,10 @@ def scalar(value: Any) -> str:
     if isinstance(value, np.floating):
         # The text of all NaNs is the same, so their bits are written too.
         return f"nan:{value.tobytes().hex()}" if np.isnan(value) else str(value)
-    if isinstance(value, bytes | bytearray | memoryview):
-        return repr(names.decode(bytes(value)))
+    if isinstance(value, bytes):
+        return repr(names.decode(value))
+    if isinstance(value, memoryview):
+        return bytes(value).hex() or "-"
     return "-" if value is None else str(value)
 
 
@@ -42,29 +60,41 @@ def rows(values: NDArray[Any]) -> list[str]:
     return [" ".join(row) for row in texts.tolist()]
 
 
-def array_lines(label: str, values: NDArray[Any]) -> Iterator[str]:
-    """Yield lines with every value of an array or structured array, each line with its index."""
+def array_lines(label: str, values: NDArray[Any], first: int = 0) -> Iterator[str]:
+    """Yield lines with every value of an array or structured array, each line with its index, which begins at
+    ``first``.
+    """
     if values.dtype.names:
         flat = values.ravel()
-        yield f"{label} count {len(flat)}: {' | '.join(values.dtype.names)}"
+        columns = list(_columns(flat))
+        yield f"{label} count {len(flat)}: {' | '.join(name.strip() for name, _ in columns)}"
         for start in range(0, len(flat), _BLOCK):
-            block = flat[start : start + _BLOCK]
-            columns = [rows(block[name].reshape(len(block), -1)) for name in values.dtype.names]
-            for number, fields in enumerate(zip(*columns, strict=True), start):
-                yield f"{label} {number} {' | '.join(fields)}"
+            blocks = [column[start : start + _BLOCK] for _, column in columns]
+            texts = [rows(block.reshape(len(block), -1)) for block in blocks]
+            for number, cells in enumerate(zip(*texts, strict=True), first + start):
+                yield f"{label} {number} {' | '.join(cells)}"
     elif values.ndim == 1 and len(values) > FEW:
         yield f"{label} count {len(values)}"
         whole = len(values) // 3 * 3
         for number, row in enumerate(_rows_in_blocks(values[:whole].reshape(-1, 3))):
-            yield f"{label} {3 * number} {row}"
+            yield f"{label} {first + 3 * number} {row}"
         if whole < len(values):
-            yield f"{label} {whole} {rows(values[None, whole:])[0]}"
-    elif values.ndim == 1:
-        yield f"{label} {rows(values[None])[0]}"
+            yield f"{label} {first + whole} {rows(values[None, whole:])[0]}"
+    elif values.ndim <= 1:
+        yield f"{label} {rows(values.reshape(1, -1))[0]}"
+    elif not values.size:
+        yield f"{label} count {' x '.join(map(str, values.shape))}"
     else:
-        width = values.size // len(values) if len(values) else 1
-        for number, row in enumerate(_rows_in_blocks(values.reshape(-1, width))):
+        for number, row in enumerate(_rows_in_blocks(values.reshape(len(values), -1)), first):
             yield f"{label} {number} {row}"
+
+
+def _columns(values: NDArray[Any], name: str = "") -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the columns of a structured array, also of those inside, each with its name after a space."""
+    if values.dtype.names is None:
+        yield name, values
+    for inner in values.dtype.names or ():
+        yield from _columns(values[inner], f"{name} {inner.replace('_', ' ')}")
 
 
 def _rows_in_blocks(values: NDArray[Any]) -> Iterator[str]:
@@ -72,32 +102,89 @@ def _rows_in_blocks(values: NDArray[Any]) -> Iterator[str]:
         yield from rows(values[start : start + _BLOCK])
 
 
-def array_differences(place: str, a: NDArray[Any], b: NDArray[Any]) -> Iterator[str]:
-    """Yield a line for each field in which two arrays differ: how many rows do, and their first difference. Compared
-    bit by bit.
+def array_differences(place: str, a: NDArray[Any], b: NDArray[Any], kind: Rows | None = None) -> Iterator[str]:
+    """Yield a line for each field in which two arrays differ: how many rows do, the first that does, and the largest
+    difference between floats or numbers with a unit. Compared bit by bit. Arrays of different lengths are compared as
+    far as the shorter one goes.
     """
-    if a.dtype != b.dtype or a.shape != b.shape:
+    if a.dtype != b.dtype or a.shape[1:] != b.shape[1:]:
         fields = [" ".join(values.dtype.names or (str(values.dtype),)) for values in (a, b)]
         layout = f", {fields[0]} / {fields[1]}" if a.dtype != b.dtype else ""
-        yield f"{place}: {len(a)} / {len(b)}{layout}"
+        counts = [" x ".join(map(str, values.shape)) for values in (a, b)]
+        yield line(place, f"{' / '.join(counts)}{layout}")
         return
-    for name in a.dtype.names or ("",):
-        mine, theirs = (a[name], b[name]) if name else (a, b)
-        field = f"{place}{f' {name}' if name else ''}"
-        if mine.dtype.names:
-            yield from array_differences(field, mine, theirs)
-        elif mine.tobytes() != theirs.tobytes():
-            yield f"{field}: {_which_differ(mine, theirs)}"
+    common = min(len(a), len(b))
+    is_longer = len(a) != len(b)
+    if is_longer and not (kind is not None and kind.counted):
+        length = counted(len(b), kind.noun) if kind is not None and kind.noun else str(len(b))
+        yield line(place, f"{len(a)} / {length}")
+    for (name, mine), (_, theirs) in zip(_columns(a[:common]), _columns(b[:common]), strict=True):
+        if mine.tobytes() != theirs.tobytes():
+            what = _which_differ(mine, theirs, kind or Rows(a), "the common " if is_longer else "")
+            yield line(f"{place}{name}", what)
 
 
-def _which_differ(mine: NDArray[Any], theirs: NDArray[Any]) -> str:
-    if mine.size <= FEW:
+def line(place: str, what: str) -> str:
+    """Return a difference with the ``place`` that it is at, if that has a name."""
+    return f"{place.lstrip()}: {what}" if place else what
+
+
+def _which_differ(mine: NDArray[Any], theirs: NDArray[Any], kind: Rows, common: str) -> str:
+    if mine.size <= FEW and not kind.noun and not common:
         return f"{rows(mine.reshape(1, -1))[0]} / {rows(theirs.reshape(1, -1))[0]}"
     ones, others = (np.ascontiguousarray(values).reshape(len(values), -1) for values in (mine, theirs))
     # Compared bit by bit: NaN is equal to itself, 0 and -0 differ.
-    found = np.flatnonzero((ones.view(f"u{ones.itemsize}") != others.view(f"u{others.itemsize}")).any(axis=1))
+    found = np.flatnonzero((ones.view(np.uint8) != others.view(np.uint8)).any(axis=1))
     first = found[0]
-    return f"{len(found)} of {len(ones)} differ, first {first}: {rows(ones[[first]])[0]} / {rows(others[[first]])[0]}"
+    pair = f"{rows(ones[[first]])[0]} / {rows(others[[first]])[0]}" if ones.shape[1] <= _MOST_COLUMNS else ""
+    gap = "" if len(found) == 1 and pair and not kind.unit else _largest_gap(ones[found], others[found], kind.unit)
+    if len(found) == 1 and kind.noun and not common:
+        return f"{kind.noun} {first + kind.first}{f': {pair}' if pair else ''}{gap}"
+    total = counted(len(ones), kind.noun) if kind.noun else str(len(ones))
+    where = f"{len(found)} of {common}{total} differ, first {first + kind.first}"
+    return f"{where}{f': {pair}' if pair else ''}{gap}"
+
+
+def _largest_gap(ones: NDArray[Any], others: NDArray[Any], unit: str) -> str:
+    if ones.dtype.kind != "f" and not unit:
+        return ""
+    with np.errstate(invalid="ignore", over="ignore"):
+        gaps = np.abs(ones.astype(np.float64) - others.astype(np.float64))
+    largest = float(np.max(gaps, where=np.isfinite(gaps), initial=0.0))
+    return f", by at most {largest:.3g} {unit}".rstrip() if largest else ""
+
+
+def run_difference(place: str, one: bytes, other: bytes) -> Iterator[str]:
+    """Yield a line for two different runs of bytes: both if they are short, else how many bytes differ."""
+    if one == other:
+        return
+    if max(len(one), len(other)) <= FEW:
+        yield f"{place}: {one.hex() or '-'} / {other.hex() or '-'}"
+    elif len(one) != len(other):
+        yield f"{place}: {len(one)} / {counted(len(other), 'byte')}"
+    else:
+        found = np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
+        yield f"{place}: {len(found)} of {counted(len(one), 'byte')} differ, first {found[0]}"
+
+
+def sequence_difference(
+    place: str, ones: Sequence[Any], others: Sequence[Any], kind: Rows | None = None
+) -> Iterator[str]:
+    """Yield a line for two different lists of numbers or texts: both if they are short, else how many entries differ
+    between the equal ones at the start and at the end.
+    """
+    if list(ones) == list(others):
+        return
+    if max(len(ones), len(others)) <= FEW and kind is None:
+        texts = [", ".join(map(scalar, side)) or "none" for side in (ones, others)]
+        yield f"{place}: {texts[0]} / {texts[1]}"
+        return
+    shorter = min(len(ones), len(others))
+    start = next((index for index in range(shorter) if ones[index] != others[index]), shorter)
+    after = next((back for back in range(shorter - start) if ones[-1 - back] != others[-1 - back]), shorter - start)
+    counts = len(ones) - start - after, len(others) - start - after
+    pair = f", first {scalar(ones[start])} / {scalar(others[start])}" if all(counts) else ""
+    yield f"{place} from {start + (kind.first if kind is not None else 0)}: {counts[0]} / {counts[1]} differ{pair}"
 
 
 def extent(points: NDArray[Any]) -> str:
@@ -106,46 +193,3 @@ def extent(points: NDArray[Any]) -> str:
     if not len(finite):
         return "nowhere"
     return " to ".join(rows(np.stack([finite.min(axis=0), finite.max(axis=0)])))
-
-
-def value_lines(label: str, value: Any) -> Iterator[str]:
-    """Yield lines with everything in a value: an array, a list, or a dataclass of these; ``label``: the path to it."""
-    if isinstance(value, np.ndarray):
-        yield from array_lines(label, value)
-    elif isinstance(value, list):
-        yield f"{label} count {len(value)}"
-        for number, entry in enumerate(value):
-            yield from value_lines(f"{label} {number}", entry)
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from value_lines(f"{label} {field.name}".strip(), getattr(value, field.name))
-    else:
-        yield f"{label} {scalar(value)}"
-
-
-def value_differences(
-    place: str,
-    a: Any,
-    b: Any,
-    word: Callable[[str], str] = lambda name: f" {name.replace('_', ' ')}",
-    entry: Callable[[Any, int], str] = lambda _entry, number: str(number),
-) -> Iterator[str]:
-    """Yield the differences between two values as for `value_lines`; floats are compared bit by bit.
-
-    ``word`` returns the text for a field's name in the path, ``entry`` the text for a list's entry and its index.
-    """
-    if type(a) is not type(b):
-        yield f"{place}: {scalar(a)} / {scalar(b)}"
-    elif isinstance(a, np.ndarray):
-        yield from array_differences(place, a, b)
-    elif isinstance(a, list):
-        if len(a) != len(b):
-            yield f"{place}: {len(a)} / {len(b)}"
-        for number, (mine, theirs) in enumerate(zip(a, b, strict=False)):
-            yield from value_differences(f"{place} {entry(mine, number)}", mine, theirs, word, entry)
-    elif dataclasses.is_dataclass(a):
-        for field in dataclasses.fields(a):
-            path = f"{place}{word(field.name)}"
-            yield from value_differences(path, getattr(a, field.name), getattr(b, field.name), word, entry)
-    elif (a.tobytes() != b.tobytes()) if isinstance(a, np.floating) else a != b:
-        yield f"{place}: {scalar(a)} / {scalar(b)}"

@@ -5,7 +5,7 @@ A format is a module with the functions of `FormatModule`. Nothing here imports 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -15,6 +15,7 @@ from ..core.report import Report
 
 if TYPE_CHECKING:
     from ..core.changes import Changes
+    from ..core.walk import Walk
 
 HEAD_SIZE = 64
 """Number of bytes from the start of a file that `detect` needs."""
@@ -37,11 +38,12 @@ class GameModelChoice(NamedTuple):
 class FormatModule(Protocol):
     """The functions that every format module has. ``Any`` stands for the format's own document type.
 
-    A module may also have `pieces(document)`, which yields the bytes of `write` as consecutive runs, without copying
-    large arrays, and two tables of conversions. ``CONVERSIONS``: name of the result (a version) -> function that takes
-    a document and returns another document of the same format, reports what is lost, and raises `WriteError` if the
-    conversion is impossible. ``ALONG_SKELETON``: the same for conversions that may need the hierarchy of the bones;
-    they take it, or None, as another argument.
+    A module may also have ``VIEWS``: how the classes of its document are shown in a dump and in differences
+    (`core.walk`). It may have `pieces(document)`, which yields the bytes of `write` as consecutive runs, without
+    copying large arrays, and two tables of conversions. ``CONVERSIONS``: name of the result (a version) -> function
+    that takes a document and returns another document of the same format, reports what is lost, and raises
+    `WriteError` if the conversion is impossible. ``ALONG_SKELETON``: the same for conversions that may need the
+    hierarchy of the bones; they take it, or None, as another argument.
     """
 
     def starts_like(self, head: bytes) -> bool:
@@ -61,12 +63,6 @@ class FormatModule(Protocol):
 
     def describe(self, document: Any) -> list[str]:
         """Return a summary of a few lines."""
-
-    def dump(self, document: Any) -> Iterator[str]:
-        """Yield the whole document as text, one value or row per line, for comparing two files with a text tool."""
-
-    def differences(self, first: Any, second: Any) -> Iterator[str]:
-        """Yield the differences between two documents, in the format's own terms."""
 
 
 class Format(NamedTuple):
@@ -88,6 +84,12 @@ class Format(NamedTuple):
     def module(self) -> FormatModule:
         """The format's module, imported on first use."""
         return cast("FormatModule", import_module(f"{__name__}.{self.module_path}"))
+
+    @property
+    def walk(self) -> Walk:
+        """The walk over a document of this format, for its dump and for the differences between two."""
+        make: Callable[[Mapping[type, Any]], Walk] = import_module("..core.walk", __name__).Walk
+        return make(self._table("VIEWS"))
 
     def starts_like(self, head: bytes) -> bool:
         """Return whether a file whose first `HEAD_SIZE` bytes are ``head`` may be of this format."""
@@ -120,8 +122,8 @@ class Format(NamedTuple):
         found: Mapping[str, Mapping[str, Any]] = import_module(f"{__name__}.renderings").RENDERINGS
         return found.get(self.name, {})
 
-    def _table(self, name: str) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = getattr(self.module, name, {})
+    def _table(self, name: str) -> Mapping[Any, Any]:
+        found: Mapping[Any, Any] = getattr(self.module, name, {})
         return found
 
 

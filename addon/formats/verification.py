@@ -147,7 +147,7 @@ def _deep_difference(found: Format, document: Any, data: Bytes) -> str:
     written = found.module.write(again)
     if written == data:
         return ""
-    words = list(itertools.islice(found.module.differences(document, again), DIFFERENCES_SHOWN))
+    words = list(itertools.islice(found.walk.differences(document, again), DIFFERENCES_SHOWN))
     return f"decoded and encoded: {'; '.join([first_difference(data, written), *words])}"
 
 

@@ -82,8 +82,8 @@ def judge_format(known: Format, data: bytes, *, decoding: bool = True) -> str:
     engine_problems(known, document)
     report.lines()
     if len(data) <= DUMPED_UP_TO:
-        deque(module.dump(document), maxlen=0)
-        same = next(iter(module.differences(document, document)), None)
+        deque(known.walk.dump(document), maxlen=0)
+        same = next(iter(known.walk.differences(document, document)), None)
         if same is not None:
             raise Broken(f"a document differs from itself: {same}")
     return _judge_decoding(known, document, data, report) if decoding else "kept"

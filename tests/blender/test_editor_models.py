@@ -9,6 +9,7 @@ import pytest
 from addon.blender.properties import kept
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats.xray import bones as bone_files
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.chunks import Chunk, Section
@@ -215,7 +216,9 @@ def test_an_edited_motion_is_saved_into_its_model(samples, tmp_path):
     after = editor_model.read(path.read_bytes(), path.name, Report()).model
     assert after.motions[0].timing[0] == 1.75
     differing = list(
-        editor_model.differences(*(editor_model.Object([Section(Chunk(OBJECT, b""), one)]) for one in (before, after)))
+        Walk(editor_model.VIEWS).differences(
+            *(editor_model.Object([Section(Chunk(OBJECT, b""), one)]) for one in (before, after))
+        )
     )
     assert len(differing) == 1
     assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}  # no changes to save

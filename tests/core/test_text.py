@@ -46,9 +46,15 @@ def test_differences_are_counted_as_bits():
     one, other = np.zeros((20, 2), np.float32), np.zeros((20, 2), np.float32)
     other[3, 1] = -0.0
     other[7, 0] = 2
-    assert list(text.array_differences("v", one, other)) == ["v: 2 of 20 differ, first 3: 0.0 0.0 / 0.0 -0.0"]
+    assert list(text.array_differences("v", one, other)) == [
+        "v: 2 of 20 differ, first 3: 0.0 0.0 / 0.0 -0.0, by at most 2"
+    ]
     assert list(text.array_differences("v", one, one.copy())) == []
-    assert list(text.array_differences("v", one, other[:5])) == ["v: 20 / 5"]
+    assert list(text.array_differences("v", one, one[:5])) == ["v: 20 / 5"]
+    assert list(text.array_differences("v", one, other[:5])) == [
+        "v: 20 / 5",
+        "v: 1 of the common 5 differ, first 3: 0.0 0.0 / 0.0 -0.0",
+    ]
 
 
 def test_fields_inside_of_fields_are_compared_one_by_one():

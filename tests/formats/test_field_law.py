@@ -1,7 +1,7 @@
 """The field law: another value in one field of a document gives other bytes, which are read as the changed document;
-`diff` names the difference; and what the document is decoded to changes.
+`diff` names the difference, and `dump` shows it; and what the document is decoded to changes.
 
-Fields for which a part of the law does not hold are listed with the reason, and the lists are checked both ways.
+Fields for which another part of the law does not hold are listed with the reason, and the lists are checked both ways.
 """
 
 from collections import Counter, defaultdict
@@ -118,14 +118,7 @@ NOT_MODELLED = {
     ),
     "bits that no game knows": "Track.flags",
 }
-NOT_NAMED = {
-    "bytes of unknown meaning": (
-        "Bones.tail Chunk.body Chunk.id ChunkRun.tail Details.header_rest Details.slots_rest Dm.tail Err.rests "
-        "MotionLibrary.tail Occluders.rest Visuals.tail"
-    ),
-    "the game ignores it": "GameMaterials.next_ids Motion.name StoredEvent.kind",
-}
-LISTS = {"not written": NOT_WRITTEN, "framing": FRAMING, "not modelled": NOT_MODELLED, "not named": NOT_NAMED}
+LISTS = {"not written": NOT_WRITTEN, "framing": FRAMING, "not modelled": NOT_MODELLED}
 OF_READING = frozenset({"Chunk.offset", "Motion.offset"})
 """Fields that say where in the file something was read."""
 NOT_STORED = OF_READING | {"Chunk.body"}
@@ -146,8 +139,10 @@ def listed(part: str) -> list[str]:
     return [name for names in LISTS[part].values() for name in names.split()]
 
 
-def verdict(document, leaf, model) -> set[str]:
-    """Return which parts of the law are broken by the first other value that can be written and read."""
+def verdict(document, leaf, model, lines) -> set[str]:
+    """Return which parts of the law are broken by the first other value that can be written and read; ``lines``: the
+    dump of the document.
+    """
     module = document.format.module
     for value in other_values(leaf):
         try:
@@ -162,11 +157,10 @@ def verdict(document, leaf, model) -> set[str]:
             return {"not written"}
         if written != recomposed or facts(changed, NOT_STORED) != facts(again, NOT_STORED):
             return {"framing"}
-        named = next(iter(module.differences(document.value, changed)), "")
-        return {
-            *(() if named else ("not named",)),
-            "modelled" if decoded(document, changed) != model else "not modelled",
-        }
+        walk = document.format.walk
+        assert next(walk.differences(document.value, changed), ""), (document.name, leaf.name)
+        assert list(walk.dump(changed)) != lines, (document.name, leaf.name)
+        return {"modelled" if decoded(document, changed) != model else "not modelled"}
     return {"refused"}
 
 
@@ -183,11 +177,11 @@ def broken(name: str, most: tuple[int, int]) -> dict[str, set[str]]:
     """Return the fields of a format of which a leaf breaks each part of the law ("not modelled": all leaves)."""
     result, files = defaultdict(set), Counter()
     for document in sorted((one for one in SMALL if one.format.name == name), key=lambda one: len(one.data)):
-        model = decoded(document, document.value)
+        model, lines = decoded(document, document.value), list(document.format.walk.dump(document.value))
         for field, sampled in by_name(leaves(document.value, most[0]), most[0]).items():
             files[field] += 1
             if field not in OF_READING and files[field] <= most[1]:
-                for part in set().union(*(verdict(document, leaf, model) for leaf in sampled)):
+                for part in set().union(*(verdict(document, leaf, model, lines) for leaf in sampled)):
                     result[part].add(field)
     result["framing"] |= result["refused"] - result["modelled"] - result["not modelled"]
     result["not modelled"] = result["not modelled"] - result["modelled"] if name in MODELS else set()

@@ -11,6 +11,7 @@ from fuzzing import law, mutation, packing, structures, tally, targets
 
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import FORMATS, format_named
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.document import SubObject
@@ -118,7 +119,7 @@ def crash(monkeypatch):
 
 
 def crash_in_words(monkeypatch):
-    monkeypatch.setattr(OMF.module, "dump", lambda _: iter(range(1 // 0)))
+    monkeypatch.setattr(Walk, "dump", lambda *_: iter(range(1 // 0)))
 
 
 def say_nothing(monkeypatch):
@@ -150,7 +151,7 @@ def hoard(monkeypatch):
 
 
 def differ_from_itself(monkeypatch):
-    monkeypatch.setattr(OMF.module, "differences", lambda *_: iter(["everything"]))
+    monkeypatch.setattr(Walk, "differences", lambda *_: iter(["everything"]))
 
 
 def fail_to_decode(monkeypatch):

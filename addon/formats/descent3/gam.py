@@ -6,17 +6,16 @@ with a type, a length that includes the length field itself, and a body. The bod
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntFlag
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
 from ...core.report import Report, counted
+from ...core.walk import View, Views
 from . import strings
 
 TEXTURE_PAGE = 1
@@ -213,16 +212,4 @@ def describe(document: Gam) -> list[str]:
     return [f"{counted(len(textures), 'texture')}, {counted(others, 'page')} of other things", *listed]
 
 
-def dump(document: Gam) -> Iterator[str]:
-    """Yield the whole document as text, one value per line. Equal dumps mean equal bytes."""
-    for number, page in enumerate(document.pages):
-        yield from text.value_lines(f"page {number}", page)
-    if len(document.tail):
-        yield f"tail {bytes(document.tail).hex()}"
-
-
-def differences(first: Gam, second: Gam) -> Iterator[str]:
-    """Yield the differences between two tables, by page and field."""
-    yield from text.value_differences("page", first.pages, second.pages)
-    if first.tail != second.tail:
-        yield "bytes behind the last page differ"
+VIEWS: Views = {Gam: View(words={"pages": "page"}), Page: View(words={"texture": ""})}

@@ -12,15 +12,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import text
 from ...core.binary import DAMAGED, Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
 from ...core.files import warn_of_replacing, write_atomically
 from ...core.report import Report, counted, said_of
+from ...core.walk import Entries, View, Views, fields
 from . import strings
 
 MAGIC = b"HOG2"
@@ -252,29 +253,25 @@ def describe(document: Hog2) -> list[str]:
     return [f"{counted(len(listed), 'file')}, {counted(total, 'byte')}", *listed]
 
 
-def dump(document: Hog2) -> Iterator[str]:
-    """Yield the whole document as text, the bytes of files as hexadecimal digits. Equal dumps mean equal bytes."""
-    yield f"start {document.start}"
-    yield f"reserved {bytes(document.reserved).hex()}"
-    yield from text.array_lines("table", document.table)
-    yield f"gap {bytes(document.gap).hex()}"
-    for name, content in zip(document.names, document.contents, strict=True):
-        yield f"file {name!a} {bytes(content).hex()}"
-    if len(document.tail):
-        yield f"tail {bytes(document.tail).hex()}"
+class _File(NamedTuple):
+    """A file of an archive: its name, its row of the table (1,), its bytes."""
+
+    name: str
+    entry: NDArray[np.void]
+    content: memoryview
 
 
-def differences(first: Hog2, second: Hog2) -> Iterator[str]:
-    """Yield files that only one archive has, files that differ, and other differences."""
-    ones = {name.lower(): number for number, name in reversed(list(enumerate(first.names)))}
-    others = {name.lower(): number for number, name in reversed(list(enumerate(second.names)))}
-    yield from (f"{name} is only in the first" for name in ones if name not in others)
-    yield from (f"{name} is only in the second" for name in others if name not in ones)
-    for name in (name for name in ones if name in others):
-        one, other = first.contents[ones[name]], second.contents[others[name]]
-        if one != other:
-            yield f"{name}: its bytes differ ({len(one)} / {len(other)})"
-        yield from text.array_differences(name, first.table[[ones[name]]], second.table[[others[name]]])
-    for word in ("start", "reserved", "gap", "tail"):
-        if getattr(first, word) != getattr(second, word):
-            yield f"{word} differs"
+def _entries(document: Hog2) -> Entries:
+    yield from fields(document, "table", "contents")
+    rows = (document.table[[number]] for number in range(len(document.table)))
+    yield "files", list(map(_File, document.names, rows, [memoryview(content) for content in document.contents]))
+
+
+VIEWS: Views = {
+    Hog2: View(entries=_entries),
+    _File: View(
+        lambda file: f"file {file.name!a}",
+        (lambda file: file.name.lower(),),
+        {"name": None, "entry": "", "content": "bytes"},
+    ),
+}

@@ -10,7 +10,6 @@ engine takes the duration of an animation from its tables, not from the file.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
@@ -18,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import mipmaps, png, text
+from ...core import mipmaps, png
 from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
+from ...core.walk import View, Views
 from . import strings
 
 RUN = np.dtype([("count", "u1"), ("pixel", "<u2")])
@@ -403,22 +403,7 @@ def describe(document: OgfImage) -> list[str]:
     return lines
 
 
-def dump(document: OgfImage) -> Iterator[str]:
-    """Yield the whole document as text, one run per line. Equal dumps mean equal bytes."""
-    if document.animation is not None:
-        yield from text.value_lines("animation", document.animation)
-    for number, image in enumerate(document.frames):
-        yield from text.value_lines(f"frame {number}", image)
-    if len(document.tail):
-        yield f"tail {bytes(document.tail).hex()}"
-
-
-def differences(first: OgfImage, second: OgfImage) -> Iterator[str]:
-    """Yield the differences between two textures, by frame and field."""
-    yield from text.value_differences("animation", first.animation, second.animation)
-    yield from text.value_differences("frame", first.frames, second.frames)
-    if first.tail != second.tail:
-        yield "bytes behind the image differ"
+VIEWS: Views = {OgfImage: View(words={"frames": "frame"})}
 
 
 # Pixels --------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ So each of Blender's channels is one of the file's, at most with another sign, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,28 +22,28 @@ from ...core.changes import Changes, Item, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
 from ...core.report import Report, counted
-from ...core.text import value_differences
+from ...core.walk import Entries, View, Views, fields
 from .chunks import (
+    CHUNK_VIEWS,
     Chunk,
     ChunkRun,
     Section,
     listed,
     open_chunk,
     read_chunks,
-    section_lines,
+    section_view,
     starts_like_chunks,
     with_body,
     write_chunks,
 )
 from .envelopes import (
+    ENVELOPE_VIEWS,
     NAMES,
     OBJECT,
     StoredEnvelope,
     check,
     decode_channels,
-    dump_envelope,
     encode_channels,
-    envelope_differences,
     read_old,
     read_packed,
     shape_counts,
@@ -346,38 +346,14 @@ def describe(document: Anm) -> list[str]:
     ]
 
 
-def dump(document: Anm) -> Iterator[str]:
-    """Yield the complete content, one key per line, channels in the file's order."""
-    return section_lines(document.sections, document.tail, _dump_animation)
+def _entries(animation: Animation) -> Entries:
+    yield from fields(animation, "envelopes")
+    yield "channel", dict(zip(NAMES, animation.envelopes, strict=True))
 
 
-def _dump_animation(_: Chunk, animation: Animation) -> Iterator[str]:
-    yield f"name {animation.label!r}"
-    yield f"frames {animation.first} to {animation.last}"
-    yield f"fps {animation.fps}"
-    yield f"version {animation.version}"
-    for channel in FILE_ORDER[animation.version]:
-        heading, *keys = dump_envelope(animation.envelopes[channel])
-        yield f"channel {NAMES[channel]} {heading}"
-        yield from keys
-    if len(animation.tail):
-        yield f"bytes {bytes(animation.tail).hex()}"
-
-
-def differences(first: Anm, second: Anm) -> Iterator[str]:
-    """Yield the differences of two files: fields, then channels by name, whatever their order in the file."""
-    one, other = first.animation, second.animation
-    for field in ("version", "name", "first", "last", "fps"):
-        yield from value_differences(field, getattr(one, field), getattr(other, field))
-    for name, *channels in zip(NAMES, one.envelopes, other.envelopes, strict=True):
-        yield from (f"channel {name}: {line}" for line in envelope_differences(*channels))
-    if one.tail != other.tail:
-        yield "bytes behind the channels differ"
-    ids = [[section.chunk.id for section in document.sections] for document in (first, second)]
-    if ids[0] != ids[1]:
-        yield f"chunks: {' '.join(map(hex, ids[0]))} / {' '.join(map(hex, ids[1]))}"
-    for a, b in zip(first.sections, second.sections, strict=False):
-        if a.value is None and b.value is None and a.chunk.body != b.chunk.body:
-            yield f"chunk {a.chunk.id:#x}: its bytes differ"
-    if first.tail != second.tail:
-        yield "bytes behind the last chunk differ"
+VIEWS: Views = {
+    **CHUNK_VIEWS,
+    **ENVELOPE_VIEWS,
+    Section: section_view({Animation: ""}),
+    Animation: View(entries=_entries),
+}

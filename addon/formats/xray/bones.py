@@ -8,8 +8,8 @@ limits are as the editor shows them; a model (`ogf`) stores -highest and -lowest
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from ...core.binary import Reader
 from ...core.errors import ReadError
 from ...core.records import Record, array, f32, list_of, list_to_end, nested, string, u16, u32
 from ...core.report import Report
-from .chunks import Chunk, Section, listed, section_lines
+from ...core.walk import View, Views
+from .chunks import CHUNK_VIEWS, Chunk, Section, listed, section_view
 from .contents import Contents, Read, read_contents, typed_reader, unknown_size, write_contents
 from .ogf.chunk_types import IkBone, Joint, Shape
 
@@ -361,19 +362,6 @@ def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bon
 
 # Text output ----------------------------------------------------------------------------------------------------------
 
-TITLES = {
-    1: "version",
-    2: "naming",
-    3: "placement",
-    4: "material",
-    5: "shape",
-    6: "joint",
-    7: "mass",
-    8: "joint flags",
-    9: "breaking",
-    0x10: "friction",
-}
-
 
 def describe(document: Bones) -> list[str]:
     """Return a summary in a few lines."""
@@ -389,69 +377,19 @@ def describe(document: Bones) -> list[str]:
     ]
 
 
-def dump(document: Bones) -> Iterator[str]:
-    """Yield the complete content, one value per line."""
-    return section_lines(document.sections, document.tail, _dump_part)
-
-
-def _dump_part(_: Chunk, value: Bone | Parts) -> Iterator[str]:
-    if isinstance(value, Bone):
-        yield from _dump_bone(value)
-        return
-    for part in value.parts:
-        yield f"part {names.decode(part.name)!r}: {', '.join(map(names.decode, part.bones))}"
-
-
-def _dump_bone(bone: Bone) -> Iterator[str]:
-    return section_lines(bone.sections, bone.tail, _dump_value)
-
-
-def _dump_value(chunk: Chunk, value: Any) -> Iterator[str]:
-    for name, number in _numbers(value):
-        yield f"{TITLES[chunk.plain_id]} {name} {number}"
-
-
-def _numbers(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of a typed chunk's fields; floats as the shortest text that identifies them."""
-    for each in fields(value):
-        number = getattr(value, each.name)
-        if number is None:
-            continue
-        if isinstance(number, np.ndarray):
-            yield each.name, " ".join(_float(one) for one in number.ravel())
-        elif isinstance(number, np.float32):
-            yield each.name, _float(number)
-        elif isinstance(number, list):
-            yield each.name, ", ".join(repr(names.decode(text)) for text in number)
-        else:
-            yield each.name, repr(names.decode(number)) if isinstance(number, bytes) else str(number)
-
-
-def _float(number: np.float32) -> str:
-    return f"nan:{number.tobytes().hex()}" if np.isnan(number) else str(number)
-
-
-def differences(first: Bones, second: Bones) -> Iterator[str]:
-    """Yield the differences of two files bone by bone, matched by name."""
-    ones, others = (
-        dict(zip(names.numbered_labels(bone.name for bone in side.bones), side.bones, strict=True))
-        for side in (first, second)
-    )
-    if list(ones) != list(others):
-        yield f"bones: {', '.join(ones)} / {', '.join(others)}"
-    for name, one in ones.items():
-        if name in others:
-            lines = [list(_dump_bone(bone)) for bone in (one, others[name])]
-            yield from (f"bone {name!r}: {line}" for line in _line_differences(*lines))
-    parts = [[(part.name, part.bones) for part in document.parts] for document in (first, second)]
-    if parts[0] != parts[1]:
-        yield f"parts: {len(parts[0])} / {len(parts[1])}, or their bones"
-
-
-def _line_differences(ones: list[str], others: list[str]) -> Iterator[str]:
-    if len(ones) != len(others):
-        yield "it has other properties"
-        return
-    for one, other in zip(ones, others, strict=True):
-        if one != other:
-            yield f"{one.strip()} / {other.strip()}"
+TITLES: dict[type, str | Callable[[Any], str]] = {
+    Bone: lambda section: f"bone {section.value.name!r}",
+    IkFlags: "joint flags",
+}
+"""Titles of chunks that differ from the names of their classes."""
+VIEWS: Views = {
+    **CHUNK_VIEWS,
+    Section: section_view(TITLES),
+    **dict.fromkeys(
+        (Version, Naming, Material, IkFlags, Friction),
+        View(words=dict.fromkeys(("number", "texts", "name", "flags", "value"), "")),
+    ),
+    Mass: View(words={"mass": ""}),
+    Parts: View(words={"parts": ""}),
+    Part: View(lambda part: f"part {names.decode(part.name)!r}", words={"name": None, "bones": ""}),
+}

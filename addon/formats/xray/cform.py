@@ -33,15 +33,16 @@ from ...core.errors import WriteError
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report, counted, counted_plural, listed, said_of
+from ...core.walk import Entries, View, Views, fields
 from .chunks import (
+    CHUNK_VIEWS,
     ChunkRun,
-    chunk_heading,
     keep_rest,
     kept_size,
     open_chunk,
     read_chunks,
-    rest_lines,
     with_bodies,
+    with_chunks,
     write_chunks,
 )
 
@@ -484,26 +485,6 @@ def _counted(values: NDArray[np.uint16], noun: str) -> str:
     return f"{len(different)} {word}: {shown}{', ...' if len(different) > text.FEW else ''}"
 
 
-def dump(document: Cform) -> Iterator[str]:
-    """Yield the whole file as text, one line per vertex or face. Equal texts mean equal bytes."""
-    yield f"version {document.version}"
-    yield from text.array_lines("box", document.box)
-    yield f"vertices count {len(document.vertices)}"
-    yield from text.array_lines("vertex", document.vertices)
-    yield from text.array_lines("faces", _with_flag_columns(document))
-    if len(document.tail):
-        yield f"bytes after the last face {bytes(document.tail).hex()}"
-    if document.build is not None:
-        for chunk in document.build.run.chunks:
-            yield chunk_heading(chunk)
-        for chunk in document.build.run.others((_MESH, _LIT_FACES)):
-            yield f"  {bytes(chunk.body).hex()}"
-        yield from text.array_lines("compiler's faces", document.build.faces)
-        yield from rest_lines(document.build.rests)
-        if len(document.build.run.tail):
-            yield f"tail {bytes(document.build.run.tail).hex()}"
-
-
 def _with_flag_columns(document: Cform) -> NDArray[np.void]:
     """Return the faces with material and flags in separate columns."""
     if document.suppressed is None or document.sectors is None:
@@ -516,16 +497,13 @@ def _with_flag_columns(document: Cform) -> NDArray[np.void]:
     return rows
 
 
-def differences(first: Cform, second: Cform) -> Iterator[str]:
-    """Yield the differences between two files, by field."""
-    if first.version != second.version:
-        yield f"version {first.version} / {second.version}"
-    if (first.build is None) != (second.build is None):
-        yield "one is a build.cform, the other is not"
-    yield from text.array_differences("bounding box", first.box, second.box)
-    yield from text.array_differences("vertices", first.vertices, second.vertices)
-    yield from text.array_differences("faces", _with_flag_columns(first), _with_flag_columns(second))
-    if bytes(first.tail) != bytes(second.tail):
-        yield "bytes after the last face differ"
-    if first.build is not None and second.build is not None:
-        yield from text.array_differences("compiler's faces", first.build.faces, second.build.faces)
+def _entries(document: Cform) -> Entries:
+    for name, value in fields(document, words={"box": "bounding box"}):
+        yield name, _with_flag_columns(document) if name == "faces" else value
+
+
+VIEWS: Views = {
+    **CHUNK_VIEWS,
+    Cform: View(entries=_entries),
+    Build: with_chunks(lambda _: (_MESH, _LIT_FACES), {"faces": "compiler's faces"}),
+}

@@ -8,14 +8,14 @@ plain bodies, and broken files declare wrong sizes: both are kept as stored, rea
 from __future__ import annotations
 
 import struct
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from ...core.binary import NOT_FINITE, Bytes, Reader, all_finite, count_not_finite
 from ...core.errors import ReadError
 from ...core.report import Report, counted
+from ...core.walk import Entries, View, Views, fields, kind_word
 from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000
@@ -170,12 +170,6 @@ def keep_rest(reader: Reader, number: int, rests: dict[int, Bytes], report: Repo
         rests[number] = reader.rest()
 
 
-def rest_lines(rests: Mapping[int, Bytes]) -> Iterator[str]:
-    """Yield a dump of what `keep_rest` kept."""
-    for number, rest in rests.items():
-        yield f"rest of chunk {number:#x} {bytes(rest).hex()}"
-
-
 def write_chunks(run: ChunkRun) -> bytes:
     """Return the bytes of the chunks, including wrong sizes that were declared, and the tail."""
     return b"".join([*_headers_and_bodies(run.chunks), run.tail])
@@ -188,70 +182,61 @@ def _headers_and_bodies(chunks: Iterable[Chunk]) -> Iterable[Bytes]:
         yield stored
 
 
-def chunk_heading(chunk: Chunk) -> str:
-    """Return the first line of a chunk in a dump: its id, a wrong declared size, the bytes of a compressed body."""
-    declared = "" if chunk.declared is None else f" claims {chunk.declared} bytes"
-    packed = "" if chunk.packed is None else f" packed {bytes(chunk.packed).hex()}"
-    return f"chunk {chunk.id:#x}{declared}{packed}"
+def _chunk_entries(chunk: Chunk) -> Entries:
+    yield "id", hex(chunk.id)
+    yield "declared size", chunk.declared
+    yield "packed", None if chunk.packed is None else memoryview(chunk.packed)
+    yield "bytes", memoryview(chunk.body)
 
 
-def section_lines(
-    sections: Sequence[Section[Value]], tail: Bytes, lines: Callable[[Chunk, Value], Iterable[str]]
-) -> Iterator[str]:
-    """Yield a dump of chunks: for each a heading and ``lines`` of its value, or its bytes; then the ``tail``."""
-    for section in sections:
-        yield chunk_heading(section.chunk)
-        if section.value is None:
-            yield f"  bytes {bytes(section.chunk.body).hex()}"
-        else:
-            yield from (f"  {line}" for line in lines(section.chunk, section.value))
-    if len(tail):
-        yield f"tail {bytes(tail).hex()}"
+def _section_entries(section: Section[Any]) -> Entries:
+    chunk = section.chunk
+    yield "", chunk if section.value is None else replace(chunk, body=b"")
+    yield "", section.value
+    yield "tail", memoryview(section.tail)
 
 
-class SectionRun(Protocol):
-    """Any object that consists of a list of chunks."""
-
-    @property
-    def sections(self) -> Sequence[Section[Any]]:
-        """The chunks, in the file's order."""
-
-    @property
-    def tail(self) -> Bytes:
-        """The bytes after the last chunk."""
-
-
-def section_differences(
-    path: str,
-    one: SectionRun,
-    other: SectionRun,
-    place: Callable[[Any], str],
-    differences: Callable[[Any, Any], Iterable[str]],
-) -> Iterator[str]:
-    """Yield the differences between two lists of chunks, paired by id, chunks with the same id in order.
-
-    ``place`` returns the name of a section; ``differences`` the differences of a pair.
+def section_view(titles: Mapping[type, str | Callable[[Any], str]] | None = None) -> View:
+    """Return the view of a `Section`, whose title is that of its value: the words for its class. ``titles``: others, or
+    functions of the section, by class.
     """
-    ones, others = _by_id(one.sections), _by_id(other.sections)
-    yield from (f"{path}{place(section)} is only in the first" for key, section in ones.items() if key not in others)
-    yield from (f"{path}{place(section)} is only in the second" for key, section in others.items() if key not in ones)
-    together = [key for key in ones if key in others]
-    if together != [key for key in others if key in ones]:
-        yield f"{path}the chunks are in another order"
-    for key in together:
-        yield from differences(ones[key], others[key])
-    if one.tail != other.tail:
-        yield f"{path}bytes behind the last chunk differ"
+
+    def title(section: Section[Any]) -> str:
+        if section.value is None:
+            return f"chunk {section.chunk.plain_id:#x}"
+        kind = type(section.value)
+        known = (titles or {}).get(kind, kind_word(kind))
+        return known if isinstance(known, str) else known(section)
+
+    return View(title, entries=_section_entries)
 
 
-def _by_id(sections: Iterable[Section[Any]]) -> dict[tuple[int, int], Section[Any]]:
-    seen: Counter[int] = Counter()
-    result = {}
-    for section in sections:
-        identifier = section.chunk.plain_id
-        seen[identifier] += 1
-        result[identifier, seen[identifier]] = section
-    return result
+def _chunk_title(chunk: Chunk) -> str:
+    return f"chunk {chunk.plain_id:#x}"
+
+
+CHUNK_VIEWS: Views = {Chunk: View(_chunk_title, entries=_chunk_entries), Section: section_view()}
+"""How chunks are shown in dumps and differences."""
+
+
+def with_chunks(
+    known: Callable[[Any], Iterable[int]], words: Mapping[str, str | None] | None = None, field: str = "run"
+) -> View:
+    """Return the view of a document that keeps its chunks beside their values: the bodies of the chunks with ``known``
+    ids, the first of each, are not shown. ``words``: as in a `View`.
+    """
+
+    def entries(document: Any) -> Entries:
+        yield from fields(document, field, words=words or {})
+        yield "", headings(getattr(document, field), known(document))
+
+    return View(entries=entries)
+
+
+def headings(run: ChunkRun, known: Iterable[int]) -> ChunkRun:
+    """Return the chunks without the bodies of those that have a value: the first of each of the ids ``known``."""
+    others = {id(chunk) for chunk in run.others(known)}
+    return ChunkRun([chunk if id(chunk) in others else replace(chunk, body=b"") for chunk in run.chunks], run.tail)
 
 
 def listed(chunks: Sequence[Chunk]) -> str:

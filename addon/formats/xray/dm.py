@@ -20,6 +20,7 @@ from ...core.changes import Changes
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
 from ...core.report import Report, counted, counted_plural, said_of
+from ...core.walk import View, Views
 
 VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
 NO_WAVING = 1
@@ -143,27 +144,7 @@ def describe(document: Dm) -> list[str]:
     ]
 
 
-def dump(document: Dm) -> Iterator[str]:
-    """Yield the whole file as text, one line per vertex or triangle. Equal texts mean equal bytes."""
-    yield f"shader {text.scalar(document.shader)}"
-    yield f"texture {text.scalar(document.texture)}"
-    yield f"flags {document.flags}"
-    yield from text.array_lines("scale", document.scale)
-    yield from text.array_lines("vertices", document.vertices)
-    yield from text.array_lines("indices", document.corners)
-    if len(document.tail):
-        yield f"tail {bytes(document.tail).hex()}"
-
-
-def differences(first: Dm, second: Dm) -> Iterator[str]:
-    """Yield the differences between two models, by field."""
-    for name in ("shader", "texture", "flags"):
-        mine, theirs = getattr(first, name), getattr(second, name)
-        if mine != theirs:
-            yield f"{name}: {text.scalar(mine)} / {text.scalar(theirs)}"
-    for name in ("scale", "vertices"):
-        yield from text.array_differences(name, getattr(first, name), getattr(second, name))
-    yield from text.array_differences("indices", first.corners, second.corners)
+VIEWS: Views = {Dm: View(words={"corners": "indices"})}
 
 
 # Document <-> mesh ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ channel that was not edited keeps its bytes, whatever happens to the others.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ from ...core.envelope.curve import empty_curve
 from ...core.envelope.writing import Match, Stored, losses, match
 from ...core.errors import WriteError
 from ...core.report import Report, counted
+from ...core.text import Rows
+from ...core.walk import Entries, View, Views
 
 OLD = np.dtype([("value", "<f4"), ("time", "<f4"), ("shape", "<u4"), ("tcb", "<f4", (3,)), ("parameters", "<f4", (4,))])
 """A key of the old layout, 40 bytes; only the lowest byte of the shape is used."""
@@ -63,6 +65,8 @@ _PACKED_HEAD = struct.Struct("<BBH")
 _BEHAVIOURS = {member.value: member.name.lower() for member in Behaviour}
 _STEPPED = int(Shape.STEPPED)
 _SHAPES = {member.value: member.name.lower() for member in Shape}
+_COLUMNS = np.dtype([("time", "<f4"), ("value", "<f4"), ("shape", "U11"), ("tcb", "<f4", 3), ("parameters", "<f4", 4)])
+"""The keys of a channel as they are shown."""
 
 
 def usable_rate(fps: np.float32) -> float:
@@ -334,25 +338,23 @@ def _refuse_out_of_range(envelope: Envelope, place: str) -> None:
 # ---- text output
 
 
-def dump_envelope(envelope: StoredEnvelope) -> Iterator[str]:
-    """Yield the complete content, one key per line, numbers as stored."""
-    before, after = (_BEHAVIOURS.get(number, str(number)) for number in (envelope.before, envelope.after))
-    yield f"before {before} after {after} keys {len(envelope.keys)}"
-    for number, key in enumerate(envelope.keys):
-        shape = _SHAPES.get(int(key["shape"]), str(int(key["shape"])))
-        line = f"  key {number} time {_number(key['time'])} value {_number(key['value'])} {shape}"
-        if not envelope.packed or key["shape"] != Shape.STEPPED:
-            line += f" tcb {_row(key['tcb'])} parameters {_row(key['parameters'])}"
-        yield line
+def _envelope_entries(envelope: StoredEnvelope) -> Entries:
+    yield "before the keys", _BEHAVIOURS.get(envelope.before, envelope.before)
+    yield "after the keys", _BEHAVIOURS.get(envelope.after, envelope.after)
+    keys = as_old(envelope).keys  # channels of both layouts are compared as floats
+    rows = np.empty(len(keys), _COLUMNS)
+    for name in ("time", "value", "tcb", "parameters"):
+        rows[name] = keys[name]
+    rows["shape"] = [_SHAPES.get(shape, str(shape)) for shape in keys["shape"].tolist()]
+    yield "", Rows(rows, "key")
 
 
-def _row(numbers: NDArray[Any]) -> str:
-    return " ".join(_number(number) for number in numbers)
-
-
-def _number(value: Any) -> str:
-    # The shortest text that identifies this float32; NaNs are identified by their bits.
-    return f"nan:{value.tobytes().hex()}" if value != value else str(value)  # noqa: PLR0124 (true of NaN alone)
+ENVELOPE_VIEWS: Views = {
+    StoredEnvelope: View(
+        entries=_envelope_entries,
+        bits=lambda envelope: (envelope.before, envelope.after, envelope.packed, envelope.keys.tobytes()),
+    )
+}
 
 
 def shape_counts(envelopes: list[StoredEnvelope]) -> str:
@@ -362,34 +364,6 @@ def shape_counts(envelopes: list[StoredEnvelope]) -> str:
         counts += np.bincount(envelope.shapes, minlength=256)
     present = [(shape, int(count)) for shape, count in enumerate(counts) if count]
     return ", ".join(f"{_SHAPES.get(shape, shape)} {count}" for shape, count in present) or "none"
-
-
-def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator[str]:
-    """Yield the differences of two channels; keys of different layouts are compared as floats."""
-    for side in ("before", "after"):
-        a, b = getattr(one, side), getattr(other, side)
-        if a != b:
-            yield f"{side} the keys: {_BEHAVIOURS.get(a, a)} / {_BEHAVIOURS.get(b, b)}"
-    if len(one.keys) != len(other.keys):
-        yield f"{len(one.keys)} / {len(other.keys)} keys"
-        return
-    # Different layouts are compared as floats.
-    if one.packed != other.packed:
-        one, other = as_old(one), as_old(other)
-    names = one.keys.dtype.names or ()
-    different = {name: _rows_differ(one.keys[name], other.keys[name]) for name in names}
-    places = np.flatnonzero(np.logical_or.reduce(list(different.values()))) if len(one.keys) else np.zeros(0)
-    if not len(places):
-        return
-    which = ", ".join(name for name in names if different[name].any())
-    where = f"key {places[0]}" if len(places) == 1 else f"{len(places)} keys, {places[0]} to {places[-1]}"
-    gap = np.abs(one.keys["value"].astype(np.float64) - other.keys["value"].astype(np.float64)).max()
-    yield f"{where}: {which}" + (f", values by at most {gap:.3g}" if different["value"].any() else "")
-
-
-def _rows_differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    result: NDArray[np.bool_] = (row_bytes(one) != row_bytes(other)).any(axis=1)
-    return result
 
 
 def row_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:

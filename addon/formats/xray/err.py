@@ -7,7 +7,6 @@ padding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -18,7 +17,17 @@ from ...core import space, text
 from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.report import Report, counted_plural
-from .chunks import ChunkRun, chunk_heading, kept_size, open_chunk, read_chunks, with_bodies, write_chunks
+from ...core.walk import Entries, View, Views, fields
+from .chunks import (
+    CHUNK_VIEWS,
+    ChunkRun,
+    headings,
+    kept_size,
+    open_chunk,
+    read_chunks,
+    with_bodies,
+    write_chunks,
+)
 
 POINT = np.dtype([("positions", "<f4", (1, 3))])
 EDGE = np.dtype([("positions", "<f4", (2, 3))])
@@ -129,29 +138,14 @@ def describe(document: Err) -> list[str]:
     ]
 
 
-def dump(document: Err) -> Iterator[str]:
-    """Yield the whole file as text, one line per item. Equal texts mean equal bytes."""
-    for chunk in document.run.chunks:
-        yield chunk_heading(chunk)
-        number = chunk.plain_id
-        if number in document.found and chunk is document.run.first(number):
-            yield from text.array_lines(f"  {KINDS[number][0]}", document.found[number])
-            yield f"  rest {bytes(document.rests.get(number, b'')).hex()}"
-        else:
-            yield f"  {bytes(chunk.body).hex()}"
-    if len(document.run.tail):
-        yield f"tail {bytes(document.run.tail).hex()}"
+def _entries(document: Err) -> Entries:
+    for number, rows in document.found.items():
+        yield KINDS[number][0], rows
+    yield from fields(document, "found", "run")
+    yield "", headings(document.run, document.found)
 
 
-def differences(first: Err, second: Err) -> Iterator[str]:
-    """Yield the differences between two files, by kind and field."""
-    for number in sorted(first.found.keys() | second.found.keys()):
-        what = KINDS[number][0]
-        mine, theirs = first.found.get(number), second.found.get(number)
-        if mine is None or theirs is None:
-            yield f"{what} are only in the {'second' if mine is None else 'first'}"
-        else:
-            yield from text.array_differences(what, mine, theirs)
+VIEWS: Views = {**CHUNK_VIEWS, Err: View(entries=_entries)}
 
 
 def decode(document: Err, report: Report) -> list[Mesh]:

@@ -7,10 +7,8 @@ material, 0x1003 the effects of pairs of touching materials (kept as bytes). Sou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +17,16 @@ from ...core import names, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
 from ...core.report import Report
+from ...core.walk import Entries, View, Views
 from .chunks import (
+    CHUNK_VIEWS,
     Chunk,
     ChunkRun,
-    chunk_heading,
+    headings,
     keep_rest,
     kept_size,
     open_chunk,
     read_chunks,
-    rest_lines,
     starts_like_chunks,
     stored_size,
     with_bodies,
@@ -263,60 +262,41 @@ def describe(document: GameMaterials) -> list[str]:
     ]
 
 
-def dump(document: GameMaterials) -> Iterator[str]:
-    """Yield the whole file as text. Equal texts mean equal bytes."""
-    for chunk in document.run.chunks:
-        yield chunk_heading(chunk)
-        if chunk is document.run.first(MATERIALS):
-            for index, listed in enumerate(document.list_run.chunks):
-                yield f"  {chunk_heading(listed)}"
-                material = document.materials.get(index)
-                lines = [bytes(listed.body).hex()] if material is None else _dump_material(material)
-                yield from (f"    {line}" for line in lines)
-            yield f"  tail {bytes(document.list_run.tail).hex()}"
-        else:
-            yield f"  {bytes(chunk.body).hex()}"
-    yield from rest_lines(document.rests)
-    yield f"tail {bytes(document.run.tail).hex()}"
+def _material_entries(material: Material) -> Entries:
+    yield WORDS[NAME], material.name
+    yield WORDS[FLAGS], None if material.flags is None else f"{material.flags:#010x} ({flag_names(material.flags)})"
+    for number, values in material.floats.items():
+        yield WORDS[number], values
+    yield WORDS[DESCRIPTION], material.description
+    yield "rest of chunk", material.rests
+    yield "", headings(material.run, material.known)
 
 
-def _dump_material(material: Material) -> Iterator[str]:
-    for chunk in material.run.chunks:
-        yield chunk_heading(chunk)
-        number = chunk.plain_id
-        if chunk is not material.run.first(number) or number not in material.known:
-            yield f"  {bytes(chunk.body).hex()}"
-        elif number in material.floats:
-            yield from text.array_lines(f"  {WORDS[number]}", material.floats[number])
-        else:
-            yield f"  {WORDS[number]} {_value_text(material, number)}"
-    yield from rest_lines(material.rests)
-    yield f"tail {bytes(material.run.tail).hex()}"
+def _entries(document: GameMaterials) -> Entries:
+    yield "version", document.version
+    yield "next ids", document.next_ids
+    yield "materials", list(document.materials.values())
+    yield "rest of chunk", document.rests
+    yield "", headings(document.run, (VERSION, MATERIALS, *(() if document.next_ids is None else (NEXT_IDS,))))
+    listed = document.list_run
+    yield (
+        "list of materials",
+        ChunkRun(
+            [
+                replace(chunk, body=b"") if index in document.materials else chunk
+                for index, chunk in enumerate(listed.chunks)
+            ],
+            listed.tail,
+        ),
+    )
 
 
-def _value_text(material: Material, number: int) -> str:
-    if number == NAME:
-        return f"{material.id} {text.scalar(material.name)}"
-    if number == DESCRIPTION or material.flags is None:
-        return text.scalar(material.description if number == DESCRIPTION else None)
-    return f"{material.flags:#010x}"
-
-
-def differences(first: GameMaterials, second: GameMaterials) -> Iterator[str]:
-    """Yield the differences between two files, by material id and field."""
-    if first.version != second.version:
-        yield f"version {first.version} / {second.version}"
-    ones, others = first.by_id(), second.by_id()
-    for number in sorted(ones.keys() | others.keys()):
-        mine, theirs = ones.get(number), others.get(number)
-        if mine is None or theirs is None:
-            existing: Any = mine or theirs
-            yield f"material {number} ({existing.label}) is only in the {'second' if mine is None else 'first'}"
-            continue
-        for field_number in (NAME, FLAGS, DESCRIPTION):
-            one, other = _value_text(mine, field_number), _value_text(theirs, field_number)
-            if one != other:
-                yield f"material {number}: {WORDS[field_number]} {one} / {other}"
-        for field_number in sorted(mine.floats.keys() & theirs.floats.keys()):
-            title = f"material {number}: {WORDS[field_number]}"
-            yield from text.array_differences(title, mine.floats[field_number], theirs.floats[field_number])
+VIEWS: Views = {
+    **CHUNK_VIEWS,
+    GameMaterials: View(entries=_entries),
+    Material: View(
+        lambda material: f"material {material.id} ({material.label})",
+        (lambda material: material.id,),
+        entries=_material_entries,
+    ),
+}

@@ -284,23 +284,3 @@ def describe(document: AiMap) -> list[str]:
         ),
         f"bounds (file axes): {text.extent(document.box)}",
     ]
-
-
-def dump(document: AiMap) -> Iterator[str]:
-    """Yield the whole file as text, one line per node. Equal texts mean equal bytes."""
-    for name in ("version", "cell", "y_range"):
-        yield from text.value_lines(name, getattr(document, name))
-    yield from text.array_lines("box", document.box)
-    yield f"guid {bytes(document.guid).hex()}"
-    yield from text.array_lines("nodes", document.nodes)
-    yield f"tail {bytes(document.tail).hex()}"
-
-
-def differences(first: AiMap, second: AiMap) -> Iterator[str]:
-    """Yield the differences between two AI maps."""
-    for name in ("version", "cell", "y_range", "box", "nodes"):
-        yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))
-    if bytes(first.guid) != bytes(second.guid):
-        yield f"identity of the level: {bytes(first.guid).hex()} / {bytes(second.guid).hex()}"
-    if bytes(first.tail) != bytes(second.tail):
-        yield "bytes after the last node differ"

@@ -6,9 +6,7 @@ store them with the same bytes: a name ends with a line break instead of a zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,8 @@ from ...core import names
 from ...core.binary import DAMAGED, Reader, Writer, as_in_file, warn_not_finite
 from ...core.model import Marker
 from ...core.report import Report, counted
-from ...core.text import rows
+from ...core.text import Rows
+from ...core.walk import Entries, View, Views
 
 SKIPPED_BYTES = (10, 13)
 """After a mark's name the engine skips every byte of these values, even if they are part of the number of intervals."""
@@ -37,6 +36,14 @@ class Mark:
     def label(self) -> str:
         """The name as text."""
         return names.decode(self.name)
+
+
+def _mark_entries(mark: Mark) -> Entries:
+    yield "line end", mark.line_end
+    yield "", Rows(mark.intervals, "interval")
+
+
+MARK_VIEWS: Views = {Mark: View(lambda mark: f"mark {mark.label!r}", entries=_mark_entries)}
 
 
 def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
@@ -88,21 +95,3 @@ def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
         else:
             marks.append(Mark(names.encode(marker.name), intervals, old.line_end if old is not None else b"\r\n"))
     return marks
-
-
-def mark_differences(ones: list[Mark], others: list[Mark]) -> Iterator[str]:
-    """Yield the differences between the marks of two motions: names and numbers of intervals, then each interval."""
-    texts = [
-        ", ".join(f"{mark.label} ({counted(len(mark.intervals), 'interval')})" for mark in marks) or "none"
-        for marks in (ones, others)
-    ]
-    if texts[0] != texts[1]:
-        yield f"marks: {texts[0]} / {texts[1]}"
-    for one, other in zip(ones, others, strict=False):
-        if one.label != other.label:
-            continue
-        place = f"mark {one.label!r}"
-        if one.line_end != other.line_end:
-            yield f"{place}: line end: {one.line_end!r} / {other.line_end!r}"
-        pairs = zip_longest(rows(one.intervals), rows(other.intervals), fillvalue="none")
-        yield from (f"{place}: interval {number}: {a} / {b}" for number, (a, b) in enumerate(pairs) if a != b)

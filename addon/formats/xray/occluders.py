@@ -6,7 +6,6 @@ m when it loads them (``HOM.cpp``, ``SoundRender_Scene.cpp``). All other data of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -19,7 +18,18 @@ from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.changes import Changes
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report, counted
-from .chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+from ...core.walk import Views
+from .chunks import (
+    CHUNK_VIEWS,
+    Chunk,
+    ChunkRun,
+    open_chunk,
+    read_chunks,
+    stored_size,
+    with_bodies,
+    with_chunks,
+    write_chunks,
+)
 
 VERSION, TRIANGLES = 0, 1
 ENGINE_MERGES_WITHIN = 0.01
@@ -112,23 +122,7 @@ def describe(document: Occluders) -> list[str]:
     ]
 
 
-def dump(document: Occluders) -> Iterator[str]:
-    """Yield the whole file as text, one line per triangle. Equal texts mean equal bytes."""
-    for chunk in document.run.chunks:
-        yield chunk_heading(chunk)
-        if chunk is document.run.first(TRIANGLES):
-            yield from text.array_lines("triangles", document.rows)
-            if len(document.rest):
-                yield f"rest {bytes(document.rest).hex()}"
-        else:
-            yield f"  {bytes(chunk.body).hex()}"
-    if len(document.run.tail):
-        yield f"tail {bytes(document.run.tail).hex()}"
-
-
-def differences(first: Occluders, second: Occluders) -> Iterator[str]:
-    """Yield the differences between two files, by field."""
-    yield from text.array_differences("triangles", first.rows, second.rows)
+VIEWS: Views = {**CHUNK_VIEWS, Occluders: with_chunks(lambda _: (TRIANGLES,), {"rows": "triangles"})}
 
 
 def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:

@@ -6,8 +6,7 @@ Later games store a version in chunk 0 and number entries from 1. Sources: the e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,12 @@ from numpy.typing import NDArray
 from ...core import names, text
 from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.report import Report, counted
+from ...core.walk import Entries, View, Views
 from .chunks import (
+    CHUNK_VIEWS,
     Chunk,
     ChunkRun,
-    chunk_heading,
+    headings,
     listed,
     open_chunk,
     read_chunks,
@@ -170,44 +171,22 @@ def positions(document: Placed) -> NDArray[np.float32] | None:
     return np.asarray(document.after["position"]) if "position" in fields else None
 
 
-def dump(document: Placed) -> Iterator[str]:
-    """Yield the whole file as text, a few lines per entry. Equal texts mean equal bytes."""
-    yield f"version {text.scalar(document.version)}"
-    for number, chunk in enumerate(document.entries):
-        yield f"{number} {chunk_heading(chunk)}"
-        for word, value in zip(document.layout.words, document.words[number], strict=True):
-            yield f"{number} {word} {text.scalar(value)}"
-        for rows in (document.before, document.after):
-            for part in rows.dtype.names or ():
-                yield f"{number} {part} {text.row(rows[part][number].reshape(-1))}"
-        if len(document.rests[number]):
-            yield f"{number} rest {bytes(document.rests[number]).hex()}"
-        for one in document.inner[number].chunks if document.inner else ():
-            yield f"{number} {chunk_heading(one)}"
-        for one in document.inner[number].others((0,)) if document.inner else ():
-            yield f"{number} {bytes(one.body).hex()}"
-        if document.inner:
-            yield f"{number} tail {bytes(document.inner[number].tail).hex()}"
-    yield f"tail {bytes(document.run.tail).hex()}"
+def _entries(document: Placed) -> Entries:
+    yield "version", document.version
+    columns = [(name, rows[name]) for rows in (document.before, document.after) for name in rows.dtype.names or ()]
+    yield (
+        document.layout.what,
+        [
+            {
+                **dict(zip(document.layout.words, words, strict=True)),
+                **{name: values[number] for name, values in columns},
+                "rest": memoryview(document.rests[number]),
+            }
+            for number, words in enumerate(document.words)
+        ],
+    )
+    yield "", ChunkRun([replace(chunk, body=b"") for chunk in document.run.chunks], document.run.tail)
+    yield "inside", [headings(run, (0,)) for run in document.inner]
 
 
-def differences(first: Placed, second: Placed) -> Iterator[str]:
-    """Yield the differences between two files, entry by entry."""
-    if first.version != second.version:
-        yield f"version: {text.scalar(first.version)} / {text.scalar(second.version)}"
-    if len(first) != len(second):
-        yield f"{first.layout.what}: {len(first)} / {len(second)}"
-    for number, (mine, theirs) in enumerate(zip(first.words, second.words, strict=False)):
-        for word, one, other in zip(first.layout.words, mine, theirs, strict=False):
-            yield from text.value_differences(f"{number} {word}", one, other)
-    if len(first) == len(second):
-        yield from text.array_differences("entries", first.after, second.after)
-        if first.before.dtype.itemsize:
-            yield from text.array_differences("entries", first.before, second.before)
-        changed = [
-            number
-            for number, (one, other) in enumerate(zip(first.rests, second.rests, strict=True))
-            if bytes(one) != bytes(other)
-        ]
-        if changed:
-            yield f"{counted(len(changed), 'entry', 'entries')} with other bytes at the end, first {changed[0]}"
+VIEWS: Views = {**CHUNK_VIEWS, Placed: View(entries=_entries)}

@@ -15,11 +15,11 @@ y into P for them, which rotates such bones wrongly; here each goes into its own
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,29 +31,28 @@ from ...core.envelope import Envelope, Shape
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, CurveClip, Skeleton
 from ...core.report import Report, counted
-from ...core.text import value_differences
+from ...core.walk import Entries, View, Views, fields
 from .chunks import (
+    CHUNK_VIEWS,
     Chunk,
     ChunkRun,
     Section,
     listed,
     open_chunk,
     read_chunks,
-    section_lines,
     starts_like_chunks,
     with_body,
     write_chunks,
 )
 from .envelopes import (
     BONE,
+    ENVELOPE_VIEWS,
     NAMES,
     StoredEnvelope,
     are_sound,
     check,
     decode_channels,
-    dump_envelope,
     encode_channels,
-    envelope_differences,
     read_old,
     read_packed,
     shape_counts,
@@ -61,7 +60,7 @@ from .envelopes import (
     usable_rate,
     write_envelope,
 )
-from .marks import Mark, decode_marks, encode_marks, mark_differences, read_marks, write_marks
+from .marks import MARK_VIEWS, Mark, decode_marks, encode_marks, read_marks, write_marks
 
 MOTION = 0x1200
 VERSIONS = (4, 5, 6, 7)
@@ -607,72 +606,35 @@ def describe(document: Skl) -> list[str]:
     return lines
 
 
-def dump(document: Skl) -> Iterator[str]:
-    """Yield the complete content, one key per line."""
-    if document.sections is None:
-        for motion in document.motions:
-            yield from _dump_motion(motion)
-    yield from section_lines(document.sections or (), document.tail, lambda _, motion: _dump_motion(motion))
+class _Bone(NamedTuple):
+    """A track with the name of its bone."""
+
+    name: str
+    flags: int
+    channel: dict[str, StoredEnvelope]
 
 
-def _dump_motion(motion: SkeletalMotion) -> Iterator[str]:
-    yield f"motion {motion.label!r} version {motion.version}"
-    yield f"frames {motion.first} to {motion.last} fps {motion.fps}"
-    yield f"flags {motion.flags}" + (f" switches {motion.switches}" if motion.switches else "")
-    yield f"bone or part {motion.bone_or_part}"
-    yield " ".join(f"{name} {value}" for name, value in zip(TIMING, motion.timing, strict=True))
-    for label, track in zip(bone_names(motion), motion.tracks, strict=True):
-        yield f"  bone {label!r} flags {track.flags}"
-        for name, envelope in zip(NAMES, track.envelopes, strict=True):
-            heading, *keys = dump_envelope(envelope)
-            yield f"    channel {name} {heading}"
-            yield from (f"    {key}" for key in keys)
-    for mark in motion.marks:
-        yield f"  mark {mark.label!r} line end {mark.line_end!r}"
-        for start, end in mark.intervals:
-            yield f"    interval {start} {end}"
-    if len(motion.tail):
-        yield f"  bytes {bytes(motion.tail).hex()}"
+def _motion_entries(motion: SkeletalMotion) -> Entries:
+    yield from fields(motion, "name", "timing", "tracks", "marks")
+    yield from zip(TIMING, motion.timing, strict=True)
+    tracks = zip(bone_names(motion), motion.tracks, strict=True)
+    yield "bones", [_Bone(name, track.flags, dict(zip(NAMES, track.envelopes, strict=True))) for name, track in tracks]
+    yield "marks", motion.marks
 
 
-def differences(first: Skl, second: Skl) -> Iterator[str]:
-    """Yield the differences of two files by motion, bone and channel, matched by name."""
-    ones, others = _by_name(first), _by_name(second)
-    if list(ones) != list(others) and set(ones) == set(others):
-        yield "the motions are in another order"
-    for name, one in ones.items():
-        if name not in others:
-            yield f"motion {name!r} is only in the first"
-        else:
-            yield from (f"motion {name!r}: {line}" for line in _motion_differences(one, others[name]))
-    yield from (f"motion {name!r} is only in the second" for name in others if name not in ones)
-    if (first.sections is None) != (second.sections is None):
-        yield "one is a single motion, the other a list"
-    if first.tail != second.tail:
-        yield "bytes at the end differ"
+def _entries(document: Skl) -> Entries:
+    yield "motions", document.motions
+    if document.sections is not None:
+        chunks = [part.chunk if part.value is None else replace(part.chunk, body=b"") for part in document.sections]
+        yield "", ChunkRun(chunks)
+    yield "tail", memoryview(document.tail)
 
 
-def _by_name(document: Skl) -> dict[str, SkeletalMotion]:
-    labels = names.numbered_labels(motion.label for motion in document.motions)
-    return dict(zip(labels, document.motions, strict=True))
-
-
-def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[str]:
-    for name in ("version", "first", "last", "fps", "flags", "switches", "bone_or_part"):
-        yield from value_differences(name.replace("_", " "), getattr(one, name), getattr(other, name))
-    for name, a, b in zip(TIMING, one.timing, other.timing, strict=True):
-        yield from value_differences(name, a, b)
-    labels = names.numbered_labels(bone_names(one)), names.numbered_labels(bone_names(other))
-    if labels[0] != labels[1]:
-        yield f"bones: {', '.join(labels[0])} / {', '.join(labels[1])}"
-    tracks = dict(zip(labels[1], other.tracks, strict=True))
-    for label, track in zip(labels[0], one.tracks, strict=True):
-        if label not in tracks:
-            continue
-        if track.flags != tracks[label].flags:
-            yield f"bone {label!r}: flags: {track.flags} / {tracks[label].flags}"
-        for name, a, b in zip(NAMES, track.envelopes, tracks[label].envelopes, strict=True):
-            yield from (f"bone {label!r}: channel {name}: {line}" for line in envelope_differences(a, b))
-    yield from mark_differences(one.marks, other.marks)
-    if one.tail != other.tail:
-        yield "bytes behind the motion differ"
+VIEWS: Views = {
+    **CHUNK_VIEWS,
+    **ENVELOPE_VIEWS,
+    **MARK_VIEWS,
+    Skl: View(entries=_entries),
+    SkeletalMotion: View(lambda motion: f"motion {motion.label!r}", entries=_motion_entries),
+    _Bone: View(lambda bone: f"bone {bone.name!r}", words={"name": None}),
+}

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...core.report import Report
 from . import placed
-from .placed import NOTHING, Layout, Placed, describe, differences, dump, raw_size, write
+from .placed import NOTHING, VIEWS, Layout, Placed, describe, raw_size, write
 
-__all__ = ["describe", "differences", "dump", "raw_size", "read", "recompose", "starts_like", "write"]
+__all__ = ["VIEWS", "describe", "raw_size", "read", "recompose", "starts_like", "write"]
 
 _AFTER = np.dtype([
     ("position", "<f4", 3), ("volume", "<f4"), ("frequency", "<f4"),

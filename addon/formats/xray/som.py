@@ -18,14 +18,13 @@ from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
 from . import occluders
-from .occluders import Occluders, differences, dump, raw_size, write
+from .occluders import VIEWS, Occluders, raw_size, write
 
 __all__ = [
+    "VIEWS",
     "compare",
     "decode",
     "describe",
-    "differences",
-    "dump",
     "encode",
     "find_problems",
     "raw_size",

@@ -10,9 +10,9 @@ import numpy as np
 from ...core.binary import Reader
 from ...core.report import Report
 from . import placed
-from .placed import Layout, Placed, describe, differences, dump, raw_size, write
+from .placed import VIEWS, Layout, Placed, describe, raw_size, write
 
-__all__ = ["describe", "differences", "dump", "raw_size", "read", "recompose", "starts_like", "write"]
+__all__ = ["VIEWS", "describe", "raw_size", "read", "recompose", "starts_like", "write"]
 
 _BEFORE = np.dtype([("packet", "<u2")])
 _AFTER = np.dtype([("bytes", "u1", 2), ("position", "<f4", 3), ("angles", "<f4", 3)])

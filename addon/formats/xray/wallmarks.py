@@ -6,7 +6,6 @@ Chunk 1: u32 slots; each slot u32 marks, shader and texture as text, then the ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,16 +15,17 @@ from ...core import names, space, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.model import Material, Mesh
 from ...core.report import Report, counted, counted_plural, said_of
+from ...core.walk import Views
 from .chunks import (
+    CHUNK_VIEWS,
     ChunkRun,
-    chunk_heading,
     keep_rest,
     kept_size,
     listed,
     open_chunk,
     read_chunks,
-    rest_lines,
     with_bodies,
+    with_chunks,
     write_chunks,
 )
 
@@ -182,19 +182,4 @@ def describe(document: Wallmarks) -> list[str]:
     return lines
 
 
-def dump(document: Wallmarks) -> Iterator[str]:
-    """Yield the whole file as text, one line per vertex. Equal texts mean equal bytes."""
-    for chunk in document.run.chunks:
-        yield chunk_heading(chunk)
-    yield from text.value_lines("slots", document.slots)
-    for chunk in document.run.others((MARKS,)):
-        yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
-    yield from rest_lines(document.rests)
-    yield f"tail {bytes(document.run.tail).hex()}"
-
-
-def differences(first: Wallmarks, second: Wallmarks) -> Iterator[str]:
-    """Yield the differences between two files."""
-    yield from text.value_differences("slots", first.slots, second.slots)
-    if first.rests != second.rests:
-        yield "bytes after the values of chunks differ"
+VIEWS: Views = {**CHUNK_VIEWS, Wallmarks: with_chunks(lambda _: (MARKS,))}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.arma import dxt, paa
 from addon.formats.arma.paa import Alpha, Coding, TextureType, pictures
@@ -61,9 +62,10 @@ def test_a_texture_is_known_to_the_last_byte():
     rows = paa.decode(document, document.levels[0])
     assert rows[0].tolist() == [[255, 0, 0, 255], [0, 0, 255, 255], [170, 0, 85, 255], [85, 0, 170, 255]]
     assert (rows == rows[0]).all()
-    assert list(paa.differences(document, document)) == []
-    assert list(paa.dump(document)) == [
-        "type 0xff01", "tag 'FLAG' 02000000", "level 0 4 4 - - 00f81f00e4e4e4e4", "tail 0000",
+    assert list(Walk(paa.VIEWS).differences(document, document)) == []
+    assert list(Walk(paa.VIEWS).dump(document)) == [
+        "type 65281", "tag 'FLAG'", "  data 02000000", "palette count 0 x 3", "level count 1", "level 0", "  width 4",
+        "  height 4", "  data 00f81f00e4e4e4e4", "  is lzo False", "  is marked False", "tail 0000",
     ]  # fmt: skip
     assert detect("a.paa", data[:64]).module is paa
     assert detect("nameless", data[:64]).module is paa

@@ -8,6 +8,7 @@ import pytest
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.descent3 import gam
 from addon.formats.descent3.gam import TextureFlag
@@ -55,7 +56,7 @@ def test_a_table_is_known_to_the_last_byte():
     assert gam.raw_size(document) == len(b"zap\0") + 4 + len(b"a ship") + 8
     assert gam.describe(document) == ["2 textures, 1 page of other things", "Hull: hull.oaf", "Fire: fire.ogf"]
     assert detect("table", data[:64]).module is gam
-    assert len(list(gam.dump(document))) > 30
+    assert len(list(Walk(gam.VIEWS).dump(document))) > 30
 
 
 def test_nan_and_infinite_values_are_warned_about_and_kept():
@@ -102,5 +103,5 @@ def test_a_broken_page_is_kept_and_said():
 def test_what_differs_is_named():
     one, _ = read(page(1, PLAIN))
     other, _ = read(page(1, PLAIN.replace(b"hull.oaf", b"HULL.oaf")))
-    assert list(gam.differences(one, other)) == ["page 0 texture bitmap: 'hull.oaf' / 'HULL.oaf'"]
-    assert list(gam.differences(one, one)) == []
+    assert list(Walk(gam.VIEWS).differences(one, other)) == ["page 0 bitmap: 'hull.oaf' / 'HULL.oaf'"]
+    assert list(Walk(gam.VIEWS).differences(one, one)) == []

@@ -13,6 +13,7 @@ from addon.core import png
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import detect, format_named
 from addon.formats.descent3 import ogf_image
 from addon.formats.verification import Status, verify
@@ -52,8 +53,8 @@ def test_an_image_is_known_to_the_last_byte(kind):
     assert [len(level) for level in found.levels] == ([3, 1] if kind != 127 else [3])
     assert ogf_image.write(document) == ogf_image.recompose(document) == data
     assert ogf_image.raw_size(document) == 0
-    assert len(list(ogf_image.dump(document))) > 10
-    assert list(ogf_image.differences(document, document)) == []
+    assert len(list(Walk(ogf_image.VIEWS).dump(document))) > 10
+    assert list(Walk(ogf_image.VIEWS).differences(document, document)) == []
     assert detect("a.ogf", data[:64]).module is ogf_image
     assert detect("nameless", data[:64]).module is ogf_image
 
@@ -127,7 +128,7 @@ def test_animations_new_and_old():
     assert document.animation.version is None
     assert document.animation.frame_time == np.float32(0.1)
     assert ogf_image.write(document) == old
-    assert list(ogf_image.differences(document, read(new)[0]))
+    assert list(Walk(ogf_image.VIEWS).differences(document, read(new)[0]))
 
 
 @pytest.mark.parametrize("descriptor", [0, 0x20])

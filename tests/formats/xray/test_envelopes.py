@@ -9,7 +9,9 @@ from addon.core.binary import NOT_FINITE, Reader, Writer
 from addon.core.envelope import Envelope, Shape
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats.xray.envelopes import (
+    ENVELOPE_VIEWS,
     OLD,
     PACKED,
     StoredEnvelope,
@@ -17,8 +19,6 @@ from addon.formats.xray.envelopes import (
     as_old,
     as_packed,
     check,
-    dump_envelope,
-    envelope_differences,
     packed,
     read_old,
     read_packed,
@@ -27,6 +27,7 @@ from addon.formats.xray.envelopes import (
     write_envelope,
 )
 
+WALK = Walk(ENVELOPE_VIEWS)
 EVERY = np.arange(65536, dtype=np.uint16)
 
 STEPPED = struct.pack("<2fB", 1.5, 0.25, 4)  # value, time, shape: 9 bytes
@@ -148,7 +149,7 @@ def test_the_other_layout_and_back():
     again = as_packed(old)
     assert (again.keys.tobytes(), again.before, again.after) == (envelope.keys.tobytes(), 1, 1)
     assert as_old(old) is old
-    assert list(envelope_differences(envelope, old)) == []
+    assert list(WALK.differences(envelope, old)) == []
 
 
 def made(shape, parameters, tcb=(0.0, 0.0, 0.0), count=1):
@@ -196,17 +197,18 @@ def test_more_keys_than_16_bits_count_are_refused():
 
 
 def test_a_dump_names_every_number():
-    lines = list(dump_envelope(read(struct.pack("<BBH", 1, 2, 2) + STEPPED + TCB)))
-    assert lines == [
-        "before constant after repeat keys 2",
-        "  key 0 time 0.25 value 1.5 stepped",
-        "  key 1 time 0.5 value -2.0 tcb tcb 0 32767 32768 parameters 65535 1 2 3",
+    assert list(WALK.dump(read(struct.pack("<BBH", 1, 2, 2) + STEPPED + TCB))) == [
+        "before the keys constant",
+        "after the keys repeat",
+        "key count 2: time | value | shape | tcb | parameters",
+        "key 0 0.25 | 1.5 | stepped | 0.0 0.0 0.0 | 0.0 0.0 0.0 0.0",
+        "key 1 0.5 | -2.0 | tcb | -32.0 -0.0004882887 0.0004882887 | 32.0 -31.999023 -31.998047 -31.99707",
     ]
 
 
 def test_differences_say_which_keys():
     one = read(struct.pack("<BBH", 1, 1, 2) + TCB + TCB)
     other = read(struct.pack("<BBH", 2, 1, 2) + TCB + TCB[:4] + b"\0\0\0\0" + TCB[8:])
-    assert list(envelope_differences(one, other)) == ["before the keys: constant / repeat", "key 1: time"]
+    assert list(WALK.differences(one, other)) == ["before the keys: constant / repeat", "time: key 1: 0.5 / 0.0"]
     shorter = read(struct.pack("<BBH", 1, 1, 1) + TCB)
-    assert list(envelope_differences(one, shorter)) == ["2 / 1 keys"]
+    assert list(WALK.differences(one, shorter)) == ["2 / 1 key"]

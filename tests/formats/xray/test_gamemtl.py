@@ -6,6 +6,7 @@ import pytest
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.xray import gamemtl
 from tests.formats.xray.level_bytes import chunk, floats, words
@@ -118,8 +119,8 @@ def test_differences_are_told_by_id():
     louder = SMALL.replace(floats(0.5, 0.25, 0.75, 0.6), floats(0.5, 0.25, 0.75, 0.05))
     second, _ = read(louder.replace(words(12), words(13)))
     factors = "shoot, bounce damage, visual transparency, sound occlusion"
-    assert list(gamemtl.differences(first, second)) == [
+    assert list(Walk(gamemtl.VIEWS).differences(first, second)) == [
         "material 12 (materials\\concrete) is only in the first",
+        f"material 40 (objects\\стекло): {factors}: 0.5 0.25 0.75 0.6 / 0.5 0.25 0.75 0.05",
         "material 13 (materials\\concrete) is only in the second",
-        f"material 40: {factors}: 0.5 0.25 0.75 0.6 / 0.5 0.25 0.75 0.05",
     ]

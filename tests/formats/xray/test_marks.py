@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from addon.formats.xray.marks import Mark, mark_differences
+from addon.core.walk import Walk
+from addon.formats.xray.marks import MARK_VIEWS, Mark
 
 
 def mark(name: bytes, *intervals: tuple[float, float], line_end: bytes = b"\r\n") -> Mark:
@@ -28,11 +29,15 @@ OTHER_NAN.intervals.view("<u4")[0, 0] += 1
         (
             [LEFT],
             [mark(b"Left", (0.25, 0.5), (1, 2))],
-            ["marks: Left (1 interval) / Left (2 intervals)", "mark 'Left': interval 1: none / 1.0 2.0"],
+            ["mark 'Left': 1 / 2 intervals"],
         ),
-        ([LEFT], [mark(b"Right", (0.25, 0.5))], ["marks: Left (1 interval) / Right (1 interval)"]),
-        ([], [LEFT], ["marks: none / Left (1 interval)"]),
-        ([LEFT], [mark(b"Left", (0.25, 0.5), line_end=b"\n")], [r"mark 'Left': line end: b'\r\n' / b'\n'"]),
+        (
+            [LEFT],
+            [mark(b"Right", (0.25, 0.5))],
+            ["mark 'Left' is only in the first", "mark 'Right' is only in the second"],
+        ),
+        ([], [LEFT], ["mark 'Left' is only in the second"]),
+        ([LEFT], [mark(b"Left", (0.25, 0.5), line_end=b"\n")], [r"mark 'Left': line end: '\r\n' / '\n'"]),
         ([mark(b"Left", (0.0, 1))], [mark(b"Left", (-0.0, 1))], ["mark 'Left': interval 0: 0.0 1.0 / -0.0 1.0"]),
         (
             [mark(b"Left", (np.nan, 0.5))],
@@ -42,4 +47,4 @@ OTHER_NAN.intervals.view("<u4")[0, 0] += 1
     ],
 )
 def test_the_two_sides_of_a_line_say_what_differs(ones: list[Mark], others: list[Mark], lines: list[str]) -> None:
-    assert list(mark_differences(ones, others)) == lines
+    assert list(Walk(MARK_VIEWS).differences(ones, others)) == lines

@@ -5,6 +5,7 @@ import pytest
 
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import format_named
 from addon.formats.verification import Status, verify
 from addon.formats.xray import env_mod, placed, ps_static, snd_static, spawn, wallmarks
@@ -149,4 +150,6 @@ def test_a_name_that_changes_changes_its_entry_alone():
     data = ps_static.write(document)
     assert data == chunk(0, b"fire\\lamp_of_the_yard\0", MATRIX) + chunk(1, b"fog\0", MATRIX)
     first, second = read(ps_static, SMALL_PARTICLES)[0], read(ps_static, data)[0]
-    assert list(ps_static.differences(first, second)) == ["0 name: 'fire\\\\torch' / 'fire\\\\lamp_of_the_yard'"]
+    assert list(Walk(ps_static.VIEWS).differences(first, second)) == [
+        "particle effect 0 name: 'fire\\\\torch' / 'fire\\\\lamp_of_the_yard'"
+    ]

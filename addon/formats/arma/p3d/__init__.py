@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
-from .comparison import LEVEL, compare, label, lines_of
+from .comparison import LEVEL, compare, lines_of
 from .document import KINDS, NUMBERED_KINDS, Lod, P3d, Tag, kind_of
 from .encoding import encode_lod
 from .mesh import (
@@ -22,7 +22,7 @@ from .mesh import (
     selection_weights,
     uv_set_name,
 )
-from .text import describe, differences, dump
+from .text import VIEWS, describe, label
 
 __all__ = [
     "KINDS",
@@ -30,6 +30,7 @@ __all__ = [
     "MASS_ATTRIBUTE",
     "MOST_UV_SETS",
     "NUMBERED_KINDS",
+    "VIEWS",
     "Lod",
     "LodContent",
     "NamedPoint",
@@ -41,8 +42,6 @@ __all__ = [
     "content_of",
     "decode_polygons",
     "describe",
-    "differences",
-    "dump",
     "encode_lod",
     "further_uvs",
     "kind_of",

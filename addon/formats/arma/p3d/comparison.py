@@ -12,11 +12,12 @@ from ....core import rebase
 from ....core.changes import ENGLISH, Changes, Part
 from ....core.rebase import named_or_in_order
 from ....core.report import Report, listed
+from ....core.walk import Walk, pairs
 from ... import OTHER_DATA
 from .document import Lod, P3d
 from .encoding import encode_lod
 from .mesh import content_of, decode_polygons, named_points, proxies
-from .text import lod_differences, pairs_of
+from .text import LOD_KEYS, VIEWS, label
 
 LEVEL = "LOD"
 
@@ -24,18 +25,18 @@ LEVEL = "LOD"
 def compare(before: P3d, after: P3d) -> Changes:
     """Return what differs in ``after``. Raises `WriteError` for content that an export would refuse."""
     changes = Changes(noun=LEVEL, unchanged=0)
-    pairs = pairs_of(before.lods, after.lods)
+    walk, paired = Walk(VIEWS), pairs(before.lods, after.lods, LOD_KEYS)
     for number, lod in enumerate(before.lods):
-        if number not in pairs:
+        if number not in paired:
             changes.deleted[LEVEL] += 1
             continue
-        other = after.lods[pairs[number]]
-        if any(lod_differences(lod, other)):
+        other = after.lods[paired[number]]
+        if any(walk.differences(lod, other)):
             lines = list(_lines(lod, other)) or [OTHER_DATA]
             changes.parts.append(Part(label(other), LEVEL, fields=tuple(lines)))
         else:
             changes.unchanged = (changes.unchanged or 0) + 1
-    for number in sorted(set(range(len(after.lods))) - set(pairs.values())):
+    for number in sorted(set(range(len(after.lods))) - set(paired.values())):
         changes.add(LEVEL, label(after.lods[number]))
     return changes
 
@@ -88,8 +89,3 @@ def _moved_points(before: Lod, after: Lod) -> list[str]:
     positions = {one.name: one.transform for one in reversed(named_points(before)) if one.name}
     found = {one.name: one.transform for one in reversed(named_points(after)) if one.name in positions}
     return [name for name in positions if name in found and not np.array_equal(positions[name], found[name])][::-1]
-
-
-def label(lod: Lod) -> str:
-    """Return the name of a LOD for reports."""
-    return f"{lod.kind} {float(lod.resolution):g}" if lod.kind in {"visual", "special", "edit"} else lod.kind

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from .document import (
     LARGEST_SIDE,
+    VIEWS,
     Alpha,
     Level,
     Paa,
     Tag,
     TextureType,
     describe,
-    differences,
-    dump,
     packing,
     problems,
     raw_size,
@@ -38,6 +37,7 @@ from .pictures import (
 
 __all__ = [
     "LARGEST_SIDE",
+    "VIEWS",
     "WRITABLE",
     "Alpha",
     "Coding",
@@ -49,8 +49,6 @@ __all__ = [
     "coding_of",
     "decode",
     "describe",
-    "differences",
-    "dump",
     "encode",
     "has_levels",
     "packing",

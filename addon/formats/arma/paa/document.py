@@ -18,10 +18,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import text
 from ....core.binary import DAMAGED, Bytes, Reader, Writer
 from ....core.errors import ReadError
 from ....core.report import Report, counted
+from ....core.walk import View, Views
 from .. import dxt, lzo, lzss
 
 TAG = b"GGAT"
@@ -307,24 +307,7 @@ def problems(document: Paa) -> Iterator[str]:
         yield "the texture has no texels"
 
 
-def dump(document: Paa) -> Iterator[str]:
-    """Yield the whole document as text, stored levels as hexadecimal digits. Equal dumps mean equal bytes."""
-    yield f"type {'-' if document.type is None else hex(document.type)}"
-    for tag in document.tags:
-        yield f"tag {tag.name!r} {bytes(tag.data).hex()}"
-    yield from text.value_lines("palette", document.palette)
-    for number, level in enumerate(document.levels):
-        flags = f"{'lzo' if level.is_lzo else '-'} {'marked' if level.is_marked else '-'}"
-        yield f"level {number} {level.width} {level.height} {flags} {bytes(level.data).hex()}"
-    yield f"tail {bytes(document.tail).hex()}"
-
-
-def differences(first: Paa, second: Paa) -> Iterator[str]:
-    """Yield the differences between two textures: type, tags, palette and levels."""
-    if first.type != second.type:
-        yield f"type: {first.kind} / {second.kind}"
-    yield from text.value_differences("tag", first.tags, second.tags, entry=lambda tag, _number: tag.name)
-    yield from text.value_differences("palette", first.palette, second.palette)
-    yield from text.value_differences("level", first.levels, second.levels)
-    if first.tail != second.tail:
-        yield "bytes after the last level differ"
+VIEWS: Views = {
+    Paa: View(words={"levels": "level"}),
+    Tag: View(lambda tag: f"tag {tag.name!r}", words={"name": None}),
+}

@@ -25,7 +25,7 @@ from .mapping import (
     scaled_bones,
 )
 from .sources import frame_sources
-from .text import describe, differences, dump
+from .text import VIEWS, describe
 
 __all__ = [
     "ALONG_SKELETON",
@@ -35,6 +35,7 @@ __all__ = [
     "ROUNDING",
     "STEP_SOUND",
     "TOLERANCE",
+    "VIEWS",
     "Binarised",
     "Plain",
     "Rtm",
@@ -42,8 +43,6 @@ __all__ = [
     "decode",
     "default_phases",
     "describe",
-    "differences",
-    "dump",
     "encode_binarised",
     "encode_plain",
     "frame_sources",

@@ -19,12 +19,13 @@ from .model import (
     problems_of_name,
 )
 from .pose import Poses, poses
-from .text import describe, differences, dump
+from .text import VIEWS, describe
 
 __all__ = [
     "CONVERSIONS",
     "NEW",
     "ROTATING",
+    "VIEWS",
     "Finding",
     "Kind",
     "Model",
@@ -39,8 +40,6 @@ __all__ = [
     "WeaponBattery",
     "decode",
     "describe",
-    "differences",
-    "dump",
     "encode",
     "fields_of",
     "find_problems",

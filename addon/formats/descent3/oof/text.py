@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ....core.report import counted
-from ....core.text import extent, value_differences, value_lines
+from ....core.text import extent
+from ....core.walk import Entries, View, Views
 from .commands import parse_property
 from .document import (
     AttachPoints,
     Batteries,
+    Faces,
     GroundPoints,
     GunPoints,
     Oof,
+    Points,
     PositionTracks,
     RotationTracks,
     Section,
+    SpecialPoints,
     SubObject,
+    Tracks,
     chunk_label,
 )
 
@@ -77,68 +80,24 @@ def _motion_words(document: Oof) -> str:
     return f"{', '.join(words)}, ticks {min(ends)} to {max(ends)}" if words else ""
 
 
-def dump(document: Oof) -> Iterator[str]:
-    """Yield the whole document as text, one value or row of numbers per line. Equal dumps mean equal bytes."""
-    yield f"version {document.version}"
-    for section in document.sections:
-        yield f"chunk {section.id.hex()} {chunk_label(section.id)}"
-        if section.value is None:
-            yield f"  {bytes(section.body).hex()}"
-        else:
-            yield from (f"  {line}" for line in value_lines("", section.value))
-        if len(section.tail):
-            yield f"  tail {bytes(section.tail).hex()}"
-    if len(document.tail):
-        yield f"tail {bytes(document.tail).hex()}"
+def _title(section: Section) -> str:
+    if isinstance(section.value, SubObject):
+        return f"sub-object {section.value.label!r}"
+    return _WORDS.get(section.id, f"chunk {chunk_label(section.id)}")
 
 
-def differences(first: Oof, second: Oof) -> Iterator[str]:
-    """Yield the differences between two models, by chunk, sub-object and field."""
-    if first.version != second.version:
-        yield f"version: {first.version} / {second.version}"
-    ones, others = _by_title(first), _by_title(second)
-    for title in ones:
-        if title not in others:
-            yield f"{title} is only in the first"
-    for title in others:
-        if title not in ones:
-            yield f"{title} is only in the second"
-    together = [title for title in ones if title in others]
-    if together != [title for title in others if title in ones]:
-        yield "the chunks are in another order"
-    for title in together:
-        yield from _section_differences(title, ones[title], others[title])
-    if first.tail != second.tail:
-        yield "bytes behind the last chunk differ"
+def _entries(section: Section) -> Entries:
+    yield "chunk", chunk_label(section.id)
+    yield "", section.value
+    yield "bytes", memoryview(b"" if section.value is not None else section.body)
+    yield "tail", memoryview(section.tail)
 
 
-def _by_title(document: Oof) -> dict[str, Section]:
-    """Return the chunks by title: sub-objects by name, others by kind; repeated titles are numbered."""
-    found: dict[str, Section] = {}
-    counts: dict[str, int] = {}
-    for section in document.sections:
-        if isinstance(section.value, SubObject):
-            title = f"sub-object {section.value.label!r}"
-        else:
-            title = _WORDS.get(section.id, f"chunk {chunk_label(section.id)}")
-        counts[title] = counts.get(title, 0) + 1
-        found[title if counts[title] == 1 else f"{title} ({counts[title]})"] = section
-    return found
-
-
-def _section_differences(title: str, one: Section, other: Section) -> Iterator[str]:
-    if one.id != other.id:
-        yield f"{title}: chunk {chunk_label(one.id)} / {chunk_label(other.id)}"
-    if type(one.value) is not type(other.value):
-        yield f"{title}: readable / not readable" if one.value is not None else f"{title}: not readable / readable"
-    elif one.value is None:
-        if one.body != other.body:
-            yield f"{title}: its bytes differ"
-    else:
-        yield from value_differences(title, one.value, other.value, _word)
-    if one.tail != other.tail:
-        yield f"{title}: bytes left over differ"
-
-
-def _word(name: str) -> str:
-    return "" if name in ("faces", "rows", "keys", "batteries", "points") else f" {name.replace('_', ' ')}"
+VIEWS: Views = {
+    Section: View(_title, entries=_entries),
+    **dict.fromkeys((SubObject, Faces), View(words={"faces": "", "rows": ""})),
+    **dict.fromkeys(
+        (Points, Tracks, Batteries, SpecialPoints),
+        View(words=dict.fromkeys(("rows", "keys", "batteries", "points"), "")),
+    ),
+}

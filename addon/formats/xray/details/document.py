@@ -13,7 +13,7 @@ corners, 4 bits per corner. A slot of version 2 has 22 bytes (old builds): botto
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -21,11 +21,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, text
+from ....core import names
 from ....core.binary import Bytes, Reader, Writer, warn_not_finite
 from ....core.report import Report, counted
+from ....core.walk import Entries, View, Views, fields
 from .. import dm
-from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+from ..chunks import (
+    CHUNK_VIEWS,
+    Chunk,
+    ChunkRun,
+    headings,
+    open_chunk,
+    read_chunks,
+    stored_size,
+    with_bodies,
+    write_chunks,
+)
 from ..dm import Dm
 
 HEADER, MODEL_LIST, SLOT_LIST = 0, 1, 2
@@ -371,35 +382,6 @@ def describe(document: Details) -> list[str]:
     return lines
 
 
-def dump(document: Details) -> Iterator[str]:
-    """Yield the whole file as text, one line per value or slot. Equal texts mean equal bytes."""
-    for chunk in document.run.chunks:
-        yield chunk_heading(chunk)
-        if chunk is document.run.first(HEADER):
-            yield f"  version {document.header.version} models {document.header.models}"
-            yield f"  offset {document.header.offset} size {document.header.size} {bytes(document.header_rest).hex()}"
-        elif chunk is document.run.first(SLOT_LIST):
-            yield from text.array_lines("  slots", as_columns(document.slots))
-            yield f"  rest {bytes(document.slots_rest).hex()}"
-        elif chunk is document.run.first(MODEL_LIST):
-            yield from _dump_models(document)
-        else:
-            yield f"  {bytes(chunk.body).hex()}"
-    if len(document.run.tail):
-        yield f"tail {bytes(document.run.tail).hex()}"
-
-
-def _dump_models(document: Details) -> Iterator[str]:
-    for chunk in document.model_run.chunks:
-        yield f"  {chunk_heading(chunk)}"
-        if chunk is document.model_run.first(chunk.plain_id):
-            yield from (f"    {line}" for line in dm.dump(document.models[chunk.plain_id]))
-        else:
-            yield f"    {bytes(chunk.body).hex()}"
-    if len(document.model_run.tail):
-        yield f"  tail {bytes(document.model_run.tail).hex()}"
-
-
 def as_columns(slots: NDArray[np.void]) -> NDArray[np.void]:
     """Unpack slots into columns for text: integers as stored, and the floats of version 2."""
     if "word" not in (slots.dtype.names or ()):
@@ -428,14 +410,14 @@ def _as_old_columns(slots: NDArray[np.void]) -> NDArray[np.void]:
     return rows
 
 
-def differences(first: Details, second: Details) -> Iterator[str]:
-    """Yield the differences between two files: header, models by number, slots by field."""
-    if first.header != second.header:
-        yield f"header: {first.header} / {second.header}"
-    for number in sorted(first.models.keys() | second.models.keys()):
-        mine, theirs = first.models.get(number), second.models.get(number)
-        if mine is None or theirs is None:
-            yield f"model {number} is only in the {'second' if mine is None else 'first'}"
-        else:
-            yield from (f"model {number}: {line}" for line in dm.differences(mine, theirs))
-    yield from text.array_differences("slots", as_columns(first.slots), as_columns(second.slots))
+def _entries(document: Details) -> Entries:
+    yield from fields(document.header)
+    yield "header rest", memoryview(document.header_rest)
+    yield "model", document.models
+    yield "slots", as_columns(document.slots)
+    yield "slots rest", memoryview(document.slots_rest)
+    yield "", headings(document.run, (HEADER, MODEL_LIST, SLOT_LIST))
+    yield "chunks of the models", headings(document.model_run, document.models)
+
+
+VIEWS: Views = {**CHUNK_VIEWS, **dm.VIEWS, Details: View(entries=_entries)}

@@ -2,13 +2,12 @@
 
 from .codec import read, recompose, starts_like, write
 from .document import Level
-from .text import describe, differences, dump, raw_size
+from .text import VIEWS, describe, raw_size
 
 __all__ = [
+    "VIEWS",
     "Level",
     "describe",
-    "differences",
-    "dump",
     "raw_size",
     "read",
     "recompose",

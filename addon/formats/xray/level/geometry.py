@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import text
 from ....core.binary import Bytes, Reader, warn_not_finite
 from ....core.report import Report, counted, counted_plural
+from ....core.walk import View, Views
 from ..chunks import (
+    CHUNK_VIEWS,
     Chunk,
     ChunkRun,
-    chunk_heading,
     keep_rest,
     kept_size,
     open_chunk,
     read_chunks,
-    rest_lines,
     stored_size,
+    with_chunks,
 )
 from .codec import HEADER, read_version
 from .document import NEWEST, VERSIONS, WINDOW, Lists, Windows, empty_lists
@@ -304,26 +304,9 @@ def describe(document: Geometry) -> list[str]:
     return lines
 
 
-def dump(document: Geometry) -> Iterator[str]:
-    """Yield the whole file as text, one line per vertex. Equal texts mean equal bytes."""
-    yield f"version {document.version} quality {document.quality}"
-    for chunk in document.run.chunks:
-        yield chunk_heading(chunk)
-    for number, buffer in enumerate(document.vertices):
-        yield from text.array_lines(f"declaration {number}", buffer.declaration)
-        yield from text.array_lines(f"vertices {number}", buffer.rows)
-    for number, indices in enumerate(document.indices):
-        yield from text.array_lines(f"indices {number}", indices)
-    yield from text.value_lines("windows", document.windows)
-    for chunk in document.run.others(KNOWN):
-        yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
-    yield from rest_lines(document.rests)
-    yield f"tail {bytes(document.run.tail).hex()}"
-
-
-def differences(first: Geometry, second: Geometry) -> Iterator[str]:
-    """Yield the differences between two files, buffer by buffer."""
-    for name in ("version", "quality", "vertices", "indices", "windows"):
-        yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))
-    if first.rests != second.rests:
-        yield "bytes after the values of chunks differ"
+VIEWS: Views = {
+    **CHUNK_VIEWS,
+    Geometry: with_chunks(lambda _: KNOWN),
+    VertexBuffer: View(words={"rows": ""}),
+    Windows: View(words={"lists": ""}),
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 
 from ....core import names, text
 from ....core.report import agreeing, counted, counted_plural, said_of
-from ..chunks import chunk_heading, kept_size, rest_lines
+from ....core.walk import Entries, View, Views, fields
+from ..chunks import CHUNK_VIEWS, headings, kept_size, with_chunks
 from .codec import KNOWN
-from .document import NEWEST, SUN, Kind, Level, VisualType
+from .document import NEWEST, SUN, Kind, Level, Sector, Visuals, VisualType, Windows
 
 _NOUNS = {
     VisualType.NORMAL: "surfaces",
@@ -131,76 +131,27 @@ def _child_problems(document: Level) -> Iterator[str]:
         yield f"{counted(repeated, 'visual')} with several parents"
 
 
-def dump(document: Level) -> Iterator[str]:
-    """Yield the whole file as text, one line per value or row. Equal texts mean equal bytes."""
-    yield f"version {document.version} quality {document.quality}"
-    for chunk in document.run.chunks:
-        yield chunk_heading(chunk)
-    for number, shader in enumerate(document.shaders):
-        yield f"shader {number} {text.scalar(shader)}"
-    visuals = document.visuals
-    yield from text.array_lines("visual chunks", visuals.entries)
+def _entries(document: Level) -> Entries:
+    yield from fields(document, "shaders", "visuals", "run", "sector_run", words={"sectors": "sector"})
+    yield "shader", dict(enumerate(document.shaders))
+    yield "visuals", document.visuals
+    yield "", headings(document.run, KNOWN)
+    yield "sectors", headings(document.sector_run, (chunk.plain_id for chunk in document.sector_run.chunks))
+
+
+def _visual_entries(visuals: Visuals) -> Entries:
+    counts = Counter(visuals.types.tolist())
+    yield "", {_NOUNS.get(kind, f"of type {kind}"): counts[kind] for kind in sorted(counts)}
+    yield "chunks", visuals.entries
     for kind, rows in visuals.fixed.items():
-        if kind is Kind.LOD:
-            yield from text.array_lines("impostor corners", rows["corners"].reshape(-1))
-        else:
-            yield from text.array_lines(kind.name.lower(), rows)
-    yield from text.value_lines("children", visuals.children)
-    yield from text.value_lines("windows", visuals.windows)
-    for number, body in enumerate(visuals.opaque):
-        yield f"bytes {number} {bytes(body).hex()}"
-    for name in ("portals", "lights", "glows"):
-        yield from text.array_lines(name, getattr(document, name))
-    for chunk, (number, sector) in zip(document.sector_run.chunks, enumerate(document.sectors), strict=True):
-        portals = "-" if sector.portals is None else " ".join(map(str, sector.portals.tolist()))
-        yield f"sector {number} {chunk_heading(chunk)} root {text.scalar(sector.root)} portals {portals}"
-        for inner in sector.run.chunks:
-            yield f"sector {number} {chunk_heading(inner)} {bytes(inner.body).hex()}"
-    tails = [visuals.tail, document.sector_run.tail, document.run.tail, *(one.run.tail for one in document.sectors)]
-    yield f"tails {' '.join(bytes(tail).hex() or '-' for tail in tails)}"
-    yield from rest_lines(document.rests)
-    for chunk in document.run.others(KNOWN):
-        yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
+        yield kind.name.lower(), rows["corners"].reshape(-1) if kind is Kind.LOD else rows
+    yield from fields(visuals, "entries", "fixed", words={"opaque": "bytes"})
 
 
-def differences(first: Level, second: Level) -> Iterator[str]:
-    """Yield the differences between two levels: shaders, visuals by index, portals, lights, glows, sectors."""
-    for name in ("version", "quality"):
-        yield from text.value_differences(name, getattr(first, name), getattr(second, name))
-    for number, (mine, theirs) in enumerate(itertools.zip_longest(first.shaders, second.shaders)):
-        if mine != theirs:
-            yield f"shader {number}: {text.scalar(mine)} / {text.scalar(theirs)}"
-    yield from _visual_differences(first, second)
-    for name in ("portals", "lights", "glows"):
-        yield from text.array_differences(name, getattr(first, name), getattr(second, name))
-    if len(first.sectors) != len(second.sectors):
-        yield f"sectors: {len(first.sectors)} / {len(second.sectors)}"
-    for number, (one, other) in enumerate(zip(first.sectors, second.sectors, strict=False)):
-        yield from text.value_differences(f"sector {number} root", one.root, other.root)
-        yield from text.value_differences(f"sector {number} portals", one.portals, other.portals)
-    if [first.rests, *(one.rests for one in first.sectors)] != [second.rests, *(one.rests for one in second.sectors)]:
-        yield "bytes after the values of chunks differ"
-
-
-def _visual_differences(first: Level, second: Level) -> Iterator[str]:
-    one, other = first.visuals, second.visuals
-    if one.entries.tobytes() != other.entries.tobytes():
-        counts = [Counter(visuals.types.tolist()) for visuals in (one, other)]
-        yield f"visuals: {len(one)} / {len(other)}"
-        for kind in sorted(counts[0].keys() | counts[1].keys()):
-            if counts[0][kind] != counts[1][kind]:
-                noun = _NOUNS.get(kind, f"visuals of type {kind}")
-                yield f"{noun}: {counts[0][kind]} / {counts[1][kind]}"
-        if len(one) == len(other) and counts[0] == counts[1]:
-            yield "visuals: chunks in another order or of other kinds"
-        return
-    for kind in one.fixed:
-        mine, theirs = one.fixed[kind], other.fixed[kind]
-        if kind is Kind.LOD:
-            mine, theirs = mine["corners"].reshape(-1), theirs["corners"].reshape(-1)
-        yield from text.array_differences(f"visuals {kind.name.lower()}", mine, theirs)
-    yield from text.value_differences("visuals children", one.children, other.children)
-    yield from text.value_differences("visuals windows", one.windows, other.windows)
-    changed = sum(bytes(mine) != bytes(theirs) for mine, theirs in zip(one.opaque, other.opaque, strict=True))
-    if changed:
-        yield f"visuals: {counted(changed, 'chunk')} of unknown meaning"
+VIEWS: Views = {
+    **CHUNK_VIEWS,
+    Level: View(entries=_entries),
+    Sector: with_chunks(lambda _: (1, 2)),
+    Visuals: View(entries=_visual_entries),
+    Windows: View(words={"lists": ""}),
+}

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
 from .document import Ltx
-from .text import describe, differences, dump
+from .text import VIEWS, describe
 
-__all__ = ["Ltx", "describe", "differences", "dump", "raw_size", "read", "recompose", "starts_like", "write"]
+__all__ = ["VIEWS", "Ltx", "describe", "raw_size", "read", "recompose", "starts_like", "write"]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
 from .document import Mesh, Model, Object
-from .text import describe, differences, dump
+from .text import VIEWS, describe
 
 __all__ = [
+    "VIEWS",
     "Mesh",
     "Model",
     "Object",
     "describe",
-    "differences",
-    "dump",
     "raw_size",
     "read",
     "recompose",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
 
 from ....core import names
 from ....core.report import counted
-from ....core.text import extent, value_differences, value_lines
+from ....core.text import extent
+from ....core.walk import View, Views
 from .. import bones, skl
-from ..chunks import Chunk, Section, chunk_heading, section_differences
+from ..chunks import Section, section_view
 from ..contents import Contents
-from ..ogf.text import kind_word
-from .chunk_types import DYNAMIC, Authorship, ObjectFlags, Surface
-from .document import Mesh, Object
-from .mesh_chunks import Faces, Points, SurfaceFaces, VertexMap
+from .chunk_types import DYNAMIC, Authorship, ObjectFlags, Surface, Surfaces
+from .document import Mesh, Model, Object
+from .mesh_chunks import Faces, Points, SurfaceFaces, SurfacesOfFaces, VertexMap, VertexMaps
 from .smoothing import Rule, rule_of
 
 _RULE_WORDS = {
@@ -24,7 +22,6 @@ _RULE_WORDS = {
     Rule.GROUPS: "smoothing by groups",
     Rule.MASKS: "smoothing by masks",
 }
-_KIND_WORDS = {skl.Skl: "motions"}
 
 
 def describe(document: Object) -> list[str]:
@@ -74,88 +71,20 @@ def _mesh_words(mesh: Mesh) -> Iterator[str]:
     yield counted(len(mesh.maps.maps), "vertex map")
 
 
-# Dump ----------------------------------------------------------------------------------------------------------------
-
-
-def dump(document: Object) -> Iterator[str]:
-    """Yield the complete content, one value or row of numbers per line."""
-    yield from _dump_contents(document)
-
-
-def _dump_contents(contents: Contents) -> Iterator[str]:
-    for section in contents.sections:
-        yield f"{chunk_heading(section.chunk)} {_section_word(section)}"
-        yield from (f"  {line}" for line in _dump_value(section))
-    if len(contents.tail):
-        yield f"tail {bytes(contents.tail).hex()}"
-
-
-def _section_word(section: Section[Any]) -> str:
-    if section.value is None:
-        return "bytes"
-    kind = type(section.value)
-    return _KIND_WORDS.get(kind) or kind_word(kind)
-
-
-def _dump_value(section: Section[Any]) -> Iterator[str]:
-    value = section.value
-    if value is None:
-        if len(section.chunk.body):
-            yield bytes(section.chunk.body).hex()
-    elif isinstance(value, bones.Bones):
-        yield from bones.dump(value)
-    elif isinstance(value, Contents):
-        yield from _dump_contents(value)
-    elif isinstance(value, skl.Skl):
-        yield from skl.dump(value)
-    else:
-        yield from value_lines("", value)
-
-
-# Differences ---------------------------------------------------------------------------------------------------------
-
-
-def differences(first: Object, second: Object) -> Iterator[str]:
-    """Yield the differences of two objects by chunk, mesh, bone, motion and field."""
-    yield from _contents_differences("", first, second)
-
-
-def _contents_differences(path: str, one: Contents, other: Contents) -> Iterator[str]:
-    return section_differences(path, one, other, _place, partial(_section_differences, path))
-
-
-def _place(section: Section[Any]) -> str:
-    if isinstance(section.value, Mesh):
-        return f"mesh {section.value.label!r}"
-    return _section_word(section) if section.value is not None else f"chunk {section.chunk.plain_id:#x}"
-
-
-def _section_differences(path: str, one: Section[Any], other: Section[Any]) -> Iterator[str]:
-    place = f"{path}{_place(one)}"
-    first: Any = one.value
-    second: Any = other.value
-    if _storage(one.chunk) != _storage(other.chunk):
-        yield f"{place}: chunk id, declared size or packing differ"
-    if type(first) is not type(second):
-        yield f"{place}: {_section_word(one)} / {_section_word(other)}"
-    elif first is None:
-        if one.chunk.body != other.chunk.body:
-            yield f"{place}: its bytes differ"
-    elif isinstance(first, bones.Bones):
-        yield from bones.differences(first, second)
-    elif isinstance(first, Contents):
-        yield from _contents_differences(f"{place}: " if isinstance(first, Mesh) else "", first, second)
-    elif isinstance(first, skl.Skl):
-        yield from skl.differences(first, second)
-    else:
-        yield from value_differences(place, first, second, entry=_entry)
-
-
-def _storage(chunk: Chunk) -> tuple[int, int | None, bytes | None]:
-    return chunk.id, chunk.declared, None if chunk.packed is None else bytes(chunk.packed)
-
-
-def _entry(entry: Any, number: int) -> str:
-    if isinstance(entry, Surface | SurfaceFaces):
-        return repr(entry.label)
-    return f"{number} {entry.label!r}" if isinstance(entry, VertexMap) else str(number)
+VIEWS: Views = {
+    **skl.VIEWS,
+    **bones.VIEWS,
+    Section: section_view(
+        {
+            **bones.TITLES,
+            Model: "",
+            Mesh: lambda section: f"mesh {section.value.label!r}",
+            skl.Skl: "motions",
+        }
+    ),
+    Contents: View(words={"sections": "chunks"}),
+    **dict.fromkeys((Surfaces, SurfacesOfFaces, VertexMaps), View(words={"surfaces": "", "maps": ""})),
+    Surface: View(lambda surface: f"surface {surface.label!r}", words={"name": None}),
+    SurfaceFaces: View(lambda surface: f"surface {surface.label!r}", words={"surface": None}),
+    VertexMap: View(lambda found: f"map {found.label!r}", words={"name": None}),
+}

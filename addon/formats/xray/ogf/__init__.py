@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
 from .document import HEADER, motion_set_of
-from .text import describe, differences, dump
+from .text import VIEWS, describe
 
 __all__ = [
     "HEADER",
+    "VIEWS",
     "describe",
-    "differences",
-    "dump",
     "motion_set_of",
     "raw_size",
     "read",

@@ -6,39 +6,38 @@ The refusals are known from ``SkeletonCustom.cpp`` and ``FMesh.cpp``. Motions in
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....core import names
 from ....core.errors import ReadError
 from ....core.report import Report
-from ....core.text import value_differences, value_lines
-from ..chunks import Chunk, Section, section_differences
+from ....core.walk import Entries, View, Views
+from ..chunks import Section, section_view
 from ..omf.document import MotionLibrary, MotionSet, Parameters
-from ..omf.text import describe_motions, dump_library, dump_parameters, motion_set_differences
+from ..omf.text import VIEWS as MOTION_VIEWS
+from ..omf.text import describe_motions, section_entries
 from .chunk_types import (
     BoneName,
     BoneNames,
     Header,
+    IkBone,
     IkData,
+    IkLayout,
     Indices,
     LodPath,
     MotionReferences,
     MotionReferences2,
     SlidingWindows,
     Texture,
+    UserData,
     Vertices,
 )
-from .document import Children, FastPath, Ogf, OldVisualType, Value, VisualType, parts
+from .document import Children, FastPath, Ogf, OldVisualType, VisualType, motion_set_of, parts
 from .skeleton import decode_skeleton
 
-_KIND_WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
-"""Chunk types whose class name is not the word shown for them."""
-_IMPLIED_FIELDS = ("bones", "names", "rows")
-"""Names of fields that are not shown, because the word for the chunk type already names the content."""
 _SKELETONS = (VisualType.SKELETON_ANIMATED, VisualType.SKELETON_RIGID)
 
 
@@ -90,142 +89,50 @@ def _geometry_words(visual: Ogf) -> Iterator[str]:
         yield f"texture {names.decode(texture.texture)}, shader {names.decode(texture.shader)}"
 
 
-# Dump ----------------------------------------------------------------------------------------------------------------
+class _Physics(NamedTuple):
+    """Physics of the bones, with their names."""
+
+    layout: IkLayout
+    bones: list[_BonePhysics]
 
 
-def dump(document: Ogf) -> Iterator[str]:
-    """Yield the complete content, one value or row of numbers per line. Files with equal dumps have equal bytes."""
-    yield from _dump_chunks(document, document, "")
+class _BonePhysics(NamedTuple):
+    name: str
+    physics: IkBone
 
 
-def _dump_chunks(holder: Ogf | Children | FastPath, model: Ogf, indent: str) -> Iterator[str]:
-    for section in holder.sections:
-        chunk = section.chunk
-        yield f"{indent}chunk {chunk.id:#x} {_section_word(section)}{_storage_words(chunk)}"
-        yield from _dump_section(section, model, indent + "  ")
-    if len(holder.tail):
-        yield f"{indent}tail {bytes(holder.tail).hex()}"
+def _physics(document: Ogf, physics: IkData) -> _Physics:
+    listed = document.first(BoneNames)
+    labels = [bone.label for bone in listed.bones] if listed is not None else []
+    labels += [str(index) for index in range(len(labels), len(physics.bones))]
+    return _Physics(physics.layout, list(map(_BonePhysics, labels, physics.bones)))
 
 
-def _storage_words(chunk: Chunk) -> str:
-    declared = f" declared size {chunk.declared}" if chunk.declared is not None else ""
-    return declared + (f" packed {bytes(chunk.packed).hex()}" if chunk.packed is not None else "")
+def _entries(document: Ogf) -> Entries:
+    sections: list[Section[Any]] = [
+        Section(section.chunk, _physics(document, section.value), section.tail)
+        if isinstance(section.value, IkData)
+        else section
+        for section in document.sections
+    ]
+    yield from section_entries(sections, motion_set_of(document))
+    yield "tail", memoryview(document.tail)
 
 
-def _section_word(section: Section[Value]) -> str:
-    return kind_word(type(section.value)) if section.value is not None else "bytes"
-
-
-def kind_word(kind: type) -> str:
-    """Return the word shown for a chunk type: ``sliding windows`` for `SlidingWindows`."""
-    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)
-    return _KIND_WORDS.get(kind, spaced.strip())
-
-
-def _dump_section(section: Section[Value], model: Ogf, indent: str) -> Iterator[str]:
-    value = section.value
-    if value is None:
-        if len(section.chunk.body):
-            yield f"{indent}{bytes(section.chunk.body).hex()}"
-    elif isinstance(value, Ogf):
-        yield from _dump_chunks(value, value, indent)
-    elif isinstance(value, Children | FastPath):
-        yield from _dump_chunks(value, model, indent)
-    elif isinstance(value, MotionLibrary):
-        parameters = model.first(Parameters) or Parameters(0, [], [])
-        yield from (f"{indent}{line}" for line in dump_library(value, parameters))
-    elif isinstance(value, Parameters):
-        yield from (f"{indent}{line}" for line in dump_parameters(value))
-    else:
-        yield from (f"{indent}{line}" for line in value_lines("", value))
-    if len(section.tail):
-        yield f"{indent}tail {bytes(section.tail).hex()}"
-
-
-# Differences ---------------------------------------------------------------------------------------------------------
-
-
-def differences(first: Ogf, second: Ogf) -> Iterator[str]:
-    """Yield the differences of two models by chunk, child, bone and field."""
-    yield from _chunk_differences("", first, second)
-
-
-def _chunk_differences(path: str, one: Any, other: Any) -> Iterator[str]:
-    """Yield the differences of two visuals, or of two lists of children."""
-
-    def place(section: Section[Value]) -> str:
-        return _place(section, path)
-
-    def of_pair(mine: Section[Value], theirs: Section[Value]) -> Iterator[str]:
-        return _section_differences(path, mine, theirs, one, other)
-
-    return section_differences(path, one, other, place, of_pair)
-
-
-def _place(section: Section[Value], path: str) -> str:
-    if isinstance(section.value, Ogf) and path.endswith("children "):
-        return f"child {section.chunk.plain_id}"
-    return _section_word(section) if section.value is not None else f"chunk {section.chunk.id:#x}"
-
-
-def _section_differences(
-    path: str, one: Section[Value], other: Section[Value], model: Any, other_model: Any
-) -> Iterator[str]:
-    place = f"{path}{_place(one, path)}"
-    first, second = one.value, other.value
-    if one.chunk.id != other.chunk.id:
-        yield f"{place}: chunk id {one.chunk.id:#x} / {other.chunk.id:#x}"
-    if (one.chunk.declared, one.chunk.packed) != (other.chunk.declared, other.chunk.packed):
-        yield f"{place}: declared size or packing differ"
-    if type(first) is not type(second):
-        yield f"{place}: {_section_word(one)} / {_section_word(other)}"
-    elif first is None:
-        if one.chunk.body != other.chunk.body:
-            yield f"{place}: its bytes differ"
-    elif isinstance(first, Ogf | Children | FastPath):
-        label = "" if isinstance(first, Children) and not path else path.removesuffix("children ")
-        path_of_children = f"{label}children " if isinstance(first, Children) else f"{place.replace('children ', '')}: "
-        yield from _chunk_differences(path_of_children, first, second)
-    elif isinstance(first, MotionLibrary | Parameters) and isinstance(second, MotionLibrary | Parameters):
-        yield from _motion_differences(place, first, second, model, other_model)
-    else:
-        yield from _value_differences(place, first, second, _labels(model))
-    if one.tail != other.tail:
-        yield f"{place}: bytes left over differ"
-
-
-def _labels(model: Any) -> list[str]:
-    listed = model.first(BoneNames) if isinstance(model, Ogf) else None
-    return [bone.label for bone in listed.bones] if listed else []
-
-
-def _motion_differences(
-    place: str, a: MotionLibrary | Parameters, b: MotionLibrary | Parameters, model: Ogf, other: Ogf
-) -> Iterator[str]:
-    """Yield the differences of motions and of their parameters, all at the chunk of the motions."""
-    sets = []
-    for visual in (model, other):
-        library, parameters = visual.first(MotionLibrary), visual.first(Parameters)
-        sets.append(MotionSet(library, parameters) if library is not None and parameters is not None else None)
-    if sets[0] is None or sets[1] is None:
-        yield from _value_differences(place, a, b, [])
-    elif isinstance(a, MotionLibrary):
-        yield from motion_set_differences(sets[0], sets[1])
-
-
-def _value_differences(place: str, a: Any, b: Any, labels: list[str]) -> Iterator[str]:
-    def word(name: str) -> str:
-        return "" if name in _IMPLIED_FIELDS else f" {name.replace('_', ' ')}"
-
-    yield from value_differences(place, a, b, word, lambda entry, number: _label(entry, number, labels))
-
-
-def _label(entry: Any, number: int, labels: list[str]) -> str:
-    if isinstance(entry, BoneName):
-        return repr(entry.label)
-    if dataclasses.is_dataclass(entry) and number < len(labels):
-        return repr(labels[number])
-    return str(number)
+VIEWS: Views = {
+    **MOTION_VIEWS,
+    Section: section_view(
+        {BoneNames: "bones", _Physics: "physics", Ogf: lambda section: f"child {section.chunk.plain_id}"}
+    ),
+    Ogf: View(entries=_entries),
+    **dict.fromkeys((Children, FastPath), View(words={"sections": "chunks"})),
+    **dict.fromkeys(
+        (Vertices, BoneNames, _Physics, MotionReferences, MotionReferences2, Texture, UserData, LodPath),
+        View(words=dict.fromkeys(("rows", "bones", "names", "texture", "text", "path"), "")),
+    ),
+    BoneName: View(lambda bone: f"bone {bone.label!r}", words={"name": None}),
+    _BonePhysics: View(lambda bone: f"bone {bone.name!r}", words={"name": None, "physics": ""}),
+}
 
 
 # Problems ------------------------------------------------------------------------------------------------------------

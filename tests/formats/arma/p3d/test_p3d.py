@@ -12,6 +12,7 @@ from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
 from addon.core.model import FILE_FACE
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats.arma import p3d, rtm
 from addon.formats.verification import Status, verify
 from tests.real_files import corpus_files
@@ -322,14 +323,15 @@ def test_text():
         "LOD 1 (memory, 1e+15): 4 points, 2 faces",
         "  0.0 0.0 0.0 to 1.0 0.0 2.0",
     ]
-    assert "LOD 0 texts 0 'a\\\\wood.paa' 'a\\\\wood.rvmat'" in list(p3d.dump(document))
+    assert "  texture and material 0 'a\\\\wood.paa' 'a\\\\wood.rvmat'" in list(Walk(p3d.VIEWS).dump(document))
     other, _ = read(ARMA.replace(b"spine", b"spinal").replace(b"wood.rvmat", b"iron.rvmat"))
-    assert list(p3d.differences(document, other)) == [
-        "LOD 0 (visual, 1): textures and materials differ",
-        "LOD 0 (visual, 1): tags: spinal, spine",
-        "LOD 1 (memory, 1e+15): textures and materials differ",
+    assert list(Walk(p3d.VIEWS).differences(document, other)) == [
+        "LOD visual 1: texture and material 0: 'a\\\\wood.paa', 'a\\\\wood.rvmat' / 'a\\\\wood.paa', 'a\\\\iron.rvmat'",
+        "LOD visual 1: tag 'spine' is only in the first",
+        "LOD visual 1: tag 'spinal' is only in the second",
+        "LOD memory: texture and material 0: 'a\\\\wood.paa', 'a\\\\wood.rvmat' / 'a\\\\wood.paa', 'a\\\\iron.rvmat'",
     ]
-    assert list(p3d.differences(document, document)) == []
+    assert list(Walk(p3d.VIEWS).differences(document, document)) == []
 
 
 @given(st.permutations([0.5, 1.0, 1.0, 1e13, 1e15]), st.sampled_from([None, 0.5, 1.0, 1e13, 2e15]))
@@ -342,23 +344,24 @@ def test_differences_are_those_of_lods_of_one_resolution_whatever_their_order(or
         points = others[at].points.copy()
         points["position"][0, 0] = 3
         others[at] = replace(others[at], points=points)
-    lines = list(p3d.differences(first, p3d.P3d(first.version, others)))
+    lines = list(Walk(p3d.VIEWS).differences(first, p3d.P3d(first.version, others)))
     moved = [line for line in lines if line == "the LODs are in another order"]
     assert bool(moved) == (order != sorted(order))
     rest = [line for line in lines if line not in moved]
-    title = {0.5: "LOD 0 (visual, 0.5): points", 1.0: "(visual, 1): points", 1e13: "LOD 3 (geometry, 1e+13): points"}
+    title = {0.5: "LOD visual 0.5: points", 1.0: "LOD visual 1", 1e13: "LOD geometry: points"}
     if edited is None:
         assert rest == []
     else:
         assert len(rest) == 1
-        assert title.get(edited, "LOD 5 (land contact, 2e+15) is only in the second") in rest[0]
+        assert title.get(edited, "LOD land contact is only in the second") in rest[0]
 
 
 def test_a_lod_of_another_resolution_is_compared_with_the_one_of_its_kind_that_is_left():
     first, second = (read(model(*(lod(resolution=size) for size in sizes)))[0] for sizes in ([1.0, 2.0], [2.0, 5.0]))
-    assert list(p3d.differences(first, second)) == [
+    assert list(Walk(p3d.VIEWS).differences(first, second)) == [
         "the LODs are in another order",
-        "LOD 0 (visual, 1): resolution: 1.0 / 5.0",
+        "LOD visual 1 is now called visual 5",
+        "LOD visual 1: resolution: 1.0 / 5.0",
     ]
 
 

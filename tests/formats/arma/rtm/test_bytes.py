@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats.arma import lzo, lzss, rtm
 from addon.formats.verification import Status, verify
 from tests.formats.arma.rtm.small_files import IDENTITY, MOVED, array, binarised, events, field, plain, transform
@@ -180,7 +181,7 @@ def test_whatever_the_numbers_are_they_come_back(bones, frames, seed, mark, tail
     data += random.bytes(32 * bones + frames * (4 + 80 * bones)) + tail
     document, _ = read(data)
     assert both_ways(document) == data
-    assert list(rtm.differences(document, document)) == []
+    assert list(Walk(rtm.VIEWS).differences(document, document)) == []
 
 
 SMALL = [plain(), plain(mark=b"RTM_0100"), events((0.5, b"a", b"b")) + plain(), binarised(keys=[(0, b"a", 0.5, b"b")])]
@@ -307,37 +308,52 @@ def test_text_of_a_plain_file():
         "bones: Pelvis, Spine",
         "events: 'StepSound' at 0.5, 'a' 'b' at 0.75",
     ]
-    lines = list(rtm.dump(document))
-    assert "bone 1 frame 0 0.0 0.0 -1.0 0.0 1.0 0.0 1.0 0.0 0.0 0.25 0.5 -0.75" in lines
-    assert "event 1 phase 0.75 kind 0 'a' 'b'" in lines
-    assert lines[:3] == ["mark RTM_0101", "properties version 0", "step 0.0 0.0 -1.5"]
-    assert list(rtm.dump(read(plain())[0]))[1] == "step 0.0 0.0 -1.5"
+    lines = list(Walk(rtm.VIEWS).dump(document))
+    assert "  frame 0 0.0 0.0 -1.0 0.0 1.0 0.0 1.0 0.0 0.0 0.25 0.5 -0.75" in lines
+    assert lines[5:14] == [
+        "events count 2",
+        "events 0",
+        "  phase 0.5",
+        "  name 'StepSound'",
+        "  value ''",
+        "  kind 0",
+        "events 1",
+        "  phase 0.75",
+        "  name 'a'",
+    ]
+    assert lines[:3] == ["mark 'RTM_0101'", "properties version 0", "step 0.0 0.0 -1.5"]
+    assert list(Walk(rtm.VIEWS).dump(read(plain())[0]))[1] == "step 0.0 0.0 -1.5"
 
 
 def test_text_of_a_binarised_file():
     document, _ = read(binarised())
     assert rtm.describe(document)[0] == "binarised, version 5, 2 frames of 2 bones, step 0.0 0.0 -1.5"
-    assert "bone 1 frame 1 0 11585 0 11585 | 0.25 0.5 -0.75" in list(rtm.dump(document))
+    assert "  frame 1 0 11585 0 11585 | 0.25 0.5 -0.75" in list(Walk(rtm.VIEWS).dump(document))
 
 
 def test_what_differs():
     one, _ = read(plain())
     other, _ = read(plain(phases=(0.0, 0.5), matrices=[[IDENTITY, MOVED], [IDENTITY, (*MOVED[:9], 0.25, 0.5, -1)]]))
-    assert list(rtm.differences(one, other)) == [
+    assert list(Walk(rtm.VIEWS).differences(one, other)) == [
         "phases: 0.0 1.0 / 0.0 0.5",
-        "bone 'Spine': 1 of 2 frames differ, by at most 0.25",
+        "bone 'Spine': frame 1, by at most 0.25",
     ]
-    assert list(rtm.differences(one, read(plain(step=(0, 0, 1)))[0])) == ["step 0.0 0.0 -1.5 / step 0.0 0.0 1.0"]
-    names = list(rtm.differences(one, read(plain(bones=(b"Pelvis", b"Spine1")))[0]))
-    assert names == ["bones missing: Spine", "bones new: Spine1"]
+    assert list(Walk(rtm.VIEWS).differences(one, read(plain(step=(0, 0, 1)))[0])) == [
+        "step: 0.0 0.0 -1.5 / 0.0 0.0 1.0"
+    ]
+    names = list(Walk(rtm.VIEWS).differences(one, read(plain(bones=(b"Pelvis", b"Spine1")))[0]))
+    assert names == ["bone 'Spine' is only in the first", "bone 'Spine1' is only in the second"]
     turned = plain(bones=(b"SPINE", b"Pelvis"), matrices=[[MOVED, IDENTITY], [MOVED, MOVED]])
-    assert list(rtm.differences(one, read(turned)[0])) == [
-        "bones: in another order",
-        "names in other upper and lower case: 1",
-        "bone 'Pelvis': 1 of 2 frames differ, by at most 1",
+    assert list(Walk(rtm.VIEWS).differences(one, read(turned)[0])) == [
+        "the bones are in another order",
+        "bone 'Pelvis': frame 1, by at most 1",
+        "bone 'Spine' is now called 'SPINE'",
+        "bone 'Spine': names in the frames: 2 of 2 frames differ, first 0",
     ]
-    assert next(rtm.differences(one, read(binarised())[0])) == "plain / binarised"
-    assert list(rtm.differences(read(binarised())[0], read(binarised(frames=[transform() * 2] * 2))[0])) == [
-        "bone 'spine' rotation: 0 11585 0 11585 0 11585 0 11585 / 0 0 0 16384 0 0 0 16384",
-        "bone 'spine' translation: 0.25 0.5 -0.75 0.25 0.5 -0.75 / 0.0 0.0 0.0 0.0 0.0 0.0",
+    assert next(Walk(rtm.VIEWS).differences(one, read(binarised())[0])) == "plain / binarised"
+    assert list(
+        Walk(rtm.VIEWS).differences(read(binarised())[0], read(binarised(frames=[transform() * 2] * 2))[0])
+    ) == [
+        "bone 'spine' rotation: 2 of 2 frames differ, first 0: 0 11585 0 11585 / 0 0 0 16384",
+        "bone 'spine' translation: 2 of 2 frames differ, first 0: 0.25 0.5 -0.75 / 0.0 0.0 0.0, by at most 0.75",
     ]

@@ -8,6 +8,7 @@ import pytest
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.document import (
@@ -261,7 +262,7 @@ def test_in_words():
     assert "1 rotor of body: 0 faces, $rotate=2." in lines
     assert "1 gun point, 1 ground point, 1 attach point, 1 battery" in lines
     assert "2 rotation keys, 2 position keys, ticks 0 to 10" in lines
-    assert len(set(oof.dump(document))) > 50
+    assert len(set(Walk(oof.VIEWS).dump(document))) > 50
 
 
 def test_what_differs_is_named():
@@ -271,13 +272,15 @@ def test_what_differs_is_named():
     struct.pack_into("<f", data, at + 12, 9.0)
     other, _ = read(bytes(data).replace(b"hello", b"jelly"))
     first = "0.0 0.0 0.0 1.0 0.0 0.0 1.0 1.0 0.0"
-    assert list(oof.differences(document, other)) == [
-        f"sub-object 'body' positions: {first} 0.0 1.0 2.0 / {first} 9.0 1.0 2.0",
-        "remark text: 'hello\\n' / 'jelly\\n'",
+    assert list(Walk(oof.VIEWS).differences(document, other)) == [
+        f"sub-object 'body': positions: {first} 0.0 1.0 2.0 / {first} 9.0 1.0 2.0",
+        "remark: text: 'hello\\n' / 'jelly\\n'",
     ]
-    assert list(oof.differences(document, document)) == []
+    assert list(Walk(oof.VIEWS).differences(document, document)) == []
     fewer, _ = read(model(1908, without=(b"GRND",)))
-    assert {"version: 2300 / 1908", "ground points is only in the first"} <= set(oof.differences(document, fewer))
+    assert {"version: 2300 / 1908", "ground points is only in the first"} <= set(
+        Walk(oof.VIEWS).differences(document, fewer)
+    )
 
 
 def test_the_header_is_the_first_and_values_are_found_by_kind():
@@ -290,5 +293,5 @@ def test_the_header_is_the_first_and_values_are_found_by_kind():
 
 def test_a_dump_shows_what_lies_behind_the_last_chunk():
     document, _ = read(model() + b"\1\2\3")
-    assert list(oof.dump(document))[-1] == "tail 010203"
-    assert not list(oof.dump(read(model())[0]))[-1].startswith("tail")
+    assert list(Walk(oof.VIEWS).dump(document))[-1] == "tail 010203"
+    assert not list(Walk(oof.VIEWS).dump(read(model())[0]))[-1].startswith("tail")

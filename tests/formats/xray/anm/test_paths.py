@@ -11,6 +11,7 @@ from addon.core.envelope import Behaviour, Curve, Envelope, Shape, evaluate, eva
 from addon.core.errors import WriteError
 from addon.core.model import Channels, Path
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import format_named
 from addon.formats.xray import anm
 from addon.formats.xray.envelopes import OBJECT, STEP, stored
@@ -307,13 +308,13 @@ def test_channels_without_keys_take_some_and_give_them_up():
     filled, changes = anm.encode(path, empty)
     assert [len(envelope.keys) for envelope in filled.animation.envelopes] == [6] * 6
     assert {change.keys for change in changes.all_items()} == {6}
-    assert next(anm.differences(empty, filled)) == "channel X: 0 / 6 keys"
+    assert next(Walk(anm.VIEWS).differences(empty, filled)) == "channel X: 0 / 6 keys"
     path = anm.decode(empty, Report())
     path.name = full.animation.label
     emptied, changes = anm.encode(path, full)
     assert [len(envelope.keys) for envelope in emptied.animation.envelopes] == [0] * 6
     assert {change.keys for change in changes.all_items()} == {6}
-    assert list(anm.differences(empty, empty)) == []
+    assert list(Walk(anm.VIEWS).differences(empty, empty)) == []
 
 
 def test_encoding_touches_neither_the_path_nor_the_base():

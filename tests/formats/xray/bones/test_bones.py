@@ -6,6 +6,7 @@ import pytest
 
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.xray import bones
 from addon.formats.xray.bones import Mass, Material, Placement
@@ -118,13 +119,13 @@ def test_numbers_that_are_none_come_back_bit_for_bit():
 def test_text_and_differences():
     one, _ = read(SMALL)
     assert bones.describe(one) == ["2 bones, 10 kg", "bones: head, neck", "parts: body (2 bones)"]
-    lines = [line.strip() for line in bones.dump(one)]
-    assert "mass centre 0.0 0.5 0.0" in lines
-    assert "material name 'creatures\\\\human'" in lines
-    assert "part 'body': head, neck" in lines
+    lines = [line.strip() for line in Walk(bones.VIEWS).dump(one)]
+    assert "centre 0.0 0.5 0.0" in lines
+    assert "'creatures\\\\human'" in lines
+    assert lines[-2:] == ["part 'body'", "'head' 'neck'"]
     other, _ = read(SMALL.replace(struct.pack("<f", 0.75), struct.pack("<f", 0.5)))
-    assert list(bones.differences(one, one)) == []
-    assert list(bones.differences(one, other)) == ["bone 'head': friction value 0.75 / friction value 0.5"]
+    assert list(Walk(bones.VIEWS).differences(one, one)) == []
+    assert list(Walk(bones.VIEWS).differences(one, other)) == ["bone 'head': friction: 0.75 / 0.5"]
 
 
 def test_bones_of_one_name_are_compared_each_with_its_own():
@@ -132,7 +133,7 @@ def test_bones_of_one_name_are_compared_each_with_its_own():
     one, _ = read(twice)
     assert [bone.name for bone in one.bones] == ["head", "head"]
     other, _ = read(twice.replace(struct.pack("<f", 0.75), struct.pack("<f", 0.5)))
-    assert list(bones.differences(one, other)) == ["bone 'head': friction value 0.75 / friction value 0.5"]
+    assert list(Walk(bones.VIEWS).differences(one, other)) == ["bone 'head': friction: 0.75 / 0.5"]
 
 
 def test_masses_that_are_none_are_described():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import round_trips
 from addon.formats.xray import bones
 from addon.formats.xray.bones import (
@@ -83,7 +84,7 @@ def test_an_edit_changes_its_chunk_alone():
     found = bones.read(data, "test.bones", Report()).bones[0]
     assert found.first(Mass).mass == 12
     assert found.first(Joint).limits[0].tolist() == [0, 2, 4, 6]
-    lines = list(bones.differences(read(SMALL)[0], bones.read(data, "test.bones", Report())))
+    lines = list(Walk(bones.VIEWS).differences(read(SMALL)[0], bones.read(data, "test.bones", Report())))
     assert len(lines) == 2
 
 

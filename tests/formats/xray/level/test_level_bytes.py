@@ -12,6 +12,7 @@ from addon.cli import main
 from addon.core.errors import ReadError
 from addon.core.files import map_file, write_atomically
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import format_named
 from addon.formats.verification import Status, file_data, verify
 from addon.formats.xray import level
@@ -93,8 +94,8 @@ def test_every_byte_of_a_geometry_has_a_name():
 
 def test_a_dump_shows_chunks_that_are_not_known():
     document = geometry.read(SMALL_GEOM + chunk(99, b"abc"), "level.geom", Report())
-    lines = list(geometry.dump(document))
-    assert lines[-2:] == ["chunk 0x63 616263", "tail "]
+    lines = list(Walk(geometry.VIEWS).dump(document))
+    assert lines[-2:] == ["  id 0x63", "  bytes 616263"]
 
 
 @pytest.mark.parametrize("path", REAL)
@@ -305,7 +306,7 @@ def test_a_list_of_children_that_grows_makes_everything_around_it_larger():
     again, report = read(data)
     assert not report
     assert again.visuals.children[0].tolist() == [0, 1, 1]
-    assert list(level.differences(read(SMALL_LEVEL)[0], again)) == [
+    assert list(Walk(level.VIEWS).differences(read(SMALL_LEVEL)[0], again)) == [
         "visuals children starts: 0 2 / 0 3",
         "visuals children rows: 2 / 3",
     ]
@@ -319,7 +320,7 @@ def test_a_tree_that_moves_changes_its_bytes_alone():
     data = level.write(document)
     at = SMALL_LEVEL.index(floats(10, 5, -3, 1))
     assert data == SMALL_LEVEL[:at] + floats(11) + SMALL_LEVEL[at + 4 :]
-    assert list(level.differences(read(SMALL_LEVEL)[0], document)) == [
+    assert list(Walk(level.VIEWS).differences(read(SMALL_LEVEL)[0], document)) == [
         (
             "visuals tree transform: "
             "1.0 0.0 0.0 0.0 0.0 2.0 0.0 0.0 0.0 0.0 1.0 0.0 10.0 5.0 -3.0 1.0 / "
@@ -332,7 +333,7 @@ def test_a_shader_that_is_renamed_is_named():
     document, _ = read(SMALL_LEVEL)
     document.shaders[2] = b"flora\\leaf/trees\\oak_with_a_longer_name"
     again, _ = read(level.write(document))
-    assert list(level.differences(read(SMALL_LEVEL)[0], again)) == [
+    assert list(Walk(level.VIEWS).differences(read(SMALL_LEVEL)[0], again)) == [
         "shader 2: 'flora\\\\leaf/trees\\\\bush' / 'flora\\\\leaf/trees\\\\oak_with_a_longer_name'"
     ]
 

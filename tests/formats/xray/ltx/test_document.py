@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from addon.cli import main
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import HEAD_SIZE, detect
 from addon.formats.engine_rules import RULES
 from addon.formats.verification import Status, verify
@@ -196,44 +197,47 @@ def test_a_file_without_suffix_is_known_by_its_first_section(head, name):
     assert (found and found.name) == name
 
 
-def test_dump_says_what_every_line_means():
+def test_a_dump_has_the_sections_and_the_lines_and_says_what_is_ignored():
     document, _ = read(SMALL)
-    said = list(ltx.dump(document))
-    assert said[:6] == [
+    lines = list(Walk(ltx.VIEWS).dump(document))
+    assert lines[:5] == [
         "encoding ascii",
-        r"ignored | 'words before\r\n'",
-        r"""include weapons\w_pm.ltx | '#include "weapons\\w_pm.ltx" ; a file\r\n'""",
-        r"blank | '\r\n'",
-        r"section [wpn_pm_hud]:hud_base,wpn_base | '[Wpn_PM_hud]:hud_base, Wpn_Base ; pistol\r\n'",
-        r"[wpn_pm_hud] anm_show = pm_draw,idle | '\tanm_show\t= pm_draw , idle ; two motions\n'",
+        "includes weapons\\w_pm.ltx",
+        "[wpn_pm_hud]",
+        "  header [wpn_pm_hud]:hud_base,wpn_base",
+        "  key anm_show pm_draw,idle",
     ]
-    assert len(said) == len(document.lines) + 1
-    assert list(ltx.dump(codec.parsed(b"; only\n")))[1] == r"comment | '; only\n'"
+    at = lines.index(r"lines 1 'words before\r\n'")
+    assert lines[at - 1] == "ignored 0 1"
+    assert len(lines) == at + len(document.lines)
 
 
 def test_differences_are_told_by_section_and_key():
     first, _ = read(SMALL)
     changed = SMALL.replace(b"cost = 300", b"cost = 310\nnew = 1\n[other]\n").replace(b"Anm_Show = other\r\n", b"")
     second, _ = read(changed.replace(b"Wpn_Base", b"Wpn_Root").replace(b"weapons\\w_pm.ltx", b"w_pm.ltx"))
-    assert list(ltx.differences(first, second)) == [
+    assert list(Walk(ltx.VIEWS).differences(first, second)) == [
         "includes: weapons\\w_pm.ltx / w_pm.ltx",
-        "[wpn_pm_hud]: [wpn_pm_hud]:hud_base,wpn_base / [wpn_pm_hud]:hud_base,wpn_root",
-        "[wpn_pm_hud] Anm_Show: only in the first",
-        "[wpn_pm_hud] cost: 300 / 310",
-        "[wpn_pm_hud] new: only in the second",
-        "[other] is only in the second, 0 keys",
-        "lines 2 to 16: 13 lines / 14 lines as text",
+        "[wpn_pm_hud]: header: [wpn_pm_hud]:hud_base,wpn_base / [wpn_pm_hud]:hud_base,wpn_root",
+        "[wpn_pm_hud]: key Anm_Show is only in the first",
+        "[wpn_pm_hud]: key cost: 300 / 310",
+        "[wpn_pm_hud]: key new is only in the second",
+        "[other] is only in the second",
+        (
+            "lines from 2: 13 / 14 differ, first '#include \"weapons\\\\w_pm.ltx\" ; a file\\r\\n' / "
+            "'#include \"w_pm.ltx\" ; a file\\r\\n'"
+        ),
     ]
-    assert list(ltx.differences(first, first)) == []
+    assert list(Walk(ltx.VIEWS).differences(first, first)) == []
 
 
 def test_differences_in_comments_are_told_too():
     first, second = codec.parsed(b"[a]\nk = 1\n[a]\n"), codec.parsed(b"[a]\n; new\nk = 1\n[a]\n")
-    assert list(ltx.differences(first, second)) == ["before line 2: 0 lines / 1 line as text"]
+    assert list(Walk(ltx.VIEWS).differences(first, second)) == ["lines from 2: 0 / 1 differ"]
     utf = codec.parsed("[a]\nk = 1 ; ж\n[a]\n".encode())
-    assert list(ltx.differences(first, utf)) == [
-        "encoding ascii / utf-8",
-        "line 2: 1 line / 1 line as text",
+    assert list(Walk(ltx.VIEWS).differences(first, utf)) == [
+        "encoding: ascii / utf-8",
+        r"lines from 2: 1 / 1 differ, first 'k = 1\n' / 'k = 1 ; ж\n'",
     ]
 
 
@@ -257,7 +261,7 @@ def test_samples_on_the_command_line(samples, name, tmp_path, capsys):
     other.write_bytes(path.read_bytes() + b"; end\n")
     assert main(["diff", str(path), str(path)]) == 0
     assert main(["diff", str(path), str(other)]) == 1
-    assert "before line" in capsys.readouterr().out
+    assert ": 0 / 1 differ" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", corpus_files("hud/**/*.ltx"))
@@ -298,7 +302,7 @@ def test_any_text_comes_back_and_its_pieces_are_the_lines(text, encoding):
             assert head.line < item.line < len(document.lines)
             assert document.number(head.line) < document.number(item.line)
     list(RULES["ltx"](document))
-    list(ltx.dump(document))
+    list(Walk(ltx.VIEWS).dump(document))
 
 
 @given(st.binary(max_size=200))
@@ -321,9 +325,3 @@ def test_text_that_is_not_unicode_is_refused():
         codec.encoded("\ud800", "utf-8")
     with pytest.raises(WriteError, match="1251"):
         codec.encoded("漢", "cp1251")
-
-
-def test_keys_of_a_section_of_one_file_only_are_counted():
-    first, second = read(b"[a]\nx = 1\n")[0], read(b"[a]\nx = 1\n[b]\ny = 1\nz = 2\n")[0]
-    assert next(ltx.differences(first, second)) == "[b] is only in the second, 2 keys"
-    assert next(ltx.differences(second, first)) == "[b] is only in the first, 2 keys"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from addon.core.binary import NOT_FINITE, Reader, Writer
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.verification import Status, verify
 from addon.formats.xray import bones, skl
@@ -267,7 +268,7 @@ def test_meshes_of_any_numbers_come_back(data):
     made = small((mesh(x1005=words(points) + raw[: 12 * points], x1006=words(faces) + raw[12 * points :]),))
     document, _ = read(made)
     assert editor_model.write(document) == made
-    assert list(editor_model.differences(document, document)) == []
+    assert list(Walk(editor_model.VIEWS).differences(document, document)) == []
 
 
 def test_text():
@@ -280,32 +281,32 @@ def test_text():
     )
     assert "motion files: a\\b, c" in lines
     assert "bone parts: default (1)" in lines
-    dumped = [line.strip() for line in editor_model.dump(document)]
+    dumped = [line.strip() for line in Walk(editor_model.VIEWS).dump(document)]
     assert "corners 0 0 0 2 2 1 1" in dumped
-    assert "bone 'root' flags 0" in dumped
-    assert "naming texts 'root', '', 'root'" in dumped
+    assert "bone 'root'" in dumped
+    assert "'root' '' 'root'" in dumped
 
 
 @pytest.mark.parametrize(
     ("changed", "line"),
     [
-        ({"x903": words(1)}, "object flags flags: 67 / 1"),
-        ({"x924": b"a\0"}, "motion references names: 2 / 1"),
+        ({"x903": words(1)}, "object flags: flags: 67 / 1"),
+        ({"x924": b"a\0"}, r"motion references: names: 'a\\b', 'c' / 'a'"),
         ({"x923": None}, "parts is only in the first"),
-        ({"x921": chunk(0, chunk(2, b"root\0\0root\0"))}, "bone 'root': it has other properties"),
+        ({"x921": chunk(0, chunk(2, b"root\0\0root\0"))}, "bones: bone 'root': placement is only in the first"),
     ],
 )
 def test_differences(changed, line):
     one, other = read(small())[0], read(small(**changed))[0]
-    assert line in list(editor_model.differences(one, other))
+    assert line in list(Walk(editor_model.VIEWS).differences(one, other))
 
 
 def test_differences_inside_a_mesh():
     other = small((mesh(x1005=MESH[0x1005].replace(floats(1, 2), floats(1, 3))),))
-    lines = list(editor_model.differences(read(small())[0], read(other)[0]))
+    lines = list(Walk(editor_model.VIEWS).differences(read(small())[0], read(other)[0]))
     assert lines == [
         (
-            "mesh 'quad': points positions: 0.0 0.0 0.0 1.0 0.0 0.0 1.0 2.0 0.0 0.0 2.0 0.0 / "
+            "meshes: mesh 'quad': points: positions: 0.0 0.0 0.0 1.0 0.0 0.0 1.0 2.0 0.0 0.0 2.0 0.0 / "
             "0.0 0.0 0.0 1.0 0.0 0.0 1.0 3.0 0.0 0.0 2.0 0.0"
         )
     ]

@@ -8,6 +8,7 @@ import pytest
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
+from addon.core.walk import Walk
 from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.conversion import bone_order_of
@@ -49,7 +50,7 @@ def test_a_rename_is_that_name_and_nothing_else(corpus) -> None:
     old = before.motion_set.parameters.definitions[17].label
     after = before.with_motion_set(edit.rename(before.motion_set, old.upper(), "renamed"))
     result = omf.write(after)
-    assert list(omf.differences(before, load(result))) == [f"motion {old!r} is now called 'renamed'"]
+    assert list(Walk(omf.VIEWS).differences(before, load(result))) == [f"motion {old!r} is now called 'renamed'"]
     assert len(result) == len(data) + 2 * (len("renamed") - len(old))
     assert omf.write(before) == data
     back = edit.rename(load(result).motion_set, "renamed", old)
@@ -147,7 +148,7 @@ def test_setting_parameters_changes_those_alone() -> None:
     play = after.parameters.definitions[1]
     assert (play.timing.tolist(), play.flags, play.bone_or_part) == ([1.5, 1, 2, 2], 2, 0)
     assert before.parameters.definitions[1].timing.tolist() == [1, 1, 2, 2]
-    lines = list(omf.differences(omf.new_omf(before), omf.new_omf(after)))
+    lines = list(Walk(omf.VIEWS).differences(omf.new_omf(before), omf.new_omf(after)))
     assert lines == [
         "motion 'run': flags: none / stop_at_end",
         "motion 'run': bone or part: 65535 / 0",
@@ -194,15 +195,17 @@ def test_differences_name_motion_bone_frame_and_steps() -> None:
     clip.rotations[1, :, 0] = 1.0
     clip.translations[0] = (1, 2, 3)
     after = before.with_motion_set(encode([clip], before.motion_set)[0])
-    assert list(omf.differences(before, after)) == [
-        "motion 'run': bone 'bone0': translation: frame 0, at most 3 m",
+    assert list(Walk(omf.VIEWS).differences(before, after)) == [
+        "motion 'run': bone 'bone0': translation: frame 0: 0.0 0.0 -0.0 / 1.0 2.0 -3.0, by at most 3 m",
         "motion 'run': bone 'bone1': track flags: 2 / 0",
-        "motion 'run': bone 'bone1': rotation: 1 keys of int16 / 2 of int16",
+        "motion 'run': bone 'bone1': rotation: 1 / 2 frames",
     ]
     clip.rotations[1, :, 1] = (0.0, 0.002)
     more = after.with_motion_set(encode([clip], after.motion_set)[0])
-    assert list(omf.differences(after, more)) == ["motion 'run': bone 'bone1': rotation: frame 1, at most 33 LSB"]
-    assert list(omf.differences(after, after)) == []
+    assert list(Walk(omf.VIEWS).differences(after, more)) == [
+        "motion 'run': bone 'bone1': rotation: frame 1: 33 0 0 32767 / 66 0 0 32767, by at most 33 LSB"
+    ]
+    assert list(Walk(omf.VIEWS).differences(after, after)) == []
 
 
 def test_differences_of_marks_show_their_intervals() -> None:
@@ -210,23 +213,28 @@ def test_differences_of_marks_show_their_intervals() -> None:
     for document, end in ((before, 0.5), (after, 0.75)):
         intervals = np.array([[0.25, end]], np.float32)
         document.motion_set.parameters.definitions[0].marks = [Mark(b"Left", intervals)]
-    assert list(omf.differences(before, after)) == ["motion 'walk': mark 'Left': interval 0: 0.25 0.5 / 0.25 0.75"]
+    assert list(Walk(omf.VIEWS).differences(before, after)) == [
+        "motion 'walk': mark 'Left': interval 0: 0.25 0.5 / 0.25 0.75"
+    ]
 
 
 def test_motions_that_only_moved_up_are_not_listed(corpus) -> None:
     before = load((corpus / HUMAN).read_bytes())
     first = before.motion_set.parameters.definitions[0].label
     after = before.with_motion_set(edit.delete(before.motion_set, [first]))
-    assert list(omf.differences(before, after)) == [f"motion {first!r} is only in the first"]
+    assert list(Walk(omf.VIEWS).differences(before, after)) == [f"motion {first!r} is only in the first"]
     moved = before.with_motion_set(edit.reorder(before.motion_set, ["lead_0_idle_0"]))
-    assert list(omf.differences(before, moved)) == ["the motions are in another order"]
+    assert list(Walk(omf.VIEWS).differences(before, moved)) == ["the motions are in another order"]
 
 
 def test_a_number_that_does_not_count_the_motions_is_a_difference() -> None:
     before, after = omf.new_omf(made("walk", "run")), omf.new_omf(made("walk", "run"))
     after.motion_set.parameters.definitions[1].motion = 7
     after.motion_set.library.motions[1].identifier = 9
-    assert list(omf.differences(before, after)) == ["motion 'run': motion number: 1 / 7", "motion 'run': chunk 2 / 9"]
+    assert list(Walk(omf.VIEWS).differences(before, after)) == [
+        "motion 'run': motion number less its index: - / 6",
+        "motion 'run': chunk less its index: 1 / 8",
+    ]
 
 
 @pytest.mark.parametrize("renamed", [False, True])
@@ -243,9 +251,9 @@ def test_thousands_of_motions_are_told_apart_in_linear_work(renamed, distinct) -
             definitions = [definition(name, number) for number, name in enumerate(named)]
             motions = [motion(name, track) for name, track in zip(named, keys, strict=True)]
             files.append(load(omf_file(motions, parameters(3, [b"a"], definitions))))
-        lines = list(omf.differences(*files))
+        lines = list(Walk(omf.VIEWS).differences(*files))
         assert len(lines) == (count if renamed else 2 * count)
-        return lambda: list(omf.differences(*files))
+        return lambda: list(Walk(omf.VIEWS).differences(*files))
 
     assert lines_run(compared(400)) < 2.1 * lines_run(compared(200))
 
@@ -253,7 +261,7 @@ def test_thousands_of_motions_are_told_apart_in_linear_work(renamed, distinct) -
 def test_a_dump_tells_two_files_apart_wherever_they_differ(corpus) -> None:
     """Flip each byte of a small real file: either it is refused, or the dump differs."""
     data = (corpus / "omf" / "gwr_knife_tiny_marks.omf").read_bytes()
-    whole = list(omf.dump(load(data)))
+    whole = list(Walk(omf.VIEWS).dump(load(data)))
     for place in range(len(data)):
         flipped = bytearray(data)
         flipped[place] ^= 0x40
@@ -261,26 +269,28 @@ def test_a_dump_tells_two_files_apart_wherever_they_differ(corpus) -> None:
             document = load(bytes(flipped))
         except ReadError:
             continue
-        assert list(omf.dump(document)) != whole, place
+        assert list(Walk(omf.VIEWS).dump(document)) != whole, place
 
 
 def test_a_dump_shows_every_number() -> None:
     motions = made("walk")
-    text = "\n".join(omf.dump(omf.new_omf(motions)))
-    assert "motion 1 'walk' frames 2" in text
+    text = "\n".join(Walk(omf.VIEWS).dump(omf.new_omf(motions)))
+    assert "motion 'walk'" in text
+    assert "frames 2" in text
     assert "rotation 0 0 0 0 32767" in text
-    assert "timing 1.0 1.0 2.0 2.0" in text
+    assert "  speed 1.0\n  power 1.0\n  accrue 2.0\n  falloff 2.0\n" in text
     motions.parameters.definitions[0].timing = np.array([0x7FA00001] * 4, "<u4").view("<f4")
-    assert "timing nan:0100a07f nan:0100a07f" in "\n".join(omf.dump(omf.new_omf(motions)))
+    assert "speed nan:0100a07f" in "\n".join(Walk(omf.VIEWS).dump(omf.new_omf(motions)))
 
 
 def test_a_dump_names_bones_and_says_where_names_are_missing() -> None:
     motions = made("walk")
-    shown = [line for line in omf.dump(omf.new_omf(motions)) if line.startswith("    bone '")]
-    assert shown == ["    bone 'bone0' track 0", "    bone 'bone1' track 1"]
+    lines = list(Walk(omf.VIEWS).dump(omf.new_omf(motions)))
+    at = lines.index("bone part 'default'")
+    assert lines[at + 1 : at + 5] == ["  bone 'bone0'", "    track 0", "  bone 'bone1'", "    track 1"]
     bones = motions.parameters.partitions[0].bones
     bones[1] = replace(bones[1], name=None)
-    assert "    bone '-' track 1" in list(omf.dump(omf.new_omf(motions)))
+    assert "  bone -" in list(Walk(omf.VIEWS).dump(omf.new_omf(motions)))
 
 
 def test_translations_of_one_file_only_are_shown_as_missing_in_the_other() -> None:
@@ -293,10 +303,10 @@ def test_translations_of_one_file_only_are_shown_as_missing_in_the_other() -> No
         (still, moved, "- / 0.0 0.0 0.003937008", "- / 0.0 0.0 -0.5"),
         (moved, still, "0.0 0.0 0.003937008 / -", "0.0 0.0 -0.5 / -"),
     ):
-        lines = list(omf.differences(one, other))
+        lines = list(Walk(omf.VIEWS).differences(one, other))
         assert lines[2:] == [f"{bone}translation size: {size}", f"{bone}translation init: {init}"]
     other_order = replace(still, sections=still.sections[::-1])
-    assert "chunks: 0xe 0xf / 0xf 0xe" in list(omf.differences(still, other_order))
+    assert "the chunks are in another order" in list(Walk(omf.VIEWS).differences(still, other_order))
 
 
 def test_the_bones_of_a_motion_file_are_in_the_order_of_its_tracks(tmp_path) -> None:
