@@ -1,5 +1,7 @@
 """Models of Descent 3 into Blender and back, judged by their bytes and by a reader of the tests' own."""
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
@@ -31,9 +33,9 @@ from tests.real_files import SAMPLES, corpus_files, sampled
 from tests.scene import differences, snapshot
 
 
-def label(path):
+def label(source):
     """What a file is called in the list of tests."""
-    return path.name if path is not None else "no corpus"
+    return source.name if isinstance(source, Path) else str(source or "no corpus")
 
 
 BOTH = pytest.mark.parametrize("bones", [False, True], ids=["objects", "bones"])
@@ -59,35 +61,28 @@ def small(tmp_path):
 # Every byte ----------------------------------------------------------------------------------------------------------
 
 
+UNEDITED = [SAMPLES / "descent3" / "ship.oof", *corpus_files("oof"), *annotated.VERSIONS, *sampled(engine_models())]
+
+
 @BOTH
-@pytest.mark.parametrize("path", [SAMPLES / "descent3" / "ship.oof", *corpus_files("oof")], ids=label)
-def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, bones, tmp_path):
-    made, _ = imported(path, bones=bones)
+@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
+@pytest.mark.parametrize("source", UNEDITED, ids=label)
+def test_an_unedited_model_leaves_byte_for_byte_through_a_saved_scene(source, few, bones, request, tmp_path):
+    """Real models, every version with every chunk, and models with motions."""
+    path = source if isinstance(source, Path) else tmp_path / "all.oof"
+    if isinstance(source, int):
+        path.write_bytes(annotated.model(source))
+    elif isinstance(source, str):
+        path = request.getfixturevalue("vectors") / "oof" / f"{source}.oof"
+    made, _ = imported(path, bones=bones, few_keys=few)
+    made.holder.motionbridge_descent_model.shows_turrets = True
+    bpy.context.scene.frame_set(7)
     before = snapshot()
-    plan, _ = planned(made.holder)
+    plan, report = planned(made.holder)
     assert differences(before, snapshot()) == []
-    assert plan.sentence() == "nothing changed"
-    assert plan.data == path.read_bytes()
-    plan, _ = planned(reloaded(made.holder, tmp_path))
-    assert plan.data == path.read_bytes()
-    assert plan.sentence() == "nothing changed"
-
-
-@BOTH
-@pytest.mark.parametrize("version", annotated.VERSIONS)
-def test_every_version_and_chunk_leaves_byte_for_byte(version, bones, tmp_path):
-    path = tmp_path / "all.oof"
-    path.write_bytes(annotated.model(version))
-    made, _ = imported(path, bones=bones)
+    assert (plan.data, plan.sentence()) == (path.read_bytes(), "nothing changed")
+    assert "left out" not in warnings(report)
     assert planned(reloaded(made.holder, tmp_path))[0].data == path.read_bytes()
-
-
-@BOTH
-@pytest.mark.parametrize("name", sampled(engine_models()))
-def test_the_models_the_engine_was_asked_about_leave_byte_for_byte(name, bones, vectors):
-    path = vectors / "oof" / f"{name}.oof"
-    made, _ = imported(path, bones=bones)
-    assert planned(made.holder)[0].data == path.read_bytes()
 
 
 def test_edit_mode_and_back_changes_nothing(pyro):

@@ -25,7 +25,7 @@ from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
 from tests.formats.descent3.oof import annotated
 from tests.formats.descent3.oof.engine import engine_models
-from tests.real_files import corpus_files, sampled
+from tests.real_files import sampled
 from tests.scene import differences, snapshot
 
 MODELS = pytest.mark.parametrize("name", sampled(engine_models()))
@@ -257,30 +257,6 @@ def test_all_parts_play_together_and_are_one_action_where_slots_allow(bones, vec
 
 
 # Every byte ----------------------------------------------------------------------------------------------------------
-
-
-@BOTH
-@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
-@pytest.mark.parametrize("path", [*corpus_files("oof")], ids=lambda path: getattr(path, "name", "no corpus"))
-def test_real_models_leave_byte_for_byte_through_a_saved_scene(path, few, bones, tmp_path):
-    made, _ = imported(path, bones=bones, few_keys=few, textures=False)
-    made.holder.motionbridge_descent_model.shows_turrets = True
-    plan, _ = planned(reloaded(made.holder, tmp_path))
-    assert plan.data == path.read_bytes()
-
-
-@BOTH
-@MODELS
-def test_models_with_motions_leave_byte_for_byte_through_a_saved_scene(name, bones, vectors, tmp_path):
-    path = vectors / "oof" / f"{name}.oof"
-    made, _ = imported(path, bones=bones, few_keys=bones, textures=False)
-    bpy.context.scene.frame_set(7)
-    before = snapshot()
-    plan, report = planned(made.holder)
-    assert differences(before, snapshot()) == []
-    assert (plan.data, plan.sentence()) == (path.read_bytes(), "nothing changed")
-    assert "left out" not in warnings(report)
-    assert planned(reloaded(made.holder, tmp_path))[0].data == path.read_bytes()
 
 
 # Edits ---------------------------------------------------------------------------------------------------------------
