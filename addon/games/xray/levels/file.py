@@ -55,6 +55,13 @@ class ImportedLevelFile:
         return [made for made in dict.fromkeys([self.holder, *self.meshes]) if made is not None]
 
 
+def new_object(name: str, data: Any, kind: str, row: int = -1) -> Any:
+    """Create an object of a level, not linked to the scene yet; ``row``: its index in the file."""
+    made: Any = bpy.data.objects.new(name, data)
+    made.motionbridge_level.kind, made.motionbridge_level.row = kind, row
+    return made
+
+
 # Meshes ---------------------------------------------------------------------------------------------------------------
 
 WANTED: dict[str, Wanted] = {

@@ -27,7 +27,7 @@ from ....formats.xray.level import structure
 from ....formats.xray.level.document import SUN, Level
 from ....formats.xray.placed import Placed
 from ..options import LevelImportOptions
-from .file import ImportedLevelFile
+from .file import ImportedLevelFile, new_object
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
@@ -56,7 +56,7 @@ def portals(level: Level, name: str, report: Report) -> ImportedLevelFile:
         count = len(corners)
         title = f"{level.name} portal {number:03} ({portal['front']}|{portal['back']})"
         shape = PolygonMesh(title, corners, np.array([count], np.int32), np.arange(count, dtype=np.int32))
-        made = _new_object(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
+        made = new_object(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
         made.motionbridge_level.front_sector = int(portal["front"])
         made.motionbridge_level.back_sector = int(portal["back"])
         objects.append(made)
@@ -104,7 +104,7 @@ def lights(level: Level, name: str) -> ImportedLevelFile:
         title = f"{level.name} {'sun' if sun else f'light {number:03}'}"
         lamp: Any = bpy.data.lights.new(title, "SUN" if sun else "POINT")
         lamp.color, lamp.energy = looks.colours[number].tolist(), float(looks.energies[number])
-        made = _new_object(title, lamp, "LIGHT", number)
+        made = new_object(title, lamp, "LIGHT", number)
         made.location = looks.positions[number].tolist()
         made.motionbridge_level.light_range = float(level.lights["range"][number])
         if looks.directions[number].any():
@@ -134,7 +134,7 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
     for number, (size, shader) in enumerate(zip(looks.sizes.tolist(), level.glows["shader"].tolist(), strict=True)):
         names_ = strings[shader] if shader < len(strings) else structure.Shader("", "")
         title = f"{level.name} glow {number:03} {names_.texture.rpartition(chr(92))[2]}"
-        made = _new_object(title.rstrip(), None, "GLOW", number)
+        made = new_object(title.rstrip(), None, "GLOW", number)
         made.motionbridge_level.shader, made.motionbridge_level.texture = names_.name, names_.textures
         made.empty_display_type, made.empty_display_size = "SPHERE", size
         made.location = looks.positions[number].tolist()
@@ -145,12 +145,6 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
 def _finite(values: NDArray[Any]) -> NDArray[np.float64]:
     """Replace NaN and infinite values of broken files by 0."""
     return np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
-
-
-def _new_object(name: str, data: Any, kind: str, row: int) -> Any:
-    made: Any = bpy.data.objects.new(name, data)
-    made.motionbridge_level.kind, made.motionbridge_level.row = kind, row
-    return made
 
 
 # Placed by name -------------------------------------------------------------------------------------------------------
@@ -172,9 +166,8 @@ def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, rep
     objects = []
     for number, (words, row) in enumerate(zip(document.words, document.after, strict=True)):
         title = " ".join(filter(None, map(names.decode, words))) or f"{document.layout.what} {number:03}"
-        made: Any = bpy.data.objects.new(title, None)
+        made = new_object(title, None, kind, number)
         made.empty_display_type = looks
-        made.motionbridge_level.row = number
         _place(made, row)
         objects.append(made)
     return ImportedLevelFile(kind, path.name, None, objects, counted(len(objects), document.layout.what))
@@ -184,11 +177,9 @@ def _place(made: Object, row: np.void) -> None:
     """Set the transform of an empty from an entry; NaN and infinite values of broken files count as 0."""
     fields = row.dtype.names or ()
     if "transform" in fields:
-        stored = np.nan_to_num(row["transform"].astype(np.float64), posinf=0.0, neginf=0.0)
-        made.matrix_world = Matrix(stored.T[np.ix_(_AXES, _AXES)].tolist())
+        made.matrix_world = Matrix(_finite(row["transform"]).T[np.ix_(_AXES, _AXES)].tolist())
         return
-    position = np.nan_to_num(row["position"].astype(np.float64), posinf=0.0, neginf=0.0)
-    made.location = space.xray_points(position).tolist()
+    made.location = space.xray_points(_finite(row["position"])).tolist()
     if "radius" in fields:
         radius = float(row["radius"])
         made.empty_display_size = radius if np.isfinite(radius) and radius > 0 else 1.0

@@ -34,7 +34,7 @@ from ..game_tree import GameTree, tree_of
 from ..options import LevelFolderOptions
 from . import marks
 from . import materials as level_materials
-from .file import ImportedLevelFile
+from .file import ImportedLevelFile, new_object
 
 if TYPE_CHECKING:
     from ....blender import typed
@@ -97,9 +97,9 @@ def _remember(
     path: Path, data: bytes, made: list[ImportedLevelFile], options: LevelFolderOptions, *, as_boxes: bool
 ) -> None:
     """Create an empty that stores the file and what was imported from it; all objects refer to it."""
-    holder: Any = bpy.data.objects.new(f"{path.parent.name} {FILE}", None)
+    holder = new_object(f"{path.parent.name} {FILE}", None, "LEVEL")
     properties = holder.motionbridge_level
-    properties.kind, properties.path = "LEVEL", str(path)
+    properties.path = str(path)
     keep(properties, "document", data)
     if not as_boxes:
         beside = GameTree(path.parent).find_file(GEOMETRY)
@@ -194,11 +194,9 @@ def _drawn(
     matrices = visual_mesh.tree_matrices(level.document, rows["visual"])
     objects = []
     for number, (visual, data) in enumerate(zip(rows["visual"].tolist(), data_of_row.ravel().tolist(), strict=True)):
-        made: Any = bpy.data.objects.new(f"{level.name} {visual:05}", datas[data])
+        made = new_object(f"{level.name} {visual:05}", datas[data], kind, visual)
         if kind == "TREE":
             made.matrix_world = Matrix(matrices[number].tolist())
-        properties = made.motionbridge_level
-        properties.kind, properties.row = kind, visual
         objects.append(made)
         if number % OBJECTS_PER_STEP == 0:
             step(0.75 + 0.25 * number / len(rows))
@@ -335,7 +333,6 @@ def _impostors(level: _Reading) -> ImportedLevelFile:
         FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(4 * quads, dtype=np.int32)),
     }
     data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
-    obj: Any = bpy.data.objects.new(shape.name, data)
-    obj.motionbridge_level.kind = "LOD"
+    obj = new_object(shape.name, data, "LOD")
     counts = f"{counted(len(found.visuals), 'impostor')}, {counted(quads, 'face')}"
     return ImportedLevelFile("LOD", level.path.name, None, [obj], counts, excluded=True)
