@@ -215,12 +215,14 @@ class FileExport(Operation, NamedFile, BackupChoice):
     types: tuple[str, ...] = ()
     """Types of the objects that the export writes; empty if it writes none."""
     checked: tuple[str, ...] = ()
-    """Options on which `warn_before` depends."""
+    """Options on which `preview` depends, besides ``modifiers``."""
+    is_costly = False
+    """Whether `preview` takes long: then it is called when an option has changed, and never while Blender draws."""
     if TYPE_CHECKING:  # as in `LongWork`
-        _said_before: tuple[Any, list[str]] | None = None
-        """Options -> the lines of `draw_last`, so that they are not collected at each redraw."""
+        _previews: dict[Any, tuple[list[str], Planned | None]] | None = None
+        """Options -> the lines of `draw_last`, and the plan, so that they are not collected at each redraw."""
     else:
-        _said_before = None
+        _previews = None
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -270,31 +272,51 @@ class FileExport(Operation, NamedFile, BackupChoice):
         self.warn_of_left_out(context, report)
         return super()._checked(context, work, report)
 
-    def draw_last(self, context: Context) -> None:
-        """Draw the backup option, what is left out, modifiers that are not applied, and what `warn_before` finds."""
-        draw_backup(fields(self.layout), self, self.filepath)
-        applied = getattr(self, "modifiers", True)
-        key = self.filepath, applied, *(getattr(self, name) for name in self.checked)
-        if self._said_before is None or self._said_before[0] != key:
-            report = Report()
+    def preview(self, context: Context, report: Report) -> "Planned | None":
+        """Warn of more before the file is written; may return the plan. Raises `MotionbridgeError` for what the export
+        will refuse.
+        """
+
+    def preview_key(self) -> tuple[Any, ...]:
+        """Return the values on which the preview depends."""
+        return getattr(self, "modifiers", True), *(getattr(self, name) for name in self.checked)
+
+    def previewed(self, context: Context) -> "tuple[list[str], Planned | None]":
+        """Return what is left out, modifiers that are not applied, what `preview` finds, and its plan."""
+        self._previews = {} if self._previews is None else self._previews
+        key = self.preview_key()
+        if key not in self._previews:
+            report, refused, plan = Report(), [], None
             self.warn_of_left_out(context, report)
-            if not applied:
+            if not (self.is_costly or getattr(self, "modifiers", True)):
                 self._warn_of_modifiers(context, report)
             try:
-                self.warn_before(context, report)
-                refused = []
+                plan = self.preview(context, report)
             except MotionbridgeError as refusal:
                 refused = [tell(refusal.sentence())]
-            self._said_before = key, [*refused, *map(tell, report.lines())]
-        draw_check_first(self.layout, self._said_before[1])
+            self._previews[key] = [*refused, *map(tell, report.lines())], plan
+        return self._previews[key]
 
-    def warn_before(self, context: Context, report: Report) -> None:
-        """Warn of more before the file is written. Raises `MotionbridgeError` for what the export will refuse."""
+    def check(self, context: Context) -> bool:
+        """Called by Blender when an option or the name changes."""
+        if self.is_costly:
+            self.previewed(context)
+        return bool(ExportHelper.check(self, context))
+
+    def draw_last(self, context: Context) -> None:
+        """Draw the backup option, what the export changes in the file on disk if that is known, and the preview."""
+        draw_backup(fields(self.layout), self, self.filepath)
+        known = (self._previews or {}).get(self.preview_key())
+        lines, plan = known or (([], None) if self.is_costly else self.previewed(context))
+        draw_changes_on_disk(self.layout, plan, self.filepath)
+        draw_check_first(self.layout, lines)
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Open the file browser at the suggested file."""
         self.invoked_by_user(from_browser=True)
         self.suggest(context)
+        if self.is_costly:
+            self.previewed(context)
         self.backup = preferences(context).backup
         return ExportHelper.invoke(self, context, event)
 

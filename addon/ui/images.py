@@ -12,9 +12,9 @@ from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games import images
 from .bases import rpt_
-from .change_words import plan_sentence, tell
-from .files import FileExport, FileImport, draw_backup, keep_and_show
-from .layouts import fields, paragraph
+from .change_words import plan_sentence
+from .files import FileExport, FileImport, keep_and_show
+from .layouts import fields
 from .operation import Need, Outcome
 
 if TYPE_CHECKING:
@@ -63,9 +63,6 @@ class ImageExport(FileExport):
     if TYPE_CHECKING:
         kind_of_file: "FileKind"
         filename_ext: str
-        _previews: dict[Any, tuple[list[str], str]] | None = None
-    else:
-        _previews = None
 
     OPTIONS: tuple[str, ...] = ()
     """Names of the properties that the file browser shows."""
@@ -74,7 +71,7 @@ class ImageExport(FileExport):
         """Return the plan for an image and a path. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
 
-    def preview(self, image: bpy.types.Image, path: str, report: Report) -> None:
+    def preview_image(self, image: bpy.types.Image, path: str, report: Report) -> None:
         """Report what the texture will not store; may take less time than the plan. Raises the same errors."""
         self.planned(image, path, report)
 
@@ -97,35 +94,21 @@ class ImageExport(FileExport):
         layout.prop_search(self, "image", bpy.data, "images")
         for name in self.OPTIONS:
             layout.prop(self, name)
-        draw_backup(layout, self, self.filepath)
-        lines, refusal = self._previewed(context)
-        column = self.layout.column(align=True)
-        if refusal:
-            paragraph(column, refusal, LINE_LENGTH, "ERROR")
-        for line in lines:
-            paragraph(column, line, LINE_LENGTH, "DOT")
+        self.draw_last(context)
 
-    def _previewed(self, context: Context) -> tuple[list[str], str]:
-        """Return what the texture will not store, and why it cannot be written; computed once for each choice."""
+    def preview_key(self) -> tuple[Any, ...]:
         path = Path(self.filepath)  # an existing file is the base of a new image
-        choice = (
+        return (
             self.image,
             str(path) if files.is_file(path) else path.name,
-            *(getattr(self, name) for name in self.OPTIONS),
+            *(getattr(self, one) for one in self.OPTIONS),
         )
-        if self._previews is None:
-            self._previews = {}
-        if choice not in self._previews:
-            report = Report()
-            refusal = ""
-            try:
-                named = self.named_file(self.kind_of_file)
-                files.warn_of_replacing(named, report)
-                self.preview(images.image_to_export(context, self.image), named, report)
-            except MotionbridgeError as found:
-                refusal = f"{tell(found.problem)}. {tell(found.remedy)}"
-            self._previews[choice] = ([*map(tell, report.lines())], refusal)
-        return self._previews[choice]
+
+    def preview(self, context: Context, report: Report) -> None:
+        """Warn of what the texture will not store. Raises the same errors as the export."""
+        path = self.named_file(self.kind_of_file)
+        files.warn_of_replacing(path, report)
+        self.preview_image(images.image_to_export(context, self.image), path, report)
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Write the texture."""

@@ -121,13 +121,15 @@ class Dialog:
 
     def __init__(self):
         kind = levels.EXPORT_SCENE_OT_xray_level_geometry
-        self.filepath, self.collection, self.findings = "", "", ""
+        self.filepath, self.collection, self._previews = "", "", None
         self.backup, self.modifiers, self.anew = True, False, False
-        self.layout, self._found = Layout(), None
-        self.types = kind.types
-        for name in ("suggest", "check", "draw", "_collect", "written", "can_write", "warn_of_left_out"):
+        self.layout, self.types, self.checked, self.is_costly = Layout(), kind.types, kind.checked, kind.is_costly
+        for name in ("suggest", "check", "draw", "draw_last", "preview", "previewed", "preview_key"):
+            setattr(self, name, getattr(kind, name).__get__(self))
+        for name in ("written", "can_write", "warn_of_left_out"):
             setattr(self, name, getattr(kind, name).__get__(self))
         self.suggest(bpy.context)
+        self.check(bpy.context)
 
     def says(self):
         self.check(bpy.context)

@@ -19,10 +19,10 @@ from addon.games.descent3 import motion, rotors
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of
 from addon.ui import badges
 from addon.ui.descent3 import models, panels
-from tests.blender.dialogs import Dialog
 from tests.blender.oof_scene import chunks, imported, parts, planned, reloaded, square, warnings
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
+from tests.blender.test_written_motions import as_in_a_window, drawn
 from tests.formats.descent3.oof import annotated
 from tests.formats.descent3.oof.engine import engine_models
 from tests.real_files import sampled
@@ -466,11 +466,7 @@ def test_the_file_browser_says_what_is_not_shown_before_anything_is_written(vect
     for curve in rotation_curves(made, place, False):
         curve.mute = True
     bpy.context.view_layer.objects.active = made.parts[place]
-    found = models._not_shown_of(bpy.context, made.holder)
-    operator = Dialog(models.EXPORT_SCENE_OT_descent3_oof)
-    operator.layout, operator._not_shown = Layout(), found
-    operator.draw(bpy.context)
-    assert "muted curves are not shown" in " ".join(text for text in operator.layout.kept if isinstance(text, str))
+    assert "muted curves are not shown" in " ".join(drawn(as_in_a_window(models.EXPORT_SCENE_OT_descent3_oof)))
 
 
 def test_constraints_drivers_and_nla_are_looked_at_frame_by_frame(vectors):

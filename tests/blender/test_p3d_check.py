@@ -148,12 +148,14 @@ def test_the_file_browser_says_it_before_writing():
     without_face(finished())
     dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
     dialog.suggest(bpy.context)
+    dialog.check(bpy.context)
     said = " ".join(drawn(dialog))
     assert "Check first:" in said
     assert OPEN in said
     bpy.context.object.location.x = 1
     dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
     dialog.suggest(bpy.context)
+    dialog.check(bpy.context)
     assert "not exported" not in " ".join(drawn(dialog))
     dialog.transforms = False
     dialog.check(bpy.context)
@@ -166,6 +168,7 @@ def test_the_file_browser_says_why_nothing_can_be_exported():
     cube()
     dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
     dialog.suggest(bpy.context)
+    dialog.check(bpy.context)
     assert "nothing of an Arma model is chosen" in " ".join(drawn(dialog))
 
 

@@ -244,9 +244,9 @@ class EXPORT_SCENE_OT_arma_rtm(
 
     filename_ext = ".rtm"
     filter_glob: StringProperty(default=kinds.ANIMATIONS.exported_glob, options={"HIDDEN"})
-    checked = ("names", "config", "prefix", "bone_names", "bone_table", "from_file")
+    checked = ("filepath", "names", "config", "prefix", "bone_names", "bone_table", "from_file")
 
-    def warn_before(self, context: Context, report: Report) -> None:
+    def preview(self, context: Context, report: Report) -> None:
         """Warn of bones that the game does not know."""
         rig, found = rig_to_export(context, self.collection), Report()
         options = options_from(self, AnimationExportOptions, table=self.table())

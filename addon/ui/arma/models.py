@@ -11,7 +11,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ...blender.typed import Context, Object
-from ...core.errors import MotionbridgeError, WriteError
+from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import p3d
 from ...games import plan as plans
@@ -19,14 +19,10 @@ from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, classes_of, iface_, options_from, properties_from, rpt_
-from ..change_words import file_sentence, tell
+from ..change_words import file_sentence
 from ..files import (
     FileExport,
-    draw_backup,
-    draw_changes_on_disk,
-    draw_check_first,
     source_collection,
-    warning_lines,
 )
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome, draw_last_check, stores_nothing
@@ -95,11 +91,8 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection")
     types = ("MESH",)
-    if TYPE_CHECKING:  # as in `LongWork`
-        _warnings: dict[tuple[bool, bool, bool], tuple[list[str], FilePlan | None]] | None = None
-        """Options -> what the export would warn of, and its plan, for the file browser."""
-    else:
-        _warnings = None
+    checked = ("selected", "transforms")
+    is_costly = True
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file; of a new model the one that it was exported to last."""
@@ -110,25 +103,14 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
             parts = chosen_model(context, selected=self.selected).parts
             last = plans.last_destination([active, *parts])
             self.filepath = last or f"{bpy.path.clean_name(active.name)}.p3d"
-        self.check(context)
 
-    def _key(self) -> tuple[bool, bool, bool]:
-        return self.selected, self.modifiers, self.transforms
-
-    def check(self, context: Context) -> bool:
-        """Called by Blender when an option or the name changes: collect the warnings of the export."""
-        self._warnings = {} if self._warnings is None else self._warnings
-        if self._key() not in self._warnings:
-            options = options_from(self, ModelExportOptions, work_folder=arma_folder(context))
-            try:
-                chosen = chosen_model(context, self.collection, selected=self.selected)
-                report = Report()
-                self.warn_of_left_out(context, report)
-                plan = model_export.preview(context, chosen, options, report)
-                self._warnings[self._key()] = warning_lines(report), plan
-            except MotionbridgeError as refusal:
-                self._warnings[self._key()] = [tell(refusal.sentence())], None
-        return bool(ExportHelper.check(self, context))
+    def preview(self, context: Context, report: Report) -> "FilePlan":
+        options, found = options_from(self, ModelExportOptions, work_folder=arma_folder(context)), Report()
+        plan = model_export.preview(
+            context, chosen_model(context, self.collection, selected=self.selected), options, found
+        )
+        report.include(Report(found.warnings))
+        return plan
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
@@ -137,10 +119,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
             _draw_chosen(layout, chosen_model(context, selected=self.selected))
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "transforms")
-        draw_backup(layout, self, self.filepath)
-        warnings, plan = (self._warnings or {}).get(self._key(), ((), None))
-        draw_changes_on_disk(layout, plan, self.filepath)
-        draw_check_first(layout, warnings)
+        self.draw_last(context)
 
     def written(self, context: Context) -> Collection[Object]:
         return chosen_model(context, self.collection, selected=self.selected).parts

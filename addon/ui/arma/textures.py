@@ -51,7 +51,7 @@ class EXPORT_SCENE_OT_arma_paa(TextureExportProperties, ImageExport, ExportHelpe
     def planned(self, image: bpy.types.Image, path: str, report: Report) -> "FilePlan":
         return textures.plan_texture(image, path, options_from(self, TextureExportOptions), report)
 
-    def preview(self, image: bpy.types.Image, path: str, report: Report) -> None:
+    def preview_image(self, image: bpy.types.Image, path: str, report: Report) -> None:
         textures.preview_texture(image, path, options_from(self, TextureExportOptions), report)
 
 

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ...blender.typed import Context, Object
-from ...core.errors import MotionbridgeError, ReadError, WriteError
+from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, rotors, textures
 from ...games.descent3.model_properties import holder_of
@@ -27,7 +27,7 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import file_sentence, tell
+from ..change_words import file_sentence
 from ..files import (
     FileExport,
     ModelFileImport,
@@ -35,7 +35,7 @@ from ..files import (
 )
 from ..images import ImageExport, ImageImport
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
-from ..operation import Need, Outcome, call_operator, wrapped_lines
+from ..operation import Need, Outcome, call_operator
 from ..preferences import descent3_folders
 from ..saving import ModelSaveBack
 from ..target import has_mesh, objects_of
@@ -314,16 +314,10 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         name="Normals", description="Which vertex normals to export", items=NORMAL_ITEMS, default="GAME"
     )
 
-    if TYPE_CHECKING:
-        _not_shown: Report | None = None
-    else:
-        _not_shown = None
-
     def suggest(self, context: Context) -> None:
-        """Suggest the imported file, and find what Blender does not show of the model."""
+        """Suggest the imported file."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
-            self._not_shown = _not_shown_of(context, holder)
             came_from = holder.motionbridge_descent_model
             folder = bpy.path.abspath(came_from.path) if came_from.path else ""
             name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
@@ -339,9 +333,12 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         for name in ("normals", "anew"):
             layout.prop(self, name)
         self.draw_last(context)
-        for finding in map(tell, self._not_shown.lines()) if self._not_shown is not None else ():
-            for number, line in enumerate(wrapped_lines(finding, 40)):
-                layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
+
+    def preview(self, context: Context, report: Report) -> None:
+        """Report what Blender does not show of the model."""
+        holder = holder_of(context.view_layer.objects.active)
+        if holder is not None:
+            report.include(motion.unseen(hierarchy.hierarchy_of(context, hierarchy.Chosen(holder), Report())))
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.MODELS))
@@ -351,15 +348,6 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
         return Outcome(file_sentence(path, plan))
-
-
-def _not_shown_of(context: Context, holder: Object) -> Report:
-    chosen, report = hierarchy.Chosen(holder), Report()
-    try:
-        return motion.unseen(hierarchy.hierarchy_of(context, chosen, report))
-    except MotionbridgeError as refusal:  # the export will report it, unless the scene changes first
-        report.warn(str(refusal))
-        return report
 
 
 def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":

@@ -1,6 +1,7 @@
 """Level files: import, export, Save Back, checks and panels."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ...blender import scope
 from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Context, Object
-from ...core.errors import MotionbridgeError, ReadError, WriteError
+from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.levels import details as level_details
@@ -32,13 +33,10 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import file_sentence, tell
+from ..change_words import file_sentence
 from ..files import (
     FileExport,
     FileImport,
-    draw_backup,
-    draw_changes_on_disk,
-    draw_check_first,
     source_collection,
 )
 from ..layouts import fields, paragraph
@@ -192,48 +190,21 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the level object of this collection")
     types = ("MESH",)
-    findings: StringProperty(
-        name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
-    )
-    if TYPE_CHECKING:  # as in `LongWork`
-        _found: dict[tuple[bool, bool], str] | None = None
-        """Options -> findings; None without a file browser."""
-        _plan: Plan | None = None
-        """What was planned last."""
-    else:
-        _found = _plan = None
+    checked = ("anew",)
+    is_costly = True
 
     def suggest(self, context: Context) -> None:
-        """Suggest the imported file, and collect errors and warnings for it."""
-        self._plan = None
-        try:
+        """Suggest the imported file."""
+        with suppress(WriteError):  # the preview reports it
             holder = level_holders_to_export(context, self.collection, whole=True)[0]
-        except WriteError as refusal:
-            self.findings = tell(refusal.sentence())
-            return
-        came_from = holder.motionbridge_level.path
-        suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
-        self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(holder.name)}{suffix}"
-        self._found = {}
-        self.check(context)
+            came_from = holder.motionbridge_level.path
+            suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
+            self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(holder.name)}{suffix}"
 
     def check(self, context: Context) -> bool:
-        """Called by Blender when an option or the name changes: collect errors and warnings.
-
-        The typed name stays: the suffix depends on the kind of file and is added by `run`.
-        """
-        key = self.modifiers, self.anew
-        if self._found is None:
-            return False
-        if key not in self._found:
-            try:
-                found = self._collect(context)
-            except MotionbridgeError as refusal:
-                found = [tell(refusal.sentence())]
-            self._found[key] = "\n".join(found)
-        changed = self.findings != self._found[key]
-        self.findings = self._found[key]
-        return bool(changed)
+        """Keep the typed name: the suffix depends on the kind of file and is added by `run`."""
+        self.previewed(context)
+        return True
 
     def written(self, context: Context) -> Collection[Object]:
         holders = level_holders_to_export(context, self.collection, whole=True)
@@ -243,38 +214,36 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         """Of meshes, those whose kind can be set in the panel."""
         return obj.motionbridge_level.kind in {"NONE", *DRAWN_KINDS}
 
-    def _collect(self, context: Context) -> list[str]:
-        """Return what the game or its tools would reject, and what the export would warn of. Raises `WriteError`.
+    def preview(self, context: Context, report: Report) -> "Plan":
+        """Warn of what the game or its tools would reject, and of what the export would warn of.
 
         The checks of a whole `level` stay in its panel: they compare its layers, which takes long.
         """
         holder, *others = level_holders_to_export(context, self.collection, whole=True)
         materials = known_materials(context, holder, Report())
         options = options_from(self, LevelExportOptions, game_materials=materials)
-        found = []
+        problems = []
         if holder.motionbridge_level.kind != "LEVEL":
-            found = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
-        report = Report()
-        self.warn_of_left_out(context, report)
-        plan = level_geometry.plan_export(context, holder, options, report, others=others)
+            problems = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
+        found = Report()
+        plan: Plan = level_geometry.plan_export(context, holder, options, found, others=others)
         if plan.changes and (others or holder.type != "MESH"):  # the report has those of the whole file
-            found = []
-        self._plan = plan
-        known = {one.line for one in found}
-        rest = Report({words: places for words, places in report.warnings.items() if words not in known})
-        return [*(tell(one.sentence) for one in found), *map(tell, rest.lines())]
+            problems = []
+        for problem in problems:
+            report.warn(problem.sentence)
+            found.warnings.pop(problem.line, None)
+        report.include(found)
+        return plan
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "anew")
-        draw_backup(layout, self, self.filepath)
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
             words = iface_("If vertices were edited, level.geom and level.geomx are written beside the file")
             paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
-        draw_changes_on_disk(layout, self._plan, self.filepath)
-        draw_check_first(layout, self.findings.split("\n") if self.findings else ())
+        self.draw_last(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.LEVELS))
