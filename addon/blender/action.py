@@ -32,12 +32,13 @@ from .bone_curves import (
     evaluated_poses,
     identity_of,
     key_times,
+    keys_at,
     table_of,
     write_keys,
 )
 from .control_links import controls_of
 from .keyed_poses import follows_keys
-from .nla import evaluated_tracks
+from .nla import moved_besides_keys
 from .rotation_modes import modes_set
 
 if TYPE_CHECKING:
@@ -51,9 +52,8 @@ CHANNELS = 7
 CHANNEL_WIDTHS = (("rotation_quaternion", 4), ("location", 3))
 MOVING = (".location", ".rotation_quaternion", ".rotation_euler", ".rotation_axis_angle")
 """Ends of the data paths of F-curves that move bones."""
-CONSTRAINTS, DRIVERS, STRIPS = "active constraints", "active drivers", "NLA tracks"
 INHERITANCE = "bones that are connected or do not inherit from their parents"
-"""Reasons why a pose is not defined by its keys alone."""
+"""A reason why a pose is not defined by its keys alone."""
 NEAR = 1e-3
 """Tolerance in frames for a key to be on a frame: Blender stores times as 32-bit floats."""
 DISTORTED = 1e-3
@@ -116,10 +116,7 @@ class ClipWriter:
         """
         rotations, locations = self._used.to_basis(clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
-        keys = np.empty((len(tracks), CHANNELS, frames, 2), np.float32)
-        keys[..., 0] = key_frames(first_frame, frames, step)
-        keys[:, :4, :, 1] = rotations.transpose(0, 2, 1)
-        keys[:, 4:, :, 1] = locations.transpose(0, 2, 1)
+        keys = keys_at(key_frames(first_frame, frames, step), rotations, locations)
         keyed = np.empty((len(tracks), CHANNELS), np.bool_)
         keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
         keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
@@ -298,15 +295,7 @@ def why_sampled(rig: Object) -> list[str]:
 
     `sampling.Movers` finds the bones that these affect.
     """
-    reasons = []
-    bones = rig.pose.bones
-    if any(map(moving, bones)):
-        reasons.append(CONSTRAINTS)
-    data = rig.animation_data
-    if data is not None and any(not curve.mute for curve in data.drivers):
-        reasons.append(DRIVERS)
-    if any(len(track.strips) for track in evaluated_tracks(rig)):
-        reasons.append(STRIPS)
+    reasons = moved_besides_keys(rig, itertools.chain.from_iterable(map(moving, rig.pose.bones)))
     if not all(follows_keys(bone) for bone in rig.data.bones):
         reasons.append(INHERITANCE)
     return reasons

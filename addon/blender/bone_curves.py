@@ -122,6 +122,18 @@ class ActionTemplate:
         return self._add_curves(action, bag)
 
 
+def keys_at(frames: NDArray[Any], *groups: Floats) -> NDArray[np.float32]:
+    """Return (bones, channels, frames, 2) keys of frame and value at ``frames``, for groups of channels (bones, frames,
+    width).
+    """
+    ends = np.cumsum([values.shape[2] for values in groups]).tolist()
+    keys = np.empty((len(groups[0]), ends[-1], len(frames), 2), np.float32)
+    keys[..., 0] = frames
+    for values, end in zip(groups, ends, strict=True):
+        keys[:, end - values.shape[2] : end, :, 1] = values.transpose(0, 2, 1)
+    return keys
+
+
 def write_keys(
     curves: Sequence[bpy.types.FCurve], keys: NDArray[np.float32], keyed: NDArray[np.bool_] | None = None
 ) -> None:

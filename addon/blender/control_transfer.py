@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..core import affine
 from ..core.control_rig import KEYED, Role
 from . import bone_curves, compat, control_edits, scope
-from .bone_curves import ActionTemplate, bone_within, write_keys
+from .bone_curves import ActionTemplate, bone_within, keys_at, write_keys
 from .control_links import (
     control_action,
     controls_of,
@@ -253,14 +253,8 @@ def _copy_for_evaluation(controls: Object, needed: set[int], made: list[Any]) ->
 def _keys(
     rows: NDArray[np.intp], frames: NDArray[np.float32], rotations: Floats, locations: Floats
 ) -> NDArray[np.float32]:
-    """Return (curves, frames, 2) keys of the controls ``rows`` on all ``frames``, of channels of all controls:
-    quaternions (controls, frames, 4) and locations (controls, frames, 3).
-    """
-    keys = np.empty((len(rows), 7, len(frames), 2), np.float32)
-    keys[..., 0] = frames
-    keys[:, :4, :, 1] = rotations[rows].swapaxes(1, 2)
-    keys[:, 4:, :, 1] = locations[rows].swapaxes(1, 2)
-    return keys.reshape(-1, len(frames), 2)
+    """Return (curves, frames, 2) keys of the controls ``rows``, of channels of all controls."""
+    return keys_at(frames, rotations[rows], locations[rows]).reshape(-1, len(frames), 2)
 
 
 def _remove_unused(blocks: Sequence[Any]) -> None:

@@ -25,6 +25,7 @@ from .bone_curves import (
     ActionTemplate,
     evaluated_poses,
     key_times,
+    keys_at,
     rotation_kind,
     table_of,
     write_keys,
@@ -170,13 +171,8 @@ class DeltaWriter:
         self, action: Action, found: DeltaChannels, frames: NDArray[np.float32], made: Sequence[Any] | None = None
     ) -> None:
         """Write the keys of an action that has the template's F-curves (``made``, else all) and set its range."""
-        keys = np.empty((len(self.places), CHANNELS, len(frames), 2), np.float32)
-        keys[..., 0] = frames
-        start = 0
-        for values in (found.locations, found.rotations, found.scales):
-            width = values.shape[-1]
-            keys[:, start : start + width, :, 1] = values[self.places].transpose(0, 2, 1)
-            start += width
+        groups = (found.locations, found.rotations, found.scales)
+        keys = keys_at(frames, *(values[self.places] for values in groups))
         written = np.ones((len(self.places), CHANNELS), np.bool_)
         for row, place in enumerate(self.places):
             order = self._orders.get(self.rest.bones[place])

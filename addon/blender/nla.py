@@ -9,7 +9,7 @@ The bones of an armature with a control rig copy the controls, so there the stri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -248,6 +248,27 @@ def evaluated_tracks(owner: Any) -> list[bpy.types.NlaTrack]:
         tweaked = [number for number, track in enumerate(found) if _plays(track.strips, data.action)]
         found = found[: max(tweaked) + 1] if tweaked else found
     return found
+
+
+CONSTRAINTS, DRIVERS, STRIPS = "active constraints", "active drivers", "NLA tracks"
+"""Reasons why poses are not defined by keys alone."""
+
+
+def moved_besides_keys(
+    owner: Any, constraints: Iterable[bpy.types.Constraint], is_moved: Callable[[str], bool] = lambda _: True
+) -> list[str]:
+    """Return what moves ``owner`` besides its keys: ``constraints`` of it that are not muted, drivers of data paths for
+    which ``is_moved`` is True, and NLA strips.
+    """
+    reasons = []
+    if any(not constraint.mute for constraint in constraints):
+        reasons.append(CONSTRAINTS)
+    data = owner.animation_data
+    if data is not None and any(not curve.mute and is_moved(curve.data_path) for curve in data.drivers):
+        reasons.append(DRIVERS)
+    if any(len(track.strips) for track in evaluated_tracks(owner)):
+        reasons.append(STRIPS)
+    return reasons
 
 
 def _plays(strips: Any, action: Any) -> bool:

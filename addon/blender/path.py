@@ -22,7 +22,7 @@ from ..core.model import Channels, Path
 from ..core.pose_curves import single_key
 from . import compat, curve_keys, scope
 from .bone_curves import keeps_scale_at_one, rotation_kind
-from .nla import evaluated_tracks
+from .nla import evaluated_tracks, moved_besides_keys
 
 if TYPE_CHECKING:
     from .typed import Action, Context, Object
@@ -74,13 +74,7 @@ def why_sampled(owner: Any, action: Action | None) -> list[str]:
     reasons = []
     if owner.parent is not None:
         reasons.append(PARENT)
-    if any(not constraint.mute for constraint in owner.constraints):
-        reasons.append("active constraints")
-    data = owner.animation_data
-    if data is not None and any(not curve.mute for curve in data.drivers):
-        reasons.append("active drivers")
-    if any(len(track.strips) for track in evaluated_tracks(owner)):
-        reasons.append("NLA tracks")
+    reasons += moved_besides_keys(owner, owner.constraints)
     curves = compat.curves_of(action, owner)
     turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
     if (turned and turned != {ROTATION}) or (turned and owner.rotation_mode != "YXZ"):

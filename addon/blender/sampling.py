@@ -24,7 +24,7 @@ from ..core.model import Clip
 from ..core.report import Report, listed
 from . import action as actions
 from . import compat, nla, scope
-from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
+from .action import INHERITANCE
 from .armature import Rest, moving
 from .bone_curves import CurveTable, bone_within, channel_path, key_times, rotation_kind
 from .control_edits import (
@@ -37,6 +37,7 @@ from .control_edits import (
 )
 from .control_links import OWN, SWITCHES, control_action, controls_of, links_muted, links_of
 from .keyed_poses import follows_keys
+from .nla import CONSTRAINTS, DRIVERS, STRIPS
 from .rotation_modes import HiddenKeys, RotationModes
 
 if TYPE_CHECKING:

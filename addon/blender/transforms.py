@@ -117,16 +117,9 @@ def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
 
     With ``turning`` False drivers of its rotation are ignored.
     """
-    reasons = []
-    if any(not constraint.mute for constraint in owner.constraints):
-        reasons.append("active constraints")
-    data = owner.animation_data
-    if data is not None:
-        drivers = [curve for curve in data.drivers if not curve.mute]
-        if any(curve.data_path in WIDTHS and (turning or "rotation" not in curve.data_path) for curve in drivers):
-            reasons.append("active drivers")
-        if any(len(track.strips) for track in nla.evaluated_tracks(owner)):
-            reasons.append("NLA tracks")
+    reasons = nla.moved_besides_keys(
+        owner, owner.constraints, lambda path: path in WIDTHS and (turning or "rotation" not in path)
+    )
     if owner.parent_type not in ("OBJECT", "BONE"):
         reasons.append("a parent that deforms it")
     return reasons

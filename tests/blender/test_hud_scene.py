@@ -14,6 +14,7 @@ from mathutils import Vector
 from addon.blender import action as blender_action
 from addon.blender import control_links, control_rig, nla
 from addon.blender.armature import matrices_of
+from addon.blender.nla import CONSTRAINTS
 from addon.blender.sampling import Movers
 from addon.core.envelope import evaluate_curve
 from addon.core.errors import ReadError
@@ -466,7 +467,7 @@ def test_a_constraint_of_the_users_is_sampled_beside_the_pin(gamedata):
     child = root.children[0]
     child.constraints.new("COPY_LOCATION").target = made.camera
     found = Movers(made.item).of(made.item_actions["idle"])
-    assert found == {blender_action.CONSTRAINTS: {child.name}}
+    assert found == {CONSTRAINTS: {child.name}}
 
 
 def test_the_first_folder_that_has_a_file_wins(gamedata, tmp_path):

@@ -14,7 +14,9 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...blender import nla, transforms
+from ...blender.action import INHERITANCE
 from ...blender.bone_curves import channel_path, rotation_kind
+from ...blender.keyed_poses import follows_keys
 from ...blender.sampling import REST_TOLERANCE
 from ...core import affine
 from ...core.errors import WriteError
@@ -148,18 +150,12 @@ def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
     if not bone:
         return transforms.why_sampled(owner, turning=rotates)
     pose = owner.pose.bones[bone]
-    reasons = ["active constraints"] if any(not constraint.mute for constraint in pose.constraints) else []
-    data = owner.animation_data
-    own = f"{channel_path(bone, '')}"
-    if data is not None:
-        driven = [curve.data_path for curve in data.drivers if not curve.mute and curve.data_path.startswith(own)]
-        if any(rotates or "rotation" not in path for path in driven):
-            reasons.append("active drivers")
-        if any(len(track.strips) for track in nla.evaluated_tracks(owner)):
-            reasons.append("NLA tracks")
-    plain = pose.bone.use_inherit_rotation and pose.bone.inherit_scale == "FULL" and pose.bone.use_local_location
-    if not plain or pose.bone.use_connect:
-        reasons.append("bones that are connected or do not inherit from their parents")
+    own = channel_path(bone, "")
+    reasons = nla.moved_besides_keys(
+        owner, pose.constraints, lambda path: path.startswith(own) and (rotates or "rotation" not in path)
+    )
+    if not follows_keys(pose.bone):
+        reasons.append(INHERITANCE)
     if any("IK" in constraint.type for other in owner.pose.bones for constraint in other.constraints):
         reasons.append("inverse kinematics")
     return reasons

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...blender import compat, nla, scope
 from ...blender import path as paths
-from ...blender.action import STRIPS
+from ...blender.nla import STRIPS
 from ...blender.properties import keep, kept
 from ...core import files
 from ...core.changes import ENGLISH, sampled_because
