@@ -151,7 +151,8 @@ def _largest_gap(ones: NDArray[Any], others: NDArray[Any], unit: str) -> str:
     with np.errstate(invalid="ignore", over="ignore"):
         gaps = np.abs(ones.astype(np.float64) - others.astype(np.float64))
     largest = float(np.max(gaps, where=np.isfinite(gaps), initial=0.0))
-    return f", by at most {largest:.3g} {unit}".rstrip() if largest else ""
+    text = f"{largest:.3g}" if ones.dtype.kind == "f" else str(int(largest))
+    return f", by at most {text} {unit}".rstrip() if largest else ""
 
 
 def run_difference(place: str, one: bytes, other: bytes) -> Iterator[str]:

@@ -50,7 +50,8 @@ _PLAIN = View()
 def _fields(kind: Hashable) -> tuple[tuple[str, bool], ...]:
     """Return the names of the fields that take part in comparisons, and whether they hold runs of bytes."""
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        return tuple((field.name, "Bytes" in str(field.type)) for field in dataclasses.fields(kind) if field.compare)
+        compared = [field for field in dataclasses.fields(kind) if field.compare]
+        return tuple((field.name, "Bytes" in str(field.type) or "memoryview" in str(field.type)) for field in compared)
     return tuple((name, False) for name in getattr(kind, "_fields", ()))
 
 
@@ -222,7 +223,7 @@ class Walk:
             else:
                 yield from self._differences(f"{entry}: ", "", one[key], other[key])
         if [key for key in one if key in other] != [key for key in other if key in one]:
-            yield f"{path}the {word} are in another order"
+            yield line(f"{path}{word}".rstrip(" :"), "in another order")
 
     def _of_lists(self, path: str, word: str, ones: Sequence[Any], others: Sequence[Any]) -> Iterator[str]:
         place = f"{path}{word}".rstrip(" :")

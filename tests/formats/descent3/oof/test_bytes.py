@@ -289,9 +289,3 @@ def test_the_header_is_the_first_and_values_are_found_by_kind():
     assert len(list(document.all(SubObject))) == 2
     assert document.last(TextureNames).names == [b"Hull1\0"] * 2
     assert document.name == "test"
-
-
-def test_a_dump_shows_what_lies_behind_the_last_chunk():
-    document, _ = read(model() + b"\1\2\3")
-    assert list(Walk(oof.VIEWS).dump(document))[-1] == "tail 010203"
-    assert not list(Walk(oof.VIEWS).dump(read(model())[0]))[-1].startswith("tail")

@@ -128,14 +128,6 @@ def test_text_and_differences():
     assert list(Walk(bones.VIEWS).differences(one, other)) == ["bone 'head': friction: 0.75 / 0.5"]
 
 
-def test_bones_of_one_name_are_compared_each_with_its_own():
-    twice = SMALL.replace(b"neck\0", b"head\0")
-    one, _ = read(twice)
-    assert [bone.name for bone in one.bones] == ["head", "head"]
-    other, _ = read(twice.replace(struct.pack("<f", 0.75), struct.pack("<f", 0.5)))
-    assert list(Walk(bones.VIEWS).differences(one, other)) == ["bone 'head': friction: 0.75 / 0.5"]
-
-
 def test_masses_that_are_none_are_described():
     odd = struct.pack("<4f", float("inf"), 0, 0, 0), struct.pack("<4f", float("-inf"), 0, 0, 0)
     data = b"".join(chunk(number, chunk(2, b"a\0") + chunk(7, body)) for number, body in enumerate(odd))

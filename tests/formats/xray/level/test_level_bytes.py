@@ -92,12 +92,6 @@ def test_every_byte_of_a_geometry_has_a_name():
     assert document.quality == 0x018E
 
 
-def test_a_dump_shows_chunks_that_are_not_known():
-    document = geometry.read(SMALL_GEOM + chunk(99, b"abc"), "level.geom", Report())
-    lines = list(Walk(geometry.VIEWS).dump(document))
-    assert lines[-2:] == ["  id 0x63", "  bytes 616263"]
-
-
 @pytest.mark.parametrize("path", REAL)
 def test_every_real_file_is_identical(path):
     data = path.read_bytes()
