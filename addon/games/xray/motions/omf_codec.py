@@ -48,6 +48,7 @@ from ..bones.properties import bones_in_order, game_name
 from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
 from . import timing as motion_timing
+from .files import Unedited
 from .gathering import Gatherer
 from .library import (
     MotionImport,
@@ -60,7 +61,6 @@ from .library import (
 )
 from .omf_host import MotionPlan, OmfHost, fingerprint, host_as_imported, host_of_list, host_on_disk, settle
 from .properties import LISTS, order_of_angles
-from .unedited import Unedited
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Object

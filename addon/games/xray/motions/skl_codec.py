@@ -58,9 +58,8 @@ from .files import skl_document_of, skl_motion_of
 from .gathering import Gatherer
 from .library import MotionImport, Opened, Plan, add, imported_name, refuse_unknown_bones, remember_shown
 from .properties import EULER_ORDER, SKL_LISTS, order_of_angles
-from .skl_bones import Bones, bones_of, tracks_on
 from .skl_host import MadeMotion, SklHost, by_name, fingerprint, host_on_disk, is_model
-from .skl_pose import Showing, Shown, ShownTracks, same, show, show_all, to_file
+from .skl_pose import Bones, Showing, Shown, ShownTracks, bones_of, same, show, show_all, to_file, tracks_on
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
