@@ -179,7 +179,12 @@ def keep(owner: Any, name: str, data: bytes | bytearray | memoryview) -> None:
     """Store ``data`` in a property made by `bytes_property`, and version and digest in the property beside it."""
     data = bytes(data)
     setattr(owner, name, data)
-    setattr(owner, _SEAL.format(name), _seal(data))
+    setattr(owner, _SEAL.format(name), seal_of(data))
+
+
+def stored_seal(owner: Any, name: str) -> bytes:
+    """Return the seal of what `keep` stored, which equals `seal_of` its bytes; empty if nothing was stored."""
+    return _stored(owner, _SEAL.format(name))
 
 
 def drop(owner: Any, name: str) -> None:
@@ -193,8 +198,8 @@ def kept(owner: Any, name: str) -> bytes:
 
     Raises `ReadError` if they do not match their digest, or if a newer Motionbridge stored them.
     """
-    data, seal = _stored(owner, name), _stored(owner, _SEAL.format(name))
-    if (not seal and not data) or seal == _seal(data):
+    data, seal = _stored(owner, name), stored_seal(owner, name)
+    if (not seal and not data) or seal == seal_of(data):
         return data
     if len(seal) == 1 + _DIGEST_SIZE and seal[0] > DATA_VERSION:
         remedy = "Update Motionbridge, or import the file again"
@@ -219,7 +224,8 @@ def _stored(owner: Any, name: str) -> bytes:
     return data if isinstance(data, bytes) else bytes(str(data), "utf-8", "surrogateescape")
 
 
-def _seal(data: bytes) -> bytes:
+def seal_of(data: bytes) -> bytes:
+    """Return the data version and the digest of bytes."""
     return bytes([DATA_VERSION]) + blake2b(data, digest_size=_DIGEST_SIZE).digest()
 
 

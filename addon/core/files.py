@@ -20,6 +20,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,31 @@ def read_file(path: Path | str, size: int = -1) -> bytes:
     if not data:
         raise _empty(path)
     return data
+
+
+@dataclass(frozen=True)
+class FileLocation:
+    """Where a file is that was imported or saved: its absolute path.
+
+    What remembers a file has one of these and no path of its own, because files inside a game's archives have a
+    location too: that of the archive, and their name in it.
+    """
+
+    path: str
+
+    def content(self) -> bytes:
+        """Return the bytes of the file, b"" if it is missing or empty. Raises `ReadError` if it cannot be read."""
+        found = Path(self.path)
+        return read_file(found) if found.is_file() and found.stat().st_size else b""
+
+    def digest(self) -> str | None:
+        """Return the SHA-256 of the file, None if it is missing. Raises `ReadError` if it cannot be read."""
+        # An empty file, which another program may leave, is one that has changed.
+        return hashlib.sha256(self.content()).hexdigest() if Path(self.path).is_file() else None
+
+    def is_same(self, other: FileLocation) -> bool:
+        """Return whether both are one file, by their names or through links."""
+        return resolved(self.path) == resolved(other.path)
 
 
 def map_file(path: Path | str) -> memoryview:

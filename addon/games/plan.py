@@ -15,6 +15,7 @@ import bpy
 from ..blender.properties import is_local
 from ..core import files
 from ..core.errors import MotionbridgeError, WriteError
+from ..core.files import FileLocation
 from ..core.report import listed
 from ..formats import compare, is_comparable
 
@@ -35,7 +36,7 @@ class OtherBase(Enum):
     """The file as imported: changes that others made since are overwritten."""
 
 
-_saved: dict[tuple[int, str, str], str] = {}
+_saved: dict[tuple[int, FileLocation, str], str] = {}
 
 
 def remember_saved(holder: ID, path: str, digest: str, part: str = "") -> None:
@@ -44,12 +45,21 @@ def remember_saved(holder: ID, path: str, digest: str, part: str = "") -> None:
     ``part``: what of the file was saved, if it is not the whole (``motions``). Kept outside the .blend, because undo
     does not restore files.
     """
-    _saved[holder.session_uid, str(Path(path)), part] = digest
+    _saved[holder.session_uid, _location(path), part] = digest
 
 
 def saved_here(holder: ID, path: str, part: str = "") -> str:
     """Return the SHA-256 of a data-block's last save at ``path`` since Blender was started; "" if there was none."""
-    return _saved.get((holder.session_uid, str(Path(path)), part), "")
+    return _saved.get((holder.session_uid, _location(path), part), "")
+
+
+def _location(path: Path | str) -> FileLocation:
+    return FileLocation(str(Path(path)))
+
+
+def location_of(properties: Any) -> FileLocation:
+    """Return where the file is whose path ``properties`` store, which may be relative to the .blend."""
+    return FileLocation(bpy.path.abspath(properties.path))
 
 
 _exported: dict[int, str] = {}
@@ -102,7 +112,7 @@ class FilePlan:
 
     def on_disk(self) -> str | None:
         """Return the SHA-256 of what `write` would replace, None if there is nothing. Raises `ReadError`."""
-        return digest_on_disk(self.path)
+        return FileLocation(self.path).digest()
 
     def is_saved(self) -> bool:
         """Return whether the file on disk already has these bytes."""
@@ -115,8 +125,7 @@ class FilePlan:
 
     def content_on_disk(self) -> bytes:
         """Return the bytes of what `write` would replace, b"" if there is nothing. Raises `ReadError`."""
-        found = Path(self.path)
-        return files.read_file(found) if found.is_file() and found.stat().st_size else b""
+        return FileLocation(self.path).content()
 
     def compare_with_disk(self) -> None:
         """Let ``changes`` be those to the file on disk, if that is not the file they compare with.
@@ -186,22 +195,13 @@ class Together(FilePlan):
             plan.write(backup=backup)
 
 
-def digest_on_disk(path: Path | str) -> str | None:
-    """Return the SHA-256 of a file, None if it does not exist. Raises `ReadError` if it cannot be read."""
-    found = Path(path)
-    if not found.is_file():
-        return None
-    # An empty file, which another program may leave, is one that has changed.
-    return hashlib.sha256(files.read_file(found) if found.stat().st_size else b"").hexdigest()
-
-
 def starts_from_disk(path: Path | str, known: Collection[str], if_changed: OtherBase) -> bool:
     """Return whether the file on disk is the base for saving; False if it is missing or the imported file is the base.
 
     ``known``: SHA-256 values of the file as imported or saved since. Raises `WriteError` if the file on disk is another
     one and ``if_changed`` is `OtherBase.REFUSE`.
     """
-    digest = digest_on_disk(path)
+    digest = _location(path).digest()
     if digest is None:
         return False
     if digest in known or if_changed is OtherBase.DISK:
@@ -252,10 +252,10 @@ def remember_exported(path: Path | str, data: bytes, properties: Any) -> str:
 
     Return the SHA-256 of ``data``, "" if it is another file.
     """
-    if not properties.path or not is_same_file(properties.path, path):
+    if not properties.path or not location_of(properties).is_same(_location(path)):
         return ""
     digest = hashlib.sha256(data).hexdigest()
-    remember_saved(properties.id_data, bpy.path.abspath(properties.path), digest)
+    remember_saved(properties.id_data, location_of(properties).path, digest)
     return digest
 
 
@@ -264,11 +264,6 @@ def keep_exported(path: Path | str, data: bytes, properties: Any) -> None:
     digest = remember_exported(path, data, properties)
     if digest and is_local(properties.id_data):
         properties.saved = digest
-
-
-def is_same_file(stored: str, path: Path | str) -> bool:
-    """Return whether ``path`` is the file at the path ``stored`` in a .blend, which may be relative to it."""
-    return files.resolved(bpy.path.abspath(stored)) == files.resolved(path)
 
 
 def warn_of_pasted(owner: ID, parts: Iterable[tuple[ID, Any]], path_of: Callable[[Any], str], report: Report) -> None:

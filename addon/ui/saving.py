@@ -16,6 +16,7 @@ from bpy.props import EnumProperty
 from ..blender import scope
 from ..blender.properties import refuse_linked
 from ..blender.typed import Action, Context, Object
+from ..core import files
 from ..core.errors import MotionbridgeError, refused_access
 from ..core.report import Report
 from ..games import plan as plans
@@ -243,7 +244,7 @@ class SaveBack(Operation, BackupChoice):
         names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
         options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
         chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
-        return tuple(plans.digest_on_disk(bpy.path.abspath(path)) for path in self.paths(context)), chosen
+        return tuple(files.FileLocation(bpy.path.abspath(path)).digest() for path in self.paths(context)), chosen
 
     def draw(self, context: Context) -> None:
         """Draw the file, its changes, the warnings, the choices to make, the options."""

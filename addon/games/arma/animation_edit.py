@@ -18,7 +18,7 @@ from ...blender.rotation_modes import HiddenKeys, angles_in_use
 from ...core.changes import Changes, Part
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
-from ..plan import OtherBase, Together, digest_on_disk, refuse_changed, remember_saved, saved_here
+from ..plan import OtherBase, Together, location_of, refuse_changed, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
 from .animation_import import animations_of
@@ -184,9 +184,9 @@ def _warn_of_same_file(rig: Object, action: Action, report: Report) -> None:
 
 def is_changed_on_disk(action: Action) -> bool:
     """Return whether others changed the source file of an action. Raises `ReadError`."""
-    path = bpy.path.abspath(action.motionbridge_animation.path)
+    location = location_of(action.motionbridge_animation)
     imported = hashlib.sha256(kept(action.motionbridge_animation, "document")).hexdigest()
-    return digest_on_disk(path) not in {None, imported, saved_here(action, path)}
+    return location.digest() not in {None, imported, saved_here(action, location.path)}
 
 
 def original_of(action: Action) -> Action | None:

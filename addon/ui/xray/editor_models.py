@@ -160,7 +160,7 @@ class EXPORT_SCENE_OT_xray_object(
         if holder.motionbridge_editor_model.is_model:
             editor_exporting.settle_exported(plan, holder)
         if plan.written:
-            self.restore_hidden_keys(holder, [action for action, _ in plan.written])
+            self.restore_hidden_keys(holder, list(plan.written))
         return Outcome(file_sentence(path, plan))
 
     def _chosen(self, holder: Object) -> list[Action]:
@@ -359,7 +359,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(ModelSaveBack, EditorMotionChoices,
         """Store that the model and its motions are those of the written file."""
         super().settle(context, plan)
         if plan.written:
-            self.restore_hidden_keys(editor_model_of(context), [action for action, _ in plan.written])
+            self.restore_hidden_keys(editor_model_of(context), list(plan.written))
 
 
 def _motions_inside(holder: Object) -> list[Action]:

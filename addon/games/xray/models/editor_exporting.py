@@ -49,14 +49,14 @@ from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
 from ....formats.xray.omf.document import MOST_BONES
-from ...plan import FilePlan, OtherBase, is_same_file, keep_exported, keep_saved, onto_imported, remember_saved
+from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, location_of, onto_imported, remember_saved
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.values import PROPERTIES_OF_CHUNK
 from ..motions import library
 from ..motions.library import motions_of
 from ..motions.skl_codec import SKL, keep_saved_motion
-from ..motions.skl_host import SklHost, by_name
+from ..motions.skl_host import SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .exporting import (
     NO_TEXTURE,
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Material, Object
     from ....formats.xray.object.document import Mesh
     from ....formats.xray.skl import Skl
+    from ..motions.hosts import MotionIdentity
     from ..motions.properties import SkeletalFile
     from .properties import EditorModelProperties
 
@@ -84,8 +85,8 @@ class ModelPlan(FilePlan):
     """An editor model to write. ``motions``: the motions inside it, if they differ from the stored ones."""
 
     motions: skl.Skl | None = None
-    written: list[tuple[Any, str]] = field(default_factory=list)
-    """The actions of the motions, each with the name of its motion in the file."""
+    written: dict[Action, MotionIdentity] = field(default_factory=dict)
+    """The actions of the motions, each with its motion in the file."""
     shown_keys: dict[Any, str] = field(default_factory=dict)
     """As in `library.Plan`."""
 
@@ -119,7 +120,7 @@ def with_motions(
     only. Raises `WriteError`.
     """
     held = document.model.first(skl.Skl) or skl.new_skls([])
-    host = SklHost(rig, held, file, on_disk=True, model=document)
+    host = SklHost.of(rig, held, file, on_disk=True, model=document)
     with scope.object_mode(context):
         plan = library.plan_onto(
             SKL, context, rig, chosen, path, host=host, options=options, report=report, samples=samples
@@ -220,11 +221,12 @@ def settle(plan: ModelPlan, holder: Object) -> None:
     keep_saved(plan, properties)
     if plan.motions is not None:
         _remember_motions(properties, plan.path, plan.motions)
-    motions = by_name(plan.motions) if plan.motions is not None else {}
-    for action, label in plan.written:
-        action.motionbridge_skeletal.imported_name = label
-        if plan.motions is not None or action not in plan.shown_keys:
-            keep_saved_motion(action, motions.get(label.lower()) if action in plan.shown_keys else None)
+    for action, written in plan.written.items():
+        action.motionbridge_skeletal.imported_name = written.name
+        if action not in plan.shown_keys:
+            keep_saved_motion(action, None)
+        elif plan.motions is not None:
+            keep_saved_motion(action, plan.motions.motions[written.index])
     library.remember_shown(plan)
     for file in holder.motionbridge_skeletal_files:
         if file.embedded and bpy.path.abspath(file.path) == bpy.path.abspath(plan.path):
@@ -235,7 +237,7 @@ def settle_exported(plan: ModelPlan, holder: Object) -> None:
     """After an export of ``plan``: if it replaced the imported file, remember it as after `settle`."""
     properties = holder.motionbridge_editor_model
     keep_exported(plan.path, plan.data, properties)
-    if is_same_file(properties.path, plan.path) and is_local(holder):
+    if location_of(properties).is_same(files.FileLocation(plan.path)) and is_local(holder):
         settle(plan, holder)
 
 

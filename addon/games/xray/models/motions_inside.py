@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....blender.properties import is_local, keep, kept
+from ....core.files import FileLocation
 from ....core.report import Report
 from ....formats.xray import ogf
 from ....formats.xray.ogf.document import motion_set_of, with_motion_set
-from ...plan import is_same_file, remember_saved
+from ...plan import location_of, remember_saved
 from ..motions.files import are_stored
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def files_inside(holder: Object, path: Path | str) -> list[Any]:
     """Return the motion files of an armature that are inside the model at ``path``."""
     listed = holder.motionbridge_motion_files
-    return [file for file in listed if file.embedded and is_same_file(file.path, path)]
+    return [file for file in listed if file.embedded and location_of(file).is_same(FileLocation(str(path)))]
 
 
 def follow_model(holder: Object, path: Path | str, data: bytes) -> None:
@@ -45,7 +46,7 @@ def follow_motions(holder: Object, path: str, motions: MotionSet, before: str, d
     """
     properties = holder.motionbridge_model
     data = kept(properties, "document")
-    if not properties.is_model or not data or not is_same_file(properties.path, path):
+    if not properties.is_model or not data or not location_of(properties).is_same(FileLocation(str(path))):
         return
     base = ogf.read(data, Path(path).name, Report())
     if motion_set_of(base) is None:

@@ -29,7 +29,7 @@ from ....core import files, names
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, said_of
 from ....formats.xray.omf.edit import LONGEST_NAME
-from ...plan import FilePlan, OtherBase, digest_on_disk, remember_saved, saved_here, starts_from_disk
+from ...plan import FilePlan, OtherBase, location_of, remember_saved, saved_here, starts_from_disk
 from ..bones.properties import game_name
 from . import files as motion_files
 from . import hosts, replaced
@@ -381,8 +381,10 @@ class Plan(FilePlan):
     """A file of motions to write."""
 
     document: Any = None
-    written: list[tuple[Action, str]] = field(default_factory=list)
-    """The written actions, each with the name of its motion in the file."""
+    written: dict[Action, hosts.MotionIdentity] = field(default_factory=dict)
+    """The written actions, each with its motion in the planned file."""
+    unwritten: dict[Action, hosts.MotionIdentity] = field(default_factory=dict)
+    """Actions of the file that are not written, with their motions there."""
     edited: list[Action] = field(default_factory=list)
     """The written actions that differ from the file they are written into, including new ones."""
     theirs: list[Action] = field(default_factory=list)
@@ -465,7 +467,7 @@ def plan_save_back(
     _warn_of_other_rigs(codec.lists, rig, file, report)
     theirs: dict[Any, None] = {}
     if others_changed:
-        changed = hosts.changed_on_disk(host, chosen, saved_motions(rig, file))
+        changed = host.changed_by_others(chosen, saved_motions(rig, file))
         theirs = dict.fromkeys(_unedited(codec, context, rig, file, changed, options=options, samples=samples))
     for action in theirs:
         report.warn(
@@ -487,7 +489,7 @@ def plan_save_back(
     )
     host.arrange(plan, chosen, whole=only is None)
     plan.imported, plan.theirs = file.sha256, list(theirs)
-    plan.base = (digest_on_disk(path) or "") if others_changed else ""
+    plan.base = (location_of(file).digest() or "") if others_changed else ""
     return plan
 
 
@@ -504,7 +506,7 @@ def saved_motions(rig: Object, file: MotionFile | SkeletalFile) -> set[bytes]:
 
 def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
     """Return whether the file on disk is neither the imported nor the saved one."""
-    digest = digest_on_disk(bpy.path.abspath(file.path))
+    digest = location_of(file).digest()
     return digest is not None and digest not in _known_digests(rig, file)
 
 
@@ -516,7 +518,7 @@ def _unedited(
         return []
     host = codec.host(rig, chosen, file=file)
     plan = plan_onto(codec, context, rig, chosen, file.name, host=host, report=Report(), **reading)
-    renamed = {action for action, label in plan.written if label != imported_name(action, codec.lists)}
+    renamed = {action for action, one in plan.written.items() if one.name != imported_name(action, codec.lists)}
     return [action for action in chosen if action not in plan.edited and action not in renamed]
 
 
@@ -537,7 +539,7 @@ def settle_saved(
 
 def remember_shown(plan: Any) -> None:
     """After ``plan`` was written: remember which of its motions were written as they were shown."""
-    for action, _ in plan.written:
+    for action in plan.written:
         action.motionbridge_shown_keys = plan.shown_keys.get(action, "")
 
 

@@ -50,6 +50,7 @@ from . import files as motion_files
 from . import timing as motion_timing
 from .files import Unedited
 from .gathering import Gatherer
+from .hosts import MotionIdentity
 from .library import (
     MotionImport,
     Opened,
@@ -166,12 +167,14 @@ class OmfCodec:
             parts=host.parts,
             most_bones=options.most_bones,
         )
-        added = itertools.count(len(host.motions.library.motions) if host.motions is not None else 0)
-        indices = dict(host.indices)
-        for action, identity in zip(chosen, identities, strict=True):
-            indices[action] = next(added) if identity.index is None else identity.index
+        added = itertools.count(len(host.labels))
+        location = files.FileLocation(path)
+        written = {
+            action: MotionIdentity(location, next(added) if identity.index is None else identity.index, label)
+            for action, identity, label in zip(chosen, identities, labels, strict=True)
+        }
         data, document = host.written(encoded)
-        plan = MotionPlan(path, data, changes, document, list(zip(chosen, labels, strict=True)), indices=indices)
+        plan = MotionPlan(path, data, changes, document, written, host.unwritten(location, written))
         plan.was_known = host.is_known
         plan.edited = [chosen[change.number] for change in changes.parts]
         if not options.sample:
@@ -187,12 +190,12 @@ class OmfCodec:
     def fingerprints(self, document: Omf) -> set[bytes]:
         """Return a digest of each motion: of its bytes and of how it is played."""
         library, parameters = document.motion_set
-        return set(map(fingerprint, library.motions, parameters.definitions))
+        return set(map(fingerprint, map(write_motion, library.motions), parameters.definitions))
 
     def reload(self, plan: MotionPlan, _rig: Object, file: MotionFile) -> None:
         """Restore keys, marks and parameters of the plan's ``theirs`` from the written file."""
         motions = plan.document.motion_set.library.motions
-        indices = {action: plan.indices[action] for action in plan.theirs}
+        indices = {action: plan.unwritten[action].index for action in plan.theirs}
         _restore(file, {action: (motions[index], index) for action, index in indices.items()}, Report())
 
 
@@ -363,7 +366,7 @@ class OmfGatherer(Gatherer):
         deforming = [rig.data.bones[bone].use_deform for bone in self._rest_now.bones]
         self._without_tracks = [row for row, deforms in enumerate(deforming) if deforms and row not in written]
         self._parameters: dict[str, Parameters] = {}
-        if host.as_imported and host.document is not None:
+        if host.as_imported and host.document is not None and host.file is not None:
             self._parameters[host.file.name] = host.document.motion_set.parameters
 
     def motion(self, action: Action, label: str) -> Clip:

@@ -5,32 +5,31 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ....blender import action_lists, nla
-from ....blender.properties import keep
+from ....blender.properties import keep, seal_of, stored_seal
 from ....core import files, names
 from ....core.changes import ENGLISH, Words
 from ....core.errors import WriteError
 from ....core.report import Report
 from ....formats.xray import ogf, omf
-from ....formats.xray.ogf.document import motion_set_of, with_motion_set
+from ....formats.xray.ogf.document import Ogf, motion_set_of, with_motion_set
 from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import write_motion
 from ....formats.xray.omf.document import Definition, Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
-from ...plan import is_same_file
+from ...plan import location_of
 from ..bones import values
 from ..models.motions_inside import follow_motions
 from ..options import RestChange
 from . import files as motion_files
 from . import timing as motion_timing
-from .hosts import Host
+from .hosts import Host, Identities, MotionIdentity, found_by_name, identities_of
 from .library import Plan, saved_motions, written_names
 from .properties import LISTS
 
@@ -49,13 +48,11 @@ class MotionPlan(Plan):
 
     deleted: list[str] = field(default_factory=list)
     reordered: bool = False
-    indices: dict[Any, int] = field(default_factory=dict)
-    """Action -> index of its motion in the written file, also for actions of the file that are not exported."""
-    kept_deleted: list[tuple[str, int]] = field(default_factory=list)
-    """Name and index of motions that were deleted in the panel but stay in this file."""
+    kept_deleted: list[MotionIdentity] = field(default_factory=list)
+    """Motions that were deleted in the panel but stay in this file."""
     was_known: bool = False
     """Whether the file on disk was the one that the armature had imported or saved."""
-    unsampled: list[Any] = field(default_factory=list)
+    unsampled: list[Action] = field(default_factory=list)
     """Actions with bones that were not sampled although they need it."""
 
     def compare_with_disk(self) -> None:
@@ -78,26 +75,22 @@ class MotionPlan(Plan):
 
 
 @dataclass
-class OmfHost(Host):
+class OmfHost(Host[MotionPlan]):
     """Target of an export of the game's motions: a motion file, or a model that contains motions.
 
-    ``file``: the same file as stored on the rig. ``moved``: index of a motion at import -> index here. ``indices``:
-    action -> index of its motion here. ``replaces``: actions that are not in ``indices`` replace motions of their
-    names. ``is_known``: the file is the imported one, whose bytes the actions store.
+    ``file``: the same file as stored on the rig; ``stored``: its motions. ``replaces``: actions that have no index here
+    replace motions of their names. ``is_known``: the file is the imported one, whose bytes the actions store.
     """
 
     motions: MotionSet | None
     document: Omf | None = None
-    model: Any = None
-    file: Any = None
-    moved: dict[int, int] = field(default_factory=dict)
-    indices: dict[Any, int] = field(default_factory=dict)
+    model: Ogf | None = None
+    file: MotionFile | None = None
+    stored: list[MotionIdentity] = field(default_factory=list)
     replaces: bool = False
     is_known: bool = True
     as_imported: bool = False
     """Whether it was put together from the bytes that actions store, not read from disk."""
-    listed: Any = None
-    """File on the rig whose list is to be saved."""
     others_changed: bool = False
     """Whether other programs changed the file on disk: motions then keep its order, unless the list was reordered."""
     deleted: list[str] = field(default_factory=list)
@@ -115,50 +108,35 @@ class OmfHost(Host):
         named = {names.decode(name).lower() for name in listed if name}
         return named if len(named) == len(listed) >= tracks else None
 
-    def index(self, action: Action) -> int | None:
-        """Return the index here of an action's motion, None for a new one."""
-        return self.indices.get(action)
+    @property
+    def labels(self) -> list[str]:
+        """The names of the motions here."""
+        return [one.label for one in self.motions.parameters.definitions] if self.motions is not None else []
 
     def keep(self, indices: Sequence[int]) -> None:
         """Remove all motions but those at these indices."""
         if self.motions is not None:
             self.motions = edit.arranged(self.motions, indices)
         rank = {index: new for new, index in enumerate(indices)}
-        self.moved = {before: rank[index] for before, index in self.moved.items() if index in rank}
-        self.indices = {action: rank[index] for action, index in self.indices.items() if index in rank}
+        self.table = {identity: rank[index] for identity, index in self.table.items() if index in rank}
 
     def identity(self, action: Action, label: str) -> Identity:
         """Return which motion here an action replaces if it gets the name ``label``."""
         index = self.index(action)
-        if index is None and self.replaces and self.motions is not None:
-            labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
-            taken = set(self.indices.values())
-            index = next((i for i, one in enumerate(labels) if one == label.lower() and i not in taken), None)
+        if index is None and self.replaces:
+            taken = {self.index(other) for other in self.identities}
+            free = (i for i, name in enumerate(self.labels) if name.lower() == label.lower() and i not in taken)
+            index = next(free, None)
         of_file = self.file is not None and action.motionbridge_motion.file == self.file.name
-        if index is not None:
-            return Identity(index, motion_files.motion_of(action) if of_file and not self.is_known else None)
-        return Identity(None, motion_files.motion_of(action) if of_file else None)
+        source = motion_files.motion_of(action) if of_file and (index is None or not self.is_known) else None
+        return Identity(index, source)
 
-    def name_of(self, action: Action) -> str:
-        """Return the name that the motion of an action has here, "" for a new one."""
-        index = self.index(action)
-        return self.motions.labels[index] if self.motions is not None and index is not None else ""
-
-    @cached_property
-    def _imported(self) -> tuple[list[Definition], dict[Any, int]]:
-        """The definitions of the file at import, and its actions with their indices there."""
-        definitions = motion_files.document_of(self.file).motion_set.parameters.definitions
-        return definitions, action_lists.members(self.file, LISTS)
-
-    def digests_of(self, action: Action) -> tuple[bytes, bytes] | None:
-        """Return digests of an action's motion as it was imported, and as it is here; None for a new one."""
-        index, stored = self.index(action), motion_files.motion_of(action)
-        if self.motions is None or self.file is None or index is None or stored is None:
-            return None
+    def digest_at(self, index: int) -> bytes:
+        """Return the digest of the motion at an index and of how it is played."""
+        if self.motions is None:
+            return b""
         library, parameters = self.motions
-        definitions, indices = self._imported
-        current = fingerprint(library.motions[index], parameters.definitions[index])
-        return fingerprint(stored, definitions[indices[action]]), current
+        return fingerprint(write_motion(library.motions[index]), parameters.definitions[index])
 
     def remove_deleted(self, *, whole: bool) -> None:
         """Remove the motions that were deleted in the panel, so that other motions can get their names.
@@ -166,38 +144,43 @@ class OmfHost(Host):
         If only one action is saved (not ``whole``) into a file on disk, they are kept. A target that was put together
         from actions never contains them.
         """
-        if not (whole or self.as_imported) or self.motions is None or not len(self.listed.deleted):
+        if self.file is None or not (whole or self.as_imported) or not len(self.file.deleted):
             return
-        labels = [definition.label for definition in self.motions.parameters.definitions]
-        removed = set()
-        for entry in self.listed.deleted:
-            index = self.moved.get(entry.place)
-            if index is not None:
-                removed.add(index)
+        labels = self.labels
+        removed = {index for identity in self._deleted() if (index := self.table.get(identity)) is not None}
         if removed:
             self.keep([index for index in range(len(labels)) if index not in removed])
         removed_names = [labels[index] for index in sorted(removed)]
-        self.deleted = [entry.name for entry in self.listed.deleted] if self.as_imported else removed_names
+        self.deleted = [entry.name for entry in self.file.deleted] if self.as_imported else removed_names
+
+    def _deleted(self) -> list[MotionIdentity]:
+        """Return what was deleted in the panel and is in the file as stored."""
+        places = [entry.place for entry in self.file.deleted] if self.file is not None else []
+        return [self.stored[place] for place in places if 0 <= place < len(self.stored)]
 
     def arrange(self, plan: MotionPlan, chosen: Sequence[Action], *, whole: bool) -> None:
         """Put the motions of ``plan`` in the order of the list, and store in it what was deleted."""
         plan.deleted = self.deleted
         if not whole:
             if not self.as_imported:
-                plan.kept_deleted = [(entry.name, self.moved.get(entry.place, -1)) for entry in self.listed.deleted]
+                plan.kept_deleted = [replace(one, index=self.table.get(one, -1)) for one in self._deleted()]
             return
         motions = plan.document.motion_set
         indices = [self.index(action) for action in chosen]
-        known = [index for index in indices if index is not None]
-        imported_at = action_lists.members(self.listed, LISTS) if self.others_changed else self.indices
-        ranks = [imported_at[action] for action in chosen if self.index(action) is not None]
+        known = [
+            (self.identities[action].index, here)
+            for action, here in zip(chosen, indices, strict=True)
+            if here is not None
+        ]
+        ranks = [stored if self.others_changed else here for stored, here in known]
         if ranks != sorted(ranks) or None in indices[: len(known)]:
             count = len(motions.library.motions)
-            order = _in_list_order(indices, len(self.motions.library.motions) if self.motions else 0, count)
+            order = _in_list_order(indices, len(self.labels), count)
             plan.reordered = order != list(range(count))
             plan.data, plan.document = self.written(edit.arranged(motions, order))
             rank = {index: new for new, index in enumerate(order)}
-            plan.indices = {action: rank[index] for action, index in plan.indices.items()}
+            for table in (plan.written, plan.unwritten):
+                table.update({action: replace(one, index=rank[one.index]) for action, one in table.items()})
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
         """Return the bytes of the whole file with these motions, and the motions as a document."""
@@ -207,9 +190,25 @@ class OmfHost(Host):
         return omf.write(document), document
 
 
-def fingerprint(motion: Motion, definition: Definition) -> bytes:
-    """Return a digest of a motion and of how it is played, without its index."""
-    return hashlib.sha256(write_motion(motion) + repr(definition.playing).encode()).digest()
+def fingerprint(motion: bytes, definition: Definition) -> bytes:
+    """Return a digest of a motion's bytes and of how it is played, without its index."""
+    return _digest(seal_of(motion), definition)
+
+
+def _digest(seal: bytes, definition: Definition) -> bytes:
+    return hashlib.sha256(seal + repr(definition.playing).encode()).digest()
+
+
+def _identities(file: MotionFile, motions: MotionSet) -> Identities:
+    """Return the identities of a stored file's ``motions``, whose bytes the actions store."""
+    definitions = motions.parameters.definitions
+
+    def digest(action: Action, index: int) -> bytes:
+        seal = stored_seal(action.motionbridge_motion, "body")
+        return _digest(seal, definitions[index]) if seal else b""
+
+    labels = [definition.label for definition in definitions]
+    return identities_of(file, labels, digest, lambda _, index: labels[index] if index >= 0 else "")
 
 
 def host_on_disk(path: str, rig: Object, file: MotionFile | None = None) -> OmfHost:
@@ -233,48 +232,37 @@ def host_on_disk(path: str, rig: Object, file: MotionFile | None = None) -> OmfH
         document = omf.read(data, path, Report())
         host = OmfHost(document.motion_set, document, file=file)
     if file is not None:
-        digest = hashlib.sha256(data).hexdigest()
-        host.is_known = digest == file.sha256
-        moved = host.moved = _moved_indices(file, host.motions, digest)
-        members = action_lists.members(file, LISTS)
-        host.indices = {action: moved[index] for action, index in members.items() if index in moved}
+        host.stored, host.identities = _identities(file, motion_files.document_of(file).motion_set)
+        host.is_known = hashlib.sha256(data).hexdigest() == file.sha256
+        if host.is_known:
+            host.table = {identity: identity.index for identity in host.stored}
+        else:
+            host.table = found_by_name(host.stored, host.labels)
     return host
 
 
 def _find_saved(host: OmfHost, listed: Sequence[Action], saved: Collection[bytes]) -> None:
     """Find the motions of actions that were new or renamed when they were saved, before that was undone: by name."""
-    if host.is_known or host.motions is None:
+    if host.is_known or host.file is None:
         return
-    library, parameters = host.motions
-    taken = set(host.indices.values())
+    taken = {host.index(action) for action in host.identities}
     free = {
-        definition.label.lower(): index
-        for index, (motion, definition) in enumerate(zip(library.motions, parameters.definitions, strict=False))
-        if index not in taken and fingerprint(motion, definition) in saved
+        label.lower(): index
+        for index, label in enumerate(host.labels)
+        if index not in taken and host.digest_at(index) in saved
     }
-    waiting = [action for action in listed if action not in host.indices] if free else []
+    waiting = [action for action in listed if host.index(action) is None] if free else []
     for action, label in zip(waiting, written_names(waiting, LISTS, Report()), strict=True):
         if (index := free.pop(label.lower(), None)) is not None:
-            host.indices[action] = index
+            identity = host.identities.get(action) or MotionIdentity(location_of(host.file), -1, label)
+            host.identities[action], host.table[identity] = identity, index
 
 
 def file_at(rig: Object, path: str) -> MotionFile | None:
     """Return the motion file of ``rig`` with this path, or None."""
-    return next((file for file in rig.motionbridge_motion_files if is_same_file(file.path, path)), None)
-
-
-def _moved_indices(file: MotionFile, on_disk: MotionSet | None, digest: str) -> dict[int, int]:
-    """Return the index of each motion in the file on disk: index at import -> index there.
-
-    If the file was changed, motions are matched by name; those of the same name in their order.
-    """
-    before = [one.label.lower() for one in motion_files.document_of(file).motion_set.parameters.definitions]
-    if digest == file.sha256 or on_disk is None:
-        return {index: index for index in range(len(before))}
-    available: dict[str, list[int]] = {}
-    for index, one in enumerate(on_disk.parameters.definitions):
-        available.setdefault(one.label.lower(), []).append(index)
-    return {index: available[label].pop(0) for index, label in enumerate(before) if available.get(label)}
+    return next(
+        (file for file in rig.motionbridge_motion_files if location_of(file).is_same(files.FileLocation(path))), None
+    )
 
 
 def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | None = None) -> OmfHost:
@@ -282,20 +270,23 @@ def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | N
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
         return OmfHost(None, parts=values.order_of_new_model(rig).parts)
-    indices_in_file = action_lists.members(file, LISTS)
+    stored = _identities(file, motion_files.document_of(file).motion_set)
     originals: dict[int, Motion] = {}
-    imported_at: dict[Any, int] = {}
     for action in chosen:
         motion = motion_files.motion_of(action)
-        if motion is not None and indices_in_file.get(action, -1) >= 0:
-            imported_at[action] = indices_in_file[action]
-            originals[indices_in_file[action]] = motion
+        if motion is not None and action in stored.actions:
+            originals[stored.actions[action].index] = motion
     document = motion_files.joined(file, originals)
     library, parameters = document.motion_set
-    rank = {index_in_file: index for index, index_in_file in enumerate(sorted(originals))}
-    indices = {action: rank[index_in_file] for action, index_in_file in imported_at.items()}
-    motions = MotionSet(library, motion_files.with_partitions(parameters, file))
-    return OmfHost(motions, document, file=file, moved=rank, indices=indices, as_imported=True)
+    return OmfHost(
+        MotionSet(library, motion_files.with_partitions(parameters, file)),
+        document,
+        file=file,
+        stored=stored.motions,
+        identities=stored.actions,
+        table={stored.motions[index]: rank for rank, index in enumerate(sorted(originals))},
+        as_imported=True,
+    )
 
 
 def _common_file(rig: Object, chosen: Sequence[Action]) -> MotionFile | None:
@@ -321,10 +312,9 @@ def host_of_list(
         edited = motion_files.with_partitions(before, file) is not before
         if host.motions is not None and (edited or not others_changed):
             host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
-        host.listed, host.others_changed = file, others_changed
+        host.others_changed = others_changed
         return host
     host = host_as_imported(rig, listed, file)
-    host.listed = file
     imported = sum(host.index(action) is not None for action in listed)
     missing = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
     if missing > 0:
@@ -353,27 +343,28 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
     follow_motions(rig, plan.path, plan.document.motion_set, known, digest)
     before = action_lists.members(file, LISTS) if file is not None else {}
     files_of = {action: one.name for action, one in action_lists.files_of_actions(rig, LISTS).items()}
-    for action, _ in plan.written:
+    for action in plan.written:
         other = rig.motionbridge_motion_files.get(files_of.get(action, ""))
         if other is not None and other != file:
             action_lists.remove(other, action)
-    own = {action: action_lists.own(rig, action, LISTS) for action, _ in plan.written if action not in before}
-    plan.written = [(own.get(action, action), label) for action, label in plan.written]
-    plan.indices = {own.get(action, action): index for action, index in plan.indices.items()}
+    plan.written = {
+        action if action in before else action_lists.own(rig, action, LISTS): one
+        for action, one in plan.written.items()
+    }
     if file is None:
         file = motion_files.attach(rig, plan.path, LISTS)
     elif options is not None and options.rest_change is RestChange.OFFSETS:
         motion_files.keep_rest(file, rig)
     motion_files.keep_document(file, plan.document, plan.path, digest)
     file.deleted.clear()
-    for name, place in plan.kept_deleted:
+    for deleted in plan.kept_deleted:
         entry = file.deleted.add()
-        entry.name, entry.place = name, place
+        entry.name, entry.place = deleted.name, deleted.index
     motions = plan.document.motion_set
     labels = motions.labels
     play = nla.playing(rig)
-    for action, _ in plan.written:
-        motion, index = action.motionbridge_motion, plan.indices[action]
+    for action, written in plan.written.items():
+        motion, index = action.motionbridge_motion, written.index
         motion.is_motion = True
         motion.file, motion.place, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
         stored = motions.library.motions[index]
@@ -381,6 +372,7 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
         keep(motion, "body", write_motion(stored))
         if not (play.ends(action) or (action in plan.shown_keys and action != play.action)):  # else keys do not say it
             motion_timing.set_length(action, stored.frames, rig)
-    kept = dict.fromkeys([action for action, _ in plan.written]) | dict.fromkeys(before)
-    action_lists.replace(file, [(action, plan.indices.get(action, -1)) for action in kept])
+    indices = {action: one.index for action, one in (plan.written | plan.unwritten).items()}
+    kept = dict.fromkeys(plan.written) | dict.fromkeys(before)
+    action_lists.replace(file, [(action, indices.get(action, -1)) for action in kept])
     return file

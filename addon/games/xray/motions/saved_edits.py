@@ -23,10 +23,10 @@ from ....formats.xray import skl
 from ....formats.xray.skl import SkeletalMotion
 from ..options import RestChange, SkeletalExportOptions
 from . import omf_codec
-from .library import imported_name, plan_onto
+from .library import plan_onto
 from .properties import LISTS, SKL_LISTS
 from .skl_codec import SKL
-from .skl_host import by_name, fingerprint, host_on_disk
+from .skl_host import fingerprint, host_on_disk
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Object
@@ -72,11 +72,10 @@ def _of_editor(context: Context, rig: Object, file: Any, chosen: Sequence[Action
     except MotionbridgeError:
         return
     on_disk = host.document or skl.new_skls([])
-    before, now = by_name(on_disk), by_name(plan.document)
-    for action, label in plan.written:
-        name = label.lower()
-        if name in before and _is_same(before[name], now[name]) and name == imported_name(action, SKL_LISTS).lower():
-            of_disk = replace(plan, document=on_disk, theirs=[action])
+    for action, written in plan.written.items():
+        before = on_disk.motions[written.index] if host.index(action) is not None else None
+        if before is not None and _is_same(before, plan.document.motions[written.index]):
+            of_disk = replace(plan, document=on_disk, theirs=[action], unwritten={action: written})
             yield action, partial(SKL.reload, of_disk, rig, file)
 
 

@@ -49,16 +49,17 @@ from ....formats.xray.skl import (
     new_motion,
     with_playback,
 )
-from ...plan import is_same_file
+from ...plan import location_of
 from ..bones.properties import game_name
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import timing as motion_timing
 from .files import skl_document_of, skl_motion_of
 from .gathering import Gatherer
+from .hosts import MotionIdentity
 from .library import MotionImport, Opened, Plan, add, imported_name, refuse_unknown_bones, remember_shown
 from .properties import EULER_ORDER, SKL_LISTS, order_of_angles
-from .skl_host import MadeMotion, SklHost, by_name, fingerprint, host_on_disk, is_model
+from .skl_host import MadeMotion, SklHost, fingerprint, host_on_disk, is_model
 from .skl_pose import Bones, Showing, Shown, ShownTracks, bones_of, same, show, show_all, to_file, tracks_on
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class SklCodec:
         files_of = action_lists.files_of_actions(rig, SKL_LISTS)
         known = Counter(files_of[action].name for action in chosen if action in files_of)
         file = rig.motionbridge_skeletal_files[known.most_common(1)[0][0]] if known else file
-        return SklHost(rig, skl_document_of(file) if file is not None else None, file)
+        return SklHost.of(rig, skl_document_of(file) if file is not None else None, file)
 
     def host_of_list(
         self,
@@ -158,7 +159,7 @@ class SklCodec:
         options: SkeletalExportOptions,
     ) -> Plan:
         """Put the gathered motions into the target and return the plan of the file."""
-        document, changes = host.joined(gathered, path)
+        document, changes, indices = host.joined(gathered, path)
         metres, radians = changes.worst_errors()
         if metres > options.tolerance[0] or radians > options.tolerance[1]:
             gatherer.report.warn(
@@ -168,9 +169,13 @@ class SklCodec:
         if slopes := lost_slopes(changes.all_items()):
             gatherer.report.warn(slopes)
         data = host.written(document)
-        written = [(one.action, one.motion.label) for one in gathered]
+        location = files.FileLocation(path)
+        written = {
+            one.action: MotionIdentity(location, index, one.motion.label)
+            for one, index in zip(gathered, indices, strict=True)
+        }
         edited = [one.action for one in gathered if one.change is not None]
-        return Plan(path, data, changes, document, written, edited)
+        return Plan(path, data, changes, document, written, host.unwritten(location, written), edited)
 
     def settle(
         self, plan: Plan, _rig: Any, file: SkeletalFile, _options: SkeletalExportOptions | None = None
@@ -180,20 +185,18 @@ class SklCodec:
         Later edits are still compared with the imported motions, so saving the same keys again gives the same bytes.
         """
         file.sha256 = plan.digest
-        for copy in action_lists.copies([action for action, _ in plan.written], SKL_LISTS):
+        for copy in action_lists.copies(list(plan.written), SKL_LISTS):
             add(self, file, copy)
-        motions = by_name(plan.document)
-        for action, label in plan.written:
-            action.motionbridge_skeletal.imported_name = label
-            keep_saved_motion(action, motions[label.lower()] if action in plan.shown_keys else None)
+        for action, written in plan.written.items():
+            action.motionbridge_skeletal.imported_name = written.name
+            keep_saved_motion(action, plan.document.motions[written.index] if action in plan.shown_keys else None)
         return file
 
     def settle_exported(self, plan: Plan, rig: Any) -> None:
         """After an export of ``plan`` that replaced the file of its motions: remember that file as `settle` does."""
-        written = {action for action, _ in plan.written}
         for file in rig.motionbridge_skeletal_files:
-            own = is_same_file(file.path, plan.path) and not file.embedded and is_local(rig)
-            if own and written <= action_lists.members(file, SKL_LISTS).keys():
+            own = location_of(file).is_same(files.FileLocation(plan.path)) and not file.embedded and is_local(rig)
+            if own and plan.written.keys() <= action_lists.members(file, SKL_LISTS).keys():
                 self.settle(plan, rig, file)
                 remember_shown(plan)
 
@@ -206,12 +209,12 @@ class SklCodec:
 
         The rotation mode and the fitting tolerance stay those of the import.
         """
-        motions, report = by_name(plan.document), Report()
+        report = Report()
         bones = bones_of(rig, motion_files.rest_then(file, rest_of(rig, space.XRAY_ROOT_FRAME)))
         with pose.PoseWriter(compat.slot_name(rig)) as writer:
             for action in plan.theirs:
                 skeletal = action.motionbridge_skeletal
-                motion = motions[skeletal.imported_name.lower()]
+                motion = plan.document.motions[plan.unwritten[action].index]
                 before = _Imported.of(action, motion, bones)
                 tracks = {bone: motion.tracks[number] for bone, number in before.numbers.items()}
                 (shown,) = show_all([(motion, tracks)], bones.rest, showing=before.showing, report=report)
@@ -467,7 +470,7 @@ class SklGatherer(Gatherer):
         if saved is not None and self._sampler.movers.is_as_saved(action):
             made, fields = with_playback(saved, playing)
             change = Part(playing.name, "motion", fields=tuple(fields), new=is_new) if fields or is_new else None
-            return MadeMotion(action, made, in_file or playing.name, change)
+            return MadeMotion(action, made, change)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
         clip.markers = motion_timing.gather_marks(action)
         before = (base.last - base.first) * base.frame if base is not None else None
@@ -476,7 +479,7 @@ class SklGatherer(Gatherer):
         if base is None:
             self._fill(clip, action, None)
             made, new = new_motion(clip, self.skeleton, self._options.version)
-            return MadeMotion(action, with_playback(made, playing)[0], playing.name, new)
+            return MadeMotion(action, with_playback(made, playing)[0], new)
         if clip.markers and base.version == PACKED_SINCE:
             self.report.note(f"written as version {MARKS_SINCE}, for its marks", action.name)
             base = replace(base, version=MARKS_SINCE)
@@ -489,7 +492,7 @@ class SklGatherer(Gatherer):
             )
         if is_new and change is not None:
             change = replace(change, new=True)
-        return MadeMotion(action, made, in_file or playing.name, change)
+        return MadeMotion(action, made, change)
 
     def _playing(self, action: Action, name: str) -> Playback:
         played = action.motionbridge_motion
