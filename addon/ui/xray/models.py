@@ -14,6 +14,7 @@ from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
 from ...formats import HEAD_SIZE, detect
+from ...formats.xray import omf
 from ...games.arma.properties import is_of_model as is_of_arma_model
 from ...games.descent3 import textures
 from ...games.xray import kinds
@@ -149,10 +150,10 @@ def import_motions(
         sources += [str(file) for reference in imported.references for file in reference.files]
     plays = False
 
-    def read(codec: "library.Codec", source: str, found: Report) -> "library.Opened":
+    def read(codec: "library.AnyCodec", source: str, found: Report) -> "library.Opened[Any]":
         if source == path and imported.motions is not None:
-            opened: Any = skl_codec.opened_model if of_editor else omf_codec.opened_model
-            return opened(path, imported.motions, imported.digest)
+            document = imported.motions if of_editor else omf.new_omf(imported.motions)
+            return library.Opened(path, document, imported.digest, embedded=True)
         return codec.read(source, found)
 
     for source in dict.fromkeys(sources):

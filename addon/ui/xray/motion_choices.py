@@ -31,7 +31,7 @@ from ..target import action_to_export, likely_rig, rig_to_export, some_action
 from .target import actions_moving
 
 if TYPE_CHECKING:
-    from ...games.xray.motions.library import Codec
+    from ...games.xray.motions.library import AnyCodec
     from ...games.xray.motions.omf_host import MotionPlan
 
 
@@ -91,7 +91,7 @@ class MotionList(TickedChoice):
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     read_files: Any = None  # `library.ReadFiles`: files parsed for the list, which the import uses
 
-    def list_files(self, codec: "Codec", report: Report) -> None:
+    def list_files(self, codec: "AnyCodec", report: Report) -> None:
         """Fill the list with every motion of every chosen file, all selected."""
         self.listed.clear()
         self.read_files = library.ReadFiles()
@@ -114,7 +114,7 @@ class MotionList(TickedChoice):
         if len(self.listed):
             layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_motions", iface_("Motions: {} of {}"))
 
-    def chosen(self, paths: list[str], codec: "Codec", report: Report) -> dict[str, list[str]]:
+    def chosen(self, paths: list[str], codec: "AnyCodec", report: Report) -> dict[str, list[str]]:
         """Return path -> names of the motions to import: those in ``motions``, else the chosen rows, else all.
 
         Raises `ReadError`.
@@ -176,7 +176,7 @@ class MotionImport(FileImport, MotionList):
     def import_chosen(
         self,
         context: Context,
-        codec: "Codec",
+        codec: "AnyCodec",
         rig: Object,
         chosen: dict[str, list[str]],
         *,
@@ -478,7 +478,7 @@ class MotionFileSaveBack(MotionSaveBack):
     """The only action to save, None for all of the list."""
 
     @staticmethod
-    def codec() -> "Codec":
+    def codec() -> "AnyCodec":
         """Return the codec of the files."""
         return omf_codec.OMF
 

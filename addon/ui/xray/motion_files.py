@@ -53,7 +53,7 @@ from .motion_choices import (
 from .target import actions_moving, active_file
 
 if TYPE_CHECKING:
-    from ...games.xray.motions.library import Codec, Plan
+    from ...games.xray.motions.library import AnyCodec, Plan
 
 
 MotionImportProperties: Any = properties_from(MotionImportOptions)
@@ -210,7 +210,7 @@ class EXPORT_SCENE_OT_xray_omf(ExportChoices, MotionFileExport, ExportHelper, Bl
     )
 
     @staticmethod
-    def codec() -> "Codec":
+    def codec() -> "AnyCodec":
         return omf_codec.OMF
 
     def file_of(self, rig: Object) -> Any:
@@ -249,7 +249,7 @@ class EXPORT_SCENE_OT_xray_omf(ExportChoices, MotionFileExport, ExportHelper, Bl
         plan = self.write(context, rig, path, report)
         if self.remember:
             file = omf_codec.OMF.settle(plan, rig, omf_host.file_at(rig, path), options=self.export_options())
-            library.remember_shown(plan)
+            library.remember_shown(plan.written, plan.shown_keys)
             if file is not None:
                 rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))

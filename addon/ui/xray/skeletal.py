@@ -53,7 +53,7 @@ from .target import draw_rig, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
-    from ...games.xray.motions.library import Codec
+    from ...games.xray.motions.library import AnyCodec
 
 
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
@@ -153,7 +153,7 @@ class EXPORT_SCENE_OT_xray_skl(
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
 
     @staticmethod
-    def codec() -> "Codec":
+    def codec() -> "AnyCodec":
         return skl_codec.SKL
 
     def file_of(self, rig: Object) -> Any:
@@ -316,7 +316,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(EditorMotionChoices, MotionFileSaveBack
     files = "motionbridge_skeletal_files"
 
     @staticmethod
-    def codec() -> "Codec":
+    def codec() -> "AnyCodec":
         return skl_codec.SKL
 
     def targets(self, context: Context) -> list[Target]:

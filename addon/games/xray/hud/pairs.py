@@ -17,7 +17,7 @@ from ....blender import action_lists, compat, nla
 from ....core.errors import ReadError, WriteError
 from ....core.model import Path
 from ....core.report import Report
-from ....formats.xray import hud
+from ....formats.xray import hud, omf
 from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
 from ..models.importing import ImportedModel
 from ..motions import files as motion_files
@@ -45,10 +45,10 @@ class MotionFiles:
     def __init__(self, model: ImportedModel, path: FilePath, extra: str, report: Report) -> None:
         """Read all files."""
         self._rig = model.rig
-        self.files: list[Opened] = []
+        self.files: list[Opened[omf.Omf]] = []
         paths = [str(file) for reference in model.references for file in reference.files]
         if model.motions is not None and not paths:
-            self.files.append(omf_codec.opened_model(str(path), model.motions, model.digest))
+            self.files.append(Opened(str(path), omf.new_omf(model.motions), model.digest, embedded=True))
         for file in dict.fromkeys([*paths, *([extra] if extra else [])]):
             try:
                 self.files.append(omf_codec.OMF.read(file, report))
@@ -71,7 +71,9 @@ class MotionFiles:
                 found |= self._import(context, opened, labels, report)
         return found
 
-    def _import(self, context: Context, opened: Opened, chosen: Collection[str], report: Report) -> dict[str, Any]:
+    def _import(
+        self, context: Context, opened: Opened[omf.Omf], chosen: Collection[str], report: Report
+    ) -> dict[str, Any]:
         result = library.import_motions(
             omf_codec.OMF,
             context,

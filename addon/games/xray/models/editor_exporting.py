@@ -227,7 +227,7 @@ def settle(plan: ModelPlan, holder: Object) -> None:
             keep_saved_motion(action, None)
         elif plan.motions is not None:
             keep_saved_motion(action, plan.motions.motions[written.index])
-    library.remember_shown(plan)
+    library.remember_shown(plan.written, plan.shown_keys)
     for file in holder.motionbridge_skeletal_files:
         if file.embedded and bpy.path.abspath(file.path) == bpy.path.abspath(plan.path):
             file.sha256 = plan.digest

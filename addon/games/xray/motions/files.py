@@ -66,7 +66,7 @@ def lists_of(file: MotionFile | SkeletalFile) -> Kind:
     return SKL_LISTS if file.listed_by == SKL_LISTS.files else LISTS
 
 
-def attach(rig: Object, path: str, lists: Kind) -> MotionFile | SkeletalFile:
+def attach(rig: Object, path: str, lists: Kind) -> Any:
     """Add a file to ``rig``, with a unique name, an empty list of actions and the current rest pose."""
     taken = {file.name for other in objects() for file in lists.files_of(other)}
     file = lists.files_of(rig).add()

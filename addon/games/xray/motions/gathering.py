@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -18,20 +19,23 @@ from ....core.errors import WriteError
 from ....core.model import Skeleton
 from ....core.report import Report, listed
 from ..bones.properties import bones_in_order, game_name
-from ..options import RestChange
+from ..options import ExportOptions, RestChange
 from . import files as motion_files
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
 
 
-class Gatherer:
+PlanType = TypeVar("PlanType")
+
+
+class Gatherer(ABC, Generic[PlanType]):
     """Reads the actions of one rig: their keys, and evaluated poses of bones that are moved by more than their keys.
 
     The base class of the codecs' gatherers finds the rest pose of keys, and warns of curves that cannot be written.
     """
 
-    def __init__(self, rig: Object, options: Any, report: Report, sampler: Sampler, lists: Kind) -> None:
+    def __init__(self, rig: Object, options: ExportOptions, report: Report, sampler: Sampler, lists: Kind) -> None:
         """Raises `WriteError` as `ShownActions`."""
         self._rig, self._options, self.report = rig, options, report
         self._sampler, self._reasons = sampler, set[str]()
@@ -41,9 +45,13 @@ class Gatherer:
         self._files = action_lists.files_of_actions(rig, lists)
         self._rest_changes, self._deleted = dict[str, list[str]](), dict[str, list[str]]()
 
-    def motion(self, action: Action, label: str) -> Any:
-        """Return the motion to write for an action, named ``label``."""
-        raise NotImplementedError
+    @abstractmethod
+    def add(self, action: Action, label: str) -> None:
+        """Read the motion to write for an action, named ``label``."""
+
+    @abstractmethod
+    def plan(self, path: str) -> PlanType:
+        """Encode what was read into the target, and return the plan of the file at ``path``."""
 
     def _bones_to_sample(
         self, action: Action, among: Collection[str] | None, *, is_new: bool

@@ -18,10 +18,9 @@ from ....core.files import FileLocation
 if TYPE_CHECKING:
     from ....blender.typed import Action
     from ....core.report import Report
-    from .library import Plan
     from .properties import MotionFile, SkeletalFile
 
-PlanType = TypeVar("PlanType", bound="Plan")
+PlanType = TypeVar("PlanType")
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ for both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 import bpy
 
@@ -44,6 +45,17 @@ if TYPE_CHECKING:
     from .properties import MotionFile, SkeletalFile
 
 
+Document = TypeVar("Document")
+File = TypeVar("File", "MotionFile", "SkeletalFile")
+PlanType = TypeVar("PlanType", bound="Plan[Any]")
+HostType = TypeVar("HostType", bound="hosts.Host[Any]")
+ImportType = TypeVar("ImportType", "MotionImportOptions", "SkeletalImportOptions")
+Samples: TypeAlias = dict[Any, Any]
+ExportType = TypeVar("ExportType", "MotionExportOptions", "SkeletalExportOptions")
+AnyCodec: TypeAlias = "Codec[Any, Any, Any, Any, Any, Any]"
+"""For functions that hand a codec on, or use it alone."""
+
+
 MOTIONS = "motions"  # for `remember_saved`
 _saved: dict[tuple[int, str, str], set[bytes]] = {}
 """`Codec.fingerprints` of the motions saved for a file (its name) of an armature (its ``session_uid``) at a path.
@@ -52,94 +64,165 @@ Not stored in the .blend, because an undo there does not undo files on disk.
 """
 
 
-class Opened(NamedTuple):
+@dataclass
+class Plan(FilePlan, Generic[Document]):
+    """A file of motions to write."""
+
+    document: Document
+    written: dict[Action, hosts.MotionIdentity] = field(default_factory=dict)
+    """The written actions, each with its motion in the planned file."""
+    unwritten: dict[Action, hosts.MotionIdentity] = field(default_factory=dict)
+    """Actions of the file that are not written, with their motions there."""
+    edited: list[Action] = field(default_factory=list)
+    """The written actions that differ from the file they are written into, including new ones."""
+    theirs: list[Action] = field(default_factory=list)
+    """Actions not written because other programs changed their motions on disk, which `settle_saved` restores."""
+    shown_keys: dict[Action, str] = field(default_factory=dict)
+    """`sampling.Movers.shown_keys` of the written actions."""
+
+    def is_saved(self) -> bool:
+        """Return whether the file on disk already equals the plan and no action has to be restored from it."""
+        return not self.theirs and super().is_saved()
+
+    def write(self, *, backup: bool = False) -> None:
+        """Write the file, unless the bytes on disk are the same: writing them again would replace the backup."""
+        if not super().is_saved():
+            super().write(backup=backup)
+
+
+class Opened(NamedTuple, Generic[Document]):
     """A file that was read. ``digest``: SHA-256 of its bytes. ``embedded``: it is a model that contains the motions."""
 
     path: str
-    document: Any
+    document: Document
     digest: str
     embedded: bool = False
 
 
 @dataclass
-class MotionImport:
+class MotionImport(Generic[File]):
     """Result of an import. ``file``: stored on the rig. ``missing``: bones of the file that the armature lacks.
 
     Only for motions of the editor: number of tracks that have the file's curves (``kept_exactly``), and of those with
     curves fitted to them (``fitted``).
     """
 
+    file: File
     actions: list[Action] = field(default_factory=list)
-    file: Any = None
     missing: list[str] = field(default_factory=list)
     kept_exactly: int = 0
     fitted: int = 0
 
 
-class Builder(Protocol):
+class Builder(ABC, Generic[File]):
     """Creates the actions of the motions of one file."""
 
-    def build(self, file: Any) -> Iterator[tuple[int, Action]]:
+    @abstractmethod
+    def __enter__(self) -> Self: ...
+
+    @abstractmethod
+    def __exit__(self, *failure: object) -> None: ...
+
+    @abstractmethod
+    def build(self, file: File) -> Iterator[tuple[int, Action]]:
         """Yield the index of each chosen motion and its finished action. ``file``: as stored on the rig."""
 
+    @abstractmethod
     def missing(self) -> list[str]:
         """Return the file's names of bones that these motions have tracks for and that are not in the armature."""
 
-    def report_results(self, result: MotionImport) -> None:
+    @abstractmethod
+    def report_results(self, result: MotionImport[File]) -> None:
         """Report anything else the user should know, before the first action is played."""
 
     def finish(self) -> None:
         """Do the last steps of the import, after which nothing can fail."""
 
 
-class Codec(Protocol):
-    """A kind of motion file: how it is read, built, stored, gathered and encoded."""
+class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportType]):
+    """A kind of motion file: how it is read, built, stored, gathered and encoded.
+
+    ``lists``: names of the properties for this kind of file on armatures and actions. ``suffix``: of a file of many
+    motions, with the dot; ``model_suffix``: of the models that can contain motions.
+    """
 
     lists: Kind
-    """Names of the properties for this kind of file on armatures and actions."""
-
     suffix: str
-    """Suffix of a file of many motions, with the dot."""
+    model_suffix: str
 
-    def read(self, path: str, report: Report) -> Opened:
-        """Read the file at ``path``. Raises `ReadError`."""
+    def is_model(self, path: str) -> bool:
+        """Return whether a file is a model, by its suffix."""
+        return path.lower().endswith(self.model_suffix)
 
-    def motions(self, document: Any) -> list[tuple[str, int]]:
+    def read(self, path: str, report: Report) -> Opened[Document]:
+        """Read a motion file, or the motions inside a model. Raises `ReadError`."""
+        data = files.read_file(path)
+        digest = hashlib.sha256(data).hexdigest()
+        if not self.is_model(path):
+            return Opened(path, self.read_document(data, path, report), digest)
+        inside = self.read_inside(data, path, report)
+        if inside is None or not self.motions(inside):
+            raise ReadError(
+                "this model has no motions inside",
+                file=path,
+                remedy="Import the motion files its references name",
+            )
+        return Opened(path, inside, digest, embedded=True)
+
+    @abstractmethod
+    def read_document(self, data: bytes, path: str, report: Report) -> Document:
+        """Read a file of motions. Raises `ReadError`."""
+
+    @abstractmethod
+    def read_inside(self, data: bytes, path: str, report: Report) -> Document | None:
+        """Read the motions inside a model, None if it has none. Raises `ReadError`."""
+
+    @abstractmethod
+    def motions(self, document: Document) -> list[tuple[str, int]]:
         """Return the name and the number of frames of each motion of a document."""
 
+    @abstractmethod
     def builder(
-        self, rig: Object, opened: Opened, chosen: list[int], options: Any, report: Report
-    ) -> AbstractContextManager[Builder]:
+        self, rig: Object, opened: Opened[Document], chosen: list[int], options: ImportType, report: Report
+    ) -> Builder[File]:
         """Return a builder for the motions at the indices ``chosen``. Raises `ReadError` before anything is created."""
 
-    def attach(self, rig: Object, opened: Opened) -> Any:
+    @abstractmethod
+    def attach(self, rig: Object, opened: Opened[Document]) -> File:
         """Store a file on ``rig``, except the keys of its motions, which are stored on their actions."""
 
     def mark_new(self, action: Action, order: int) -> None:
-        """Mark an action as a new motion with this index in the list."""
+        """Mark an action as a new motion with this index in the list, if the kind of file has an order."""
 
-    def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: Any = None) -> hosts.Host:
-        """Return the target of an export of ``chosen``: the file at ``disk``, else ``file`` (or theirs) as imported."""
+    @abstractmethod
+    def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: File | None = None) -> HostType:
+        """Return the target of an export of ``chosen``: the file at ``disk``, in which motions of the same names are
+        replaced, else ``file`` (or theirs) as imported.
+        """
 
+    @abstractmethod
     def host_of_list(
-        self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str, others_changed: bool
-    ) -> hosts.Host:
+        self, rig: Object, file: File, listed: Sequence[Action], report: Report, *, disk: str, others_changed: bool
+    ) -> HostType:
         """Return the target for saving a file's list. ``others_changed``: keep those changes at ``disk``."""
 
-    def gatherer(self, rig: Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
-        """Return a reader of actions."""
+    @abstractmethod
+    def gatherer(
+        self, rig: Object, options: ExportType, report: Report, sampler: Sampler, host: HostType
+    ) -> Gatherer[PlanType]:
+        """Return a reader of actions, which encodes them into ``host``."""
 
-    def encode(self, gatherer: Any, gathered: list[Any], host: Any, path: str, options: Any) -> Plan:
-        """Encode what was gathered into the target and return the plan of the file."""
+    @abstractmethod
+    def settle(self, plan: PlanType, rig: Object, file: File, options: ExportType | None = None) -> File:
+        """Make the written file the new "as imported", with the names of its motions. Returns the file on the rig."""
 
-    def settle(self, plan: Any, rig: Object, file: Any, options: Any = None) -> Any:
-        """Remember the file that ``plan`` wrote and the names of its motions. Returns the file stored on the rig."""
+    @abstractmethod
+    def fingerprints(self, document: Document) -> set[bytes]:
+        """Return a digest of each motion of a document: of its bytes and of how it is played."""
 
-    def fingerprints(self, document: Any) -> set[bytes]:
-        """Return a digest of each motion of a document."""
-
-    def reload(self, plan: Any, rig: Object, file: Any) -> None:
-        """After `settle`: restore the plan's ``theirs`` from the written file."""
+    @abstractmethod
+    def reload(self, plan: PlanType, rig: Object, file: File) -> None:
+        """After `settle`: restore keys, marks and parameters of the plan's ``theirs`` from the written file."""
 
 
 # ---- import
@@ -149,9 +232,9 @@ class ReadFiles:
     """Files of one operator, each parsed once for both its list of motions and its import."""
 
     def __init__(self) -> None:
-        self._read: dict[str, tuple[tuple[int, int], Opened, Report]] = {}
+        self._read: dict[str, tuple[tuple[int, int], Opened[Any], Report]] = {}
 
-    def list_motions(self, codec: Codec, path: str) -> list[tuple[str, int]]:
+    def list_motions(self, codec: AnyCodec, path: str) -> list[tuple[str, int]]:
         """Return the name and the number of frames of each motion, and keep the file for `take`. Raises `ReadError`."""
         state = _file_state(path)
         if path not in self._read or self._read[path][0] != state:
@@ -159,7 +242,7 @@ class ReadFiles:
             self._read[path] = state, codec.read(path, report), report
         return codec.motions(self._read[path][1].document)
 
-    def take(self, codec: Codec, path: str, report: Report) -> Opened:
+    def take(self, codec: AnyCodec, path: str, report: Report) -> Opened[Any]:
         """Remove and return the kept file, with its report. Reads it again if it has changed on disk."""
         state, opened, found = self._read.pop(path, (None, None, report))
         if opened is None or state != _file_state(path):
@@ -177,22 +260,22 @@ def _file_state(path: str) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-def list_motions(codec: Codec, path: str) -> list[tuple[str, int]]:
+def list_motions(codec: AnyCodec, path: str) -> list[tuple[str, int]]:
     """Return the name and the number of frames of each motion of a file without importing it. Raises `ReadError`."""
     return codec.motions(codec.read(path, Report()).document)
 
 
 def import_motions(
-    codec: Codec,
+    codec: Codec[Document, File, HostType, PlanType, ImportType, ExportType],
     context: Context,
     rig: Object,
     path: str,
     *,
-    options: MotionImportOptions | SkeletalImportOptions,
+    options: ImportType,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
-    read: Callable[[Codec, str, Report], Opened] | None = None,
-) -> MotionImport:
+    read: Callable[[AnyCodec, str, Report], Opened[Document]] | None = None,
+) -> MotionImport[File]:
     """Create one action for each chosen motion of the file at ``path``, on the armature object ``rig``.
 
     ``read``: returns the file if it has been read already, such as `ReadFiles.take`. Raises `ReadError` if the file is
@@ -202,9 +285,8 @@ def import_motions(
         opened = read(codec, path, report) if read is not None else codec.read(path, report)
         chosen = _chosen([name for name, _ in codec.motions(opened.document)], options.motions, path)
         armature.remember_names(rig.data)
-        result = MotionImport()
         with codec.builder(rig, opened, chosen, options, report) as builder:
-            result.file = codec.attach(rig, opened)
+            result = MotionImport(codec.attach(rig, opened))
             for index, action in builder.build(result.file):
                 action.use_fake_user = options.fake_user
                 action_lists.add(result.file, action, index)
@@ -283,7 +365,7 @@ def motions_of(file: MotionFile | SkeletalFile) -> list[Action]:
     return sorted(indices, key=rank)
 
 
-def add(codec: Codec, file: Any, action: Action) -> Action:
+def add(codec: AnyCodec, file: MotionFile | SkeletalFile, action: Action) -> Action:
     """Add an action as a new motion at the end of a file's list. A copy becomes independent of its original.
 
     Returns the action, or the copy that was added because another armature's file lists the action.
@@ -294,22 +376,23 @@ def add(codec: Codec, file: Any, action: Action) -> Action:
     copies = action_lists.copies([action], lists)
     if copies or not motion.motion_name:
         motion.motion_name = name_of_copy(action, copies.get(action), lists)
-    before = action_lists.file_of(file.id_data, action, lists)
+    rig: Any = file.id_data
+    before = action_lists.file_of(rig, action, lists)
     if before is not None:
         action_lists.remove(before, action)
-    action = action_lists.own(file.id_data, original := action, lists)
+    action = action_lists.own(rig, original := action, lists)
     properties, motion = lists.properties(action), action.motionbridge_motion
     if properties.file != file.name or action != original:
         drop(properties, "body")  # tracks of another file's bones
     motion.is_motion, properties.file, properties.place, properties.imported_name = True, file.name, -1, ""
     codec.mark_new(action, max(orders, default=-1) + 1)
     action_lists.add(file, action, -1)
-    hold_used(file.id_data)
+    hold_used(rig)
     action.use_fake_user = True
     return action
 
 
-def adopt_copies(codec: Codec, rig: Object) -> None:
+def adopt_copies(codec: AnyCodec, rig: Object) -> None:
     """Add copies that the armature uses to their file as new motions; they stay there when others are played."""
     for file, action in action_lists.unlisted(rig, codec.lists):
         add(codec, file, action)
@@ -350,7 +433,7 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
     return names.shortened(action.name, LONGEST_NAME) if label in inherited else label
 
 
-def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: hosts.Host) -> None:
+def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: hosts.Host[Any]) -> None:
     """Raise `WriteError` if two motions would get the same name, unless they already have it in the target."""
     found: dict[str, list[Action]] = {}
     for action, label in zip(chosen, labels, strict=True):
@@ -376,45 +459,19 @@ class Onto(Enum):
     """A file on disk: motions of the same name are replaced, others are added, the rest stays."""
 
 
-@dataclass
-class Plan(FilePlan):
-    """A file of motions to write."""
-
-    document: Any = None
-    written: dict[Action, hosts.MotionIdentity] = field(default_factory=dict)
-    """The written actions, each with its motion in the planned file."""
-    unwritten: dict[Action, hosts.MotionIdentity] = field(default_factory=dict)
-    """Actions of the file that are not written, with their motions there."""
-    edited: list[Action] = field(default_factory=list)
-    """The written actions that differ from the file they are written into, including new ones."""
-    theirs: list[Action] = field(default_factory=list)
-    """Actions not written because other programs changed their motions on disk, which `settle_saved` restores."""
-    shown_keys: dict[Any, str] = field(default_factory=dict)
-    """`sampling.Movers.shown_keys` of the written actions."""
-
-    def is_saved(self) -> bool:
-        """Return whether the file on disk already equals the plan and no action has to be restored from it."""
-        return not self.theirs and super().is_saved()
-
-    def write(self, *, backup: bool = False) -> None:
-        """Write the file, unless the bytes on disk are the same: writing them again would replace the backup."""
-        if not super().is_saved():
-            super().write(backup=backup)
-
-
 def plan_export(
-    codec: Codec,
+    codec: Codec[Document, File, HostType, PlanType, ImportType, ExportType],
     context: Context,
     rig: Object,
     chosen: Sequence[Action],
     path: str,
     *,
     onto: Onto = Onto.OWN_FILES,
-    options: Any,
+    options: ExportType,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
-    samples: dict[Any, Any] | None = None,
-) -> Any:
+    samples: Samples | None = None,
+) -> PlanType:
     """Plan the file at ``path`` with the motions of the actions ``chosen``. ``samples`` as in `Sampler`.
 
     Raises `WriteError` or, for the file on disk, `ReadError`.
@@ -433,18 +490,18 @@ def plan_export(
 
 
 def plan_save_back(
-    codec: Codec,
+    codec: Codec[Document, File, HostType, PlanType, ImportType, ExportType],
     context: Context,
     rig: Object,
-    file: MotionFile | SkeletalFile,
+    file: File,
     *,
-    options: MotionExportOptions | SkeletalExportOptions,
+    options: ExportType,
     if_changed: OtherBase,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
     only: Action | None = None,
-    samples: dict[Any, Any] | None = None,
-) -> Any:
+    samples: Samples | None = None,
+) -> PlanType:
     """Plan to save a file of ``rig``: edited, new, renamed, deleted and reordered motions; the rest stays as it is.
 
     ``only``: save one action; no other action is sampled or written. ``samples`` as in `Sampler`. Raises `WriteError`
@@ -465,7 +522,7 @@ def plan_save_back(
     chosen = host.room_for(chosen, report)
     host.remove_deleted(whole=only is None)
     _warn_of_other_rigs(codec.lists, rig, file, report)
-    theirs: dict[Any, None] = {}
+    theirs: dict[Action, None] = {}
     if others_changed:
         changed = host.changed_by_others(chosen, saved_motions(rig, file))
         theirs = dict.fromkeys(_unedited(codec, context, rig, file, changed, options=options, samples=samples))
@@ -511,23 +568,38 @@ def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
 
 
 def _unedited(
-    codec: Codec, context: Context, rig: Object, file: Any, chosen: Sequence[Action], **reading: Any
+    codec: Codec[Document, File, HostType, PlanType, ImportType, ExportType],
+    context: Context,
+    rig: Object,
+    file: File,
+    chosen: Sequence[Action],
+    *,
+    options: ExportType,
+    samples: Samples | None,
 ) -> list[Action]:
-    """Return the actions that equal their imported motions, names included. ``reading``: for `plan_onto`."""
+    """Return the actions that equal their imported motions, names included. The others as in `plan_onto`."""
     if not chosen:
         return []
     host = codec.host(rig, chosen, file=file)
-    plan = plan_onto(codec, context, rig, chosen, file.name, host=host, report=Report(), **reading)
+    plan = plan_onto(
+        codec, context, rig, chosen, file.name, host=host, options=options, report=Report(), samples=samples
+    )
     renamed = {action for action, one in plan.written.items() if one.name != imported_name(action, codec.lists)}
     return [action for action in chosen if action not in plan.edited and action not in renamed]
 
 
 def settle_saved(
-    codec: Codec, context: Context, plan: Any, rig: Object, *, file: Any, options: Any = None
-) -> MotionFile | SkeletalFile:
+    codec: Codec[Document, File, HostType, PlanType, ImportType, ExportType],
+    context: Context,
+    plan: PlanType,
+    rig: Object,
+    *,
+    file: File,
+    options: ExportType | None = None,
+) -> File:
     """After the ``plan`` of `plan_save_back` was written: remember the file, restore the plan's ``theirs`` from it."""
     file = codec.settle(plan, rig, file, options)
-    remember_shown(plan)
+    remember_shown(plan.written, plan.shown_keys)
     remember_saved(rig, plan.path, plan.digest, MOTIONS + file.name)
     _saved.setdefault((rig.session_uid, plan.path, file.name), set()).update(codec.fingerprints(plan.document))
     if plan.theirs:
@@ -537,10 +609,10 @@ def settle_saved(
     return file
 
 
-def remember_shown(plan: Any) -> None:
-    """After ``plan`` was written: remember which of its motions were written as they were shown."""
-    for action in plan.written:
-        action.motionbridge_shown_keys = plan.shown_keys.get(action, "")
+def remember_shown(written: Iterable[Action], shown_keys: Mapping[Action, str]) -> None:
+    """Remember which of the ``written`` motions were written as they were shown; ``shown_keys`` as in `Plan`."""
+    for action in written:
+        action.motionbridge_shown_keys = shown_keys.get(action, "")
 
 
 def keys_replaced(context: Context, rig: Object, action: Action) -> None:
@@ -559,18 +631,18 @@ def _is_placed_by_configs(rig: Object) -> bool:
 
 
 def plan_onto(
-    codec: Codec,
+    codec: Codec[Document, File, HostType, PlanType, ImportType, ExportType],
     context: Context,
     rig: Object,
     chosen: Sequence[Action],
     path: str,
     *,
-    host: Any,
-    options: Any,
+    host: HostType,
+    options: ExportType,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
-    samples: dict[Any, Any] | None = None,
-) -> Any:
+    samples: Samples | None = None,
+) -> PlanType:
     """Plan the file at ``path``: the target ``host`` with the motions of ``chosen``. ``samples`` as in `Sampler`."""
     if is_turned_or_scaled(rig) and not _is_placed_by_configs(rig):
         report.warn(
@@ -581,15 +653,14 @@ def plan_onto(
     files.warn_of_replacing(bpy.path.abspath(path), report)
     labels = written_names(chosen, codec.lists, report, rename=options.rename)
     _refuse_same_names(chosen, labels, host)
-    gathered = []
     with Sampler(context, rig, samples) as sampler:
         gatherer = codec.gatherer(rig, options, report, sampler, host)
         for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
-            gathered.append(gatherer.motion(action, label))
+            gatherer.add(action, label)
             progress(done + 1)
     for action, bones in sampler.distorted.items():
         report.warn("the game stores no scale or shear: bones are written without", f"{action.name}: {listed(bones)}")
-    plan = codec.encode(gatherer, gathered, host, path, options)
+    plan = gatherer.plan(path)
     plan.shown_keys = sampler.movers.shown_keys(chosen)
     for action in plan.edited:
         if imported_name(action, codec.lists) and not any(bone_of(one.data_path) for one in curves_of(action, rig)):
@@ -598,7 +669,7 @@ def plan_onto(
     return plan
 
 
-def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
+def _warn_of_removed(codec: AnyCodec, plan: Plan[Any], report: Report) -> None:
     """Warn of motions in the replaced file that are not written, and of a file that cannot be read."""
     try:
         on_disk = list_motions(codec, plan.path)

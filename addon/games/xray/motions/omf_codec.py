@@ -5,7 +5,6 @@ Also what the panel's list of motions needs: compare motions with the file, rest
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -36,7 +35,6 @@ from ....formats.xray.omf.document import (
     Definition,
     Motion,
     MotionFlag,
-    MotionSet,
     Omf,
     Parameters,
     name_in_game,
@@ -52,6 +50,8 @@ from .files import Unedited
 from .gathering import Gatherer
 from .hosts import MotionIdentity
 from .library import (
+    Builder,
+    Codec,
     MotionImport,
     Opened,
     bone_indices,
@@ -71,129 +71,62 @@ SEEN = 1e-4
 """Metres, or components of a quaternion: a bone that is farther from its rest pose has been moved."""
 
 
-class OmfCodec:
+class OmfCodec(Codec[Omf, "MotionFile", OmfHost, MotionPlan, MotionImportOptions, MotionExportOptions]):
     """Codec of the game's motion files (`.omf`) and of models (`.ogf`) that contain motions."""
 
-    lists, suffix = LISTS, ".omf"
+    lists, suffix, model_suffix = LISTS, ".omf", ".ogf"
 
-    def read(self, path: str, report: Report) -> Opened:
-        """Read a motion file or the motions inside a model. Raises `ReadError`."""
-        data = files.read_file(path)
-        digest = hashlib.sha256(data).hexdigest()
-        if not path.lower().endswith(".ogf"):
-            return Opened(path, omf.read(data, path, report), digest)
+    def read_document(self, data: bytes, path: str, report: Report) -> Omf:
+        return omf.read(data, path, report)
+
+    def read_inside(self, data: bytes, path: str, report: Report) -> Omf | None:
         inside = motion_set_of(ogf.read(data, path, report))
-        if inside is None:
-            raise ReadError(
-                "this model has no motions inside",
-                file=path,
-                remedy="Import the motion files (.omf) its references name",
-            )
-        return opened_model(path, inside, digest)
+        return omf.new_omf(inside) if inside is not None else None
 
     def motions(self, document: Omf) -> list[tuple[str, int]]:
-        """Return the name and the number of frames of each motion."""
         found = document.motion_set
         return [(label, motion.frames) for label, motion in zip(found.labels, found.library.motions, strict=True)]
 
     def builder(
-        self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
+        self, rig: Object, opened: Opened[Omf], chosen: list[int], options: MotionImportOptions, report: Report
     ) -> OmfBuilder:
-        """Return a builder of the actions of the motions at the indices ``chosen``.
-
-        Raises `ReadError` if motions declare more frames than their data can hold, if none of them has tracks, or if
+        """Raises `ReadError` if motions declare more frames than their data can hold, if none of them has tracks, or if
         none of the bones of a motion is in the armature.
         """
         motions = opened.document.motion_set.library.motions
         chosen = _with_tracks(opened, chosen, report)
-        refuse_overlong([motions[place] for place in chosen], opened.path)
+        refuse_overlong([motions[index] for index in chosen], opened.path)
         return OmfBuilder(rig, opened, chosen, options, report)
 
-    def attach(self, rig: Object, opened: Opened) -> Any:
-        """Store a file without its motions' keys in the motion files of ``rig``."""
+    def attach(self, rig: Object, opened: Opened[Omf]) -> MotionFile:
         file = motion_files.attach(rig, opened.path, LISTS)
         file.embedded = opened.embedded
         motion_files.keep_document(file, opened.document, opened.path, opened.digest)
         return file
 
     def mark_new(self, action: Action, order: int) -> None:
-        """Mark an action as a new motion with this index in the list."""
         action.motionbridge_motion.status, action.motionbridge_motion.order = "NEW", order
 
     def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: MotionFile | None = None) -> OmfHost:
-        """Return the file at the path ``disk``, in which motions of the same names are replaced.
-
-        Without ``disk``, return the motions of ``chosen`` as they were imported.
-        """
         if not disk:
             return host_as_imported(rig, chosen, file)
         host = host_on_disk(disk, rig)
         host.replaces = True
         return host
 
-    def host_of_list(
-        self,
-        rig: Object,
-        file: MotionFile,
-        listed: Sequence[Action],
-        report: Report,
-        *,
-        disk: str,
-        others_changed: bool,
-    ) -> OmfHost:
-        """Return the target for saving the list of a file, with the bone parts of the panel. Raises `WriteError`."""
-        return host_of_list(rig, file, listed, report, disk=disk, others_changed=others_changed)
+    host_of_list = staticmethod(host_of_list)
+    settle = staticmethod(settle)
 
     def gatherer(
         self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
     ) -> OmfGatherer:
-        """Return a reader of actions as clips."""
         return OmfGatherer(rig, options, report, sampler, host)
 
-    def encode(
-        self, gatherer: OmfGatherer, gathered: list[Clip], host: OmfHost, path: str, options: MotionExportOptions
-    ) -> MotionPlan:
-        """Encode the gathered clips into the target and return the plan of the file."""
-        chosen, labels = gatherer.gathered, [clip.name for clip in gathered]
-        identities = [host.identity(action, label) for action, label in zip(chosen, labels, strict=True)]
-        encoded, changes = encode(
-            gathered,
-            host.motions,
-            skeleton=gatherer.skeleton,
-            definitions=[definition_of(action, label) for action, label in zip(chosen, labels, strict=True)],
-            identities=identities,
-            width=options.width,
-            sampled=gatherer.sampled,
-            parts=host.parts,
-            most_bones=options.most_bones,
-        )
-        added = itertools.count(len(host.labels))
-        location = files.FileLocation(path)
-        written = {
-            action: MotionIdentity(location, next(added) if identity.index is None else identity.index, label)
-            for action, identity, label in zip(chosen, identities, labels, strict=True)
-        }
-        data, document = host.written(encoded)
-        plan = MotionPlan(path, data, changes, document, written, host.unwritten(location, written))
-        plan.was_known = host.is_known
-        plan.edited = [chosen[change.number] for change in changes.parts]
-        if not options.sample:
-            plan.unsampled = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones]
-        return plan
-
-    def settle(
-        self, plan: MotionPlan, rig: Object, file: MotionFile | None = None, options: MotionExportOptions | None = None
-    ) -> MotionFile | None:
-        """Make the written file the new "as imported"; if ``file`` is None, ``rig`` gets a new motion file."""
-        return settle(plan, rig, file, options)
-
     def fingerprints(self, document: Omf) -> set[bytes]:
-        """Return a digest of each motion: of its bytes and of how it is played."""
         library, parameters = document.motion_set
         return set(map(fingerprint, map(write_motion, library.motions), parameters.definitions))
 
-    def reload(self, plan: MotionPlan, _rig: Object, file: MotionFile) -> None:
-        """Restore keys, marks and parameters of the plan's ``theirs`` from the written file."""
+    def reload(self, plan: MotionPlan, rig: Object, file: MotionFile) -> None:
         motions = plan.document.motion_set.library.motions
         indices = {action: plan.unwritten[action].index for action in plan.theirs}
         _restore(file, {action: (motions[index], index) for action, index in indices.items()}, Report())
@@ -202,12 +135,7 @@ class OmfCodec:
 OMF = OmfCodec()
 
 
-def opened_model(path: str, inside: MotionSet, digest: str) -> Opened:
-    """Return the motions ``inside`` a model that has been read. ``digest``: SHA-256 of the model's file."""
-    return Opened(path, omf.new_omf(inside), digest, embedded=True)
-
-
-def _with_tracks(opened: Opened, chosen: list[int], report: Report) -> list[int]:
+def _with_tracks(opened: Opened[Omf], chosen: list[int], report: Report) -> list[int]:
     """Return the motions that have tracks, and warn of the others. Raises `ReadError` if none has."""
     motions, labels = opened.document.motion_set.library.motions, opened.document.motion_set.labels
     empty = [index for index in chosen if not motions[index].track_count]
@@ -277,11 +205,11 @@ class Builders:
         return [bone for bone in named if bone.lower() not in self._bone_indices]
 
 
-class OmfBuilder(Builders):
+class OmfBuilder(Builders, Builder["MotionFile"]):
     """Builder of the actions of an import."""
 
     def __init__(
-        self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
+        self, rig: Object, opened: Opened[Omf], chosen: list[int], options: MotionImportOptions, report: Report
     ) -> None:
         """Raises `ReadError`, before anything is created, if none of the bones of a motion is in the armature."""
         self._set = opened.document.motion_set
@@ -290,7 +218,7 @@ class OmfBuilder(Builders):
         for index in chosen:
             self.for_motion(self._motions[index])
 
-    def build(self, file: MotionFile) -> Iterator[tuple[int, Any]]:
+    def build(self, file: MotionFile) -> Iterator[tuple[int, Action]]:
         """Yield the index of each motion and its action, stored as unedited."""
         unedited = Unedited(self._rig, file)
         for index in self._chosen:
@@ -300,7 +228,7 @@ class OmfBuilder(Builders):
             unedited.remember(action, unedited.digest(action, index, self.digest))
             yield index, action
 
-    def report_results(self, _result: MotionImport) -> None:
+    def report_results(self, _result: MotionImport[MotionFile]) -> None:
         """Warn of the user's actions that no longer play because the bones now rotate by quaternions."""
         if self._options.assign_first:
             _warn_of_stopped(self._rig, self._report)
@@ -345,19 +273,23 @@ def describe(action: Action, motion: Motion, definition: Definition | None, inde
 # ---- export
 
 
-class OmfGatherer(Gatherer):
+class OmfGatherer(Gatherer[MotionPlan]):
     """Reader of actions as clips.
 
-    ``gathered``: the actions read so far. ``sampled``: for each of them the game's names of the bones that were
+    ``_actions``: the actions read so far. ``_sampled``: for each of them the game's names of the bones that were
     sampled, or with the option ``sample`` off would have to be.
     """
+
+    _options: MotionExportOptions
 
     def __init__(
         self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
     ) -> None:
         """Reads the bones that ``host`` has tracks for; all bones if that is not known."""
         super().__init__(rig, options, report, sampler, LISTS)
-        self.gathered, self.sampled = list[Any](), list[set[str]]()
+        self._host = host
+        self._actions: list[Action] = []
+        self._clips, self._sampled = list[Clip](), list[set[str]]()
         self._labels = [game_name(rig.data.bones[bone]) for bone in self._rest_now.bones]
         self._readers: dict[str, actions.ClipReader] = {}
         indices, bones = bone_indices(rig, self._rest_now), host.bones
@@ -369,8 +301,8 @@ class OmfGatherer(Gatherer):
         if host.as_imported and host.document is not None and host.file is not None:
             self._parameters[host.file.name] = host.document.motion_set.parameters
 
-    def motion(self, action: Action, label: str) -> Clip:
-        """Return the action as a clip with its marks; motion and bones have the game's names."""
+    def add(self, action: Action, label: str) -> None:
+        """Read the action as a clip with its marks; motion and bones have the game's names."""
         step, imported = action.motionbridge_motion.frame_step, motion_timing.imported_frames(action)
         frames, table = motion_timing.frames_of(action, imported, self._rig), table_of(action, self._rig)
         movers, stored = self._sampler.movers, motion_files.motion_of(action)
@@ -398,8 +330,8 @@ class OmfGatherer(Gatherer):
         clip.markers = motion_timing.gather_marks(action)
         before = (imported - 1) / FRAMES_PER_SECOND if imported is not None else None
         motion_timing.warn_of_marks(action, clip.markers, (frames[1] - 1) / FRAMES_PER_SECOND, before, self.report)
-        self.gathered.append(action)
-        self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in to_sample})
+        self._actions.append(action)
+        self._sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in to_sample})
         if to_sample and self._options.sample:
             self._note_sampling(reasons)
             rows, sampled = self._sampler.clip(
@@ -418,7 +350,36 @@ class OmfGatherer(Gatherer):
         elif to_sample:
             clip = clip.of_tracks([row for row, bone in enumerate(rest.bones) if bone not in to_sample])
         clip.name = label
-        return clip
+        self._clips.append(clip)
+
+    def plan(self, path: str) -> MotionPlan:
+        host = self._host
+        chosen, labels = self._actions, [clip.name for clip in self._clips]
+        identities = [host.identity(action, label) for action, label in zip(chosen, labels, strict=True)]
+        encoded, changes = encode(
+            self._clips,
+            host.motions,
+            skeleton=self.skeleton,
+            definitions=[definition_of(action, label) for action, label in zip(chosen, labels, strict=True)],
+            identities=identities,
+            width=self._options.width,
+            sampled=self._sampled,
+            parts=host.parts,
+            most_bones=self._options.most_bones,
+        )
+        added = itertools.count(len(host.labels))
+        location = files.FileLocation(path)
+        written = {
+            action: MotionIdentity(location, next(added) if identity.index is None else identity.index, label)
+            for action, identity, label in zip(chosen, identities, labels, strict=True)
+        }
+        data, document = host.written(encoded)
+        plan = MotionPlan(path, data, changes, document, written, host.unwritten(location, written))
+        plan.was_known = host.is_known
+        plan.edited = [chosen[change.number] for change in changes.parts]
+        if not self._options.sample:
+            plan.unsampled = [action for action, bones in zip(chosen, self._sampled, strict=True) if bones]
+        return plan
 
     def _warn_of_bones_without_tracks(self, clip: Clip, rest: Rest, action: Action) -> None:
         """Warn of bones that an action moves and that the file has no tracks of. ``clip``: values of all bones."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import bpy
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class MotionPlan(Plan):
+class MotionPlan(Plan[Omf]):
     """A file of motions to write.
 
     ``deleted``: names of removed motions. ``reordered``: whether the order of the motions changes.
@@ -333,7 +333,9 @@ def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list
     return front + [index for index in range(count) if index not in taken]
 
 
-def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOptions | None) -> Any:
+def settle(
+    plan: MotionPlan, rig: Object, file: MotionFile | None = None, options: MotionExportOptions | None = None
+) -> MotionFile:
     """After ``plan`` was written: make the written file the new "as imported". Returns the motion file on the rig.
 
     If ``file`` is None, the rig gets a new motion file, so that its motions can be saved back.

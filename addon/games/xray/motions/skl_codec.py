@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,6 @@ from ....core import files, rotation, space
 from ....core.binary import Bytes
 from ....core.changes import Part
 from ....core.envelope.curve import fitted
-from ....core.errors import ReadError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import with_straight_segments
 from ....core.report import Report, said_of
@@ -57,9 +55,19 @@ from . import timing as motion_timing
 from .files import skl_document_of, skl_motion_of
 from .gathering import Gatherer
 from .hosts import MotionIdentity
-from .library import MotionImport, Opened, Plan, add, imported_name, refuse_unknown_bones, remember_shown
+from .library import (
+    Builder,
+    Codec,
+    MotionImport,
+    Opened,
+    Plan,
+    add,
+    imported_name,
+    refuse_unknown_bones,
+    remember_shown,
+)
 from .properties import EULER_ORDER, SKL_LISTS, order_of_angles
-from .skl_host import MadeMotion, SklHost, fingerprint, host_on_disk, is_model
+from .skl_host import MadeMotion, SklHost, fingerprint, host_on_disk
 from .skl_pose import Bones, Showing, Shown, ShownTracks, bones_of, same, show, show_all, to_file, tracks_on
 
 if TYPE_CHECKING:
@@ -73,57 +81,37 @@ KEYS_PER_BLOCK = 30_000
 Floats = NDArray[np.float64]
 
 
-class SklCodec:
+class SklCodec(Codec[Skl, "SkeletalFile", SklHost, "Plan[Skl]", SkeletalImportOptions, SkeletalExportOptions]):
     """Codec of the editor's files: motions only (`.skl`, `.skls`), and models (`.object`) that contain motions."""
 
-    lists, suffix = SKL_LISTS, ".skls"
+    lists, suffix, model_suffix = SKL_LISTS, ".skls", ".object"
 
-    def read(self, path: str, report: Report) -> Opened:
-        """Read one motion, several, or those inside a model. Raises `ReadError`."""
+    def read_document(self, data: bytes, path: str, report: Report) -> Skl:
         keep_freed_memory()
-        data = files.read_file(path)
-        digest = hashlib.sha256(data).hexdigest()
-        if not is_model(path):
-            return Opened(path, skl.read(data, path, report), digest)
-        inside = editor_model.read(data, path, report).model.first(skl.Skl)
-        if inside is None or not inside.motions:
-            raise ReadError(
-                "this model has no motions inside",
-                file=path,
-                remedy="Import the motion files its references name",
-            )
-        return opened_model(path, inside, digest)
+        return skl.read(data, path, report)
+
+    def read_inside(self, data: bytes, path: str, report: Report) -> Skl | None:
+        keep_freed_memory()
+        return editor_model.read(data, path, report).model.first(skl.Skl)
 
     def motions(self, document: Skl) -> list[tuple[str, int]]:
-        """Return the name and the number of frames of each motion."""
         return [(motion.label, max(motion.last - motion.first, 0) + 1) for motion in document.motions]
 
     def builder(
-        self, rig: Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+        self, rig: Object, opened: Opened[Skl], chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> SklBuilder:
-        """Return a builder of the actions of the motions at the indices ``chosen``.
-
-        Raises `ReadError` if none of their bones is in the armature.
-        """
         return SklBuilder(rig, opened, chosen, options, report)
 
-    def attach(self, rig: Object, opened: Opened) -> Any:
-        """Store a file without its motions' tracks in the editor's motion files of ``rig``."""
+    def attach(self, rig: Object, opened: Opened[Skl]) -> SkeletalFile:
         file = motion_files.attach(rig, opened.path, SKL_LISTS)
         file.sha256, file.embedded = opened.digest, opened.embedded
         motion_files.keep_skl_document(file, opened.document)
         return file
 
-    def mark_new(self, action: Action, order: int) -> None:
-        """Do nothing: motions of the editor have no status and no order in the panel."""
-
     def host(
         self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: SkeletalFile | None = None
     ) -> SklHost:
-        """Return the file at the path ``disk`` as a target.
-
-        Without ``disk``, return the imported file that most of the motions ``chosen`` came from, else ``file``.
-        """
+        """Without ``disk``, return the imported file that most of the motions ``chosen`` came from, else ``file``."""
         if disk:
             return host_on_disk(rig, disk, file)
         files_of = action_lists.files_of_actions(rig, SKL_LISTS)
@@ -136,49 +124,21 @@ class SklCodec:
         rig: Object,
         file: SkeletalFile,
         listed: Sequence[Action],
-        _report: Report,
+        report: Report,
         *,
         disk: str,
         others_changed: bool,
     ) -> SklHost:
-        """Return the same target as `host`; motions inside a model are written into the model on disk."""
+        """Motions inside a model are written into the model on disk."""
         return self.host(rig, listed, disk=bpy.path.abspath(file.path) if file.embedded else disk, file=file)
 
     def gatherer(
-        self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
+        self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, host: SklHost
     ) -> SklGatherer:
-        """Return a reader of actions as motions."""
-        return SklGatherer(rig, options, report, sampler)
-
-    def encode(
-        self,
-        gatherer: SklGatherer,
-        gathered: list[MadeMotion],
-        host: SklHost,
-        path: str,
-        options: SkeletalExportOptions,
-    ) -> Plan:
-        """Put the gathered motions into the target and return the plan of the file."""
-        document, changes, indices = host.joined(gathered, path)
-        metres, radians = changes.worst_errors()
-        if metres > options.tolerance[0] or radians > options.tolerance[1]:
-            gatherer.report.warn(
-                "versions 6 and 7 store handles in steps of 0.98 ms and 0.98 mm, which moves channels by up to "
-                f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; keys lie where they are"
-            )
-        if slopes := lost_slopes(changes.all_items()):
-            gatherer.report.warn(slopes)
-        data = host.written(document)
-        location = files.FileLocation(path)
-        written = {
-            one.action: MotionIdentity(location, index, one.motion.label)
-            for one, index in zip(gathered, indices, strict=True)
-        }
-        edited = [one.action for one in gathered if one.change is not None]
-        return Plan(path, data, changes, document, written, host.unwritten(location, written), edited)
+        return SklGatherer(rig, options, report, sampler, host)
 
     def settle(
-        self, plan: Plan, _rig: Any, file: SkeletalFile, _options: SkeletalExportOptions | None = None
+        self, plan: Plan[Skl], rig: Object, file: SkeletalFile, options: SkeletalExportOptions | None = None
     ) -> SkeletalFile:
         """Remember the SHA-256 of the written file, and the names that the motions have in it; list copies as new ones.
 
@@ -192,19 +152,18 @@ class SklCodec:
             keep_saved_motion(action, plan.document.motions[written.index] if action in plan.shown_keys else None)
         return file
 
-    def settle_exported(self, plan: Plan, rig: Any) -> None:
+    def settle_exported(self, plan: Plan[Skl], rig: Object) -> None:
         """After an export of ``plan`` that replaced the file of its motions: remember that file as `settle` does."""
         for file in rig.motionbridge_skeletal_files:
             own = location_of(file).is_same(files.FileLocation(plan.path)) and not file.embedded and is_local(rig)
             if own and plan.written.keys() <= action_lists.members(file, SKL_LISTS).keys():
                 self.settle(plan, rig, file)
-                remember_shown(plan)
+                remember_shown(plan.written, plan.shown_keys)
 
     def fingerprints(self, document: Skl) -> set[bytes]:
-        """Return a digest of the bytes of each motion."""
         return set(map(fingerprint, document.motions))
 
-    def reload(self, plan: Plan, rig: Object, file: SkeletalFile) -> None:
+    def reload(self, plan: Plan[Skl], rig: Object, file: SkeletalFile) -> None:
         """Restore curves, marks and parameters of the plan's ``theirs`` from the written file.
 
         The rotation mode and the fitting tolerance stay those of the import.
@@ -238,19 +197,14 @@ def keep_saved_motion(action: Action, motion: SkeletalMotion | None) -> None:
         drop(action.motionbridge_skeletal, "saved")
 
 
-def opened_model(path: str, inside: Skl, digest: str) -> Opened:
-    """Return the motions ``inside`` a model that has been read. ``digest``: SHA-256 of the model's file."""
-    return Opened(path, inside, digest, embedded=True)
-
-
 # ---- import
 
 
-class SklBuilder:
+class SklBuilder(Builder["SkeletalFile"]):
     """Builder of the actions of an import."""
 
     def __init__(
-        self, rig: Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+        self, rig: Object, opened: Opened[Skl], chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> None:
         """Raises `ReadError`, before anything is created, if none of the bones of the motions is in the armature."""
         self._rig, self._document, self._chosen, self._options = rig, opened.document, chosen, options
@@ -271,7 +225,7 @@ class SklBuilder:
     def __exit__(self, *failure: object) -> None:
         self._writer.__exit__(*failure)
 
-    def build(self, file: SkeletalFile) -> Iterator[tuple[int, Any]]:
+    def build(self, file: SkeletalFile) -> Iterator[tuple[int, Action]]:
         """Yield the index of each motion and its action; the bones get the rotation mode that plays it."""
         bones = self._bones.rest.bones
         for index, shown, numbers in _show_chosen(
@@ -285,10 +239,9 @@ class SklBuilder:
             yield index, action
 
     def missing(self) -> list[str]:
-        """Return the file's names of bones that are not in the armature."""
         return [bone for bone in self._named if bone.lower() not in self._bones.indices]
 
-    def report_results(self, result: MotionImport) -> None:
+    def report_results(self, result: MotionImport[SkeletalFile]) -> None:
         """Report how many tracks have the file's curves and how many are fitted."""
         result.kept_exactly = sum(action.motionbridge_skeletal.kept_exactly for action in result.actions)
         result.fitted = sum(action.motionbridge_skeletal.fitted for action in result.actions)
@@ -299,9 +252,6 @@ class SklBuilder:
                 f"{result.fitted}, within {1000 * metres:g} mm and {np.degrees(radians):.3g}°",
                 Path(self._path).name,
             )
-
-    def finish(self) -> None:
-        """Do nothing: the panel shows all files of the editor together."""
 
 
 def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Showing:
@@ -450,17 +400,44 @@ class _Imported:
         return self.drawn[begin : begin + pose.DIGEST_SIZE]
 
 
-class SklGatherer(Gatherer):
+class SklGatherer(Gatherer["Plan[Skl]"]):
     """Reader of actions as motions, with the differences from the motions they were imported from."""
 
-    def __init__(self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler) -> None:
+    _options: SkeletalExportOptions
+
+    def __init__(
+        self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, host: SklHost
+    ) -> None:
         """Raises `WriteError` as `Gatherer`."""
         super().__init__(rig, options, report, sampler, SKL_LISTS)
+        self._host, self._made = host, list[MadeMotion]()
         self._reader = pose.PoseReader(rig)
         self._bones_by_file: dict[str, Bones] = {}
         self._labels = {index: label for label, index in bones_of(rig, self._rest_now).indices.items()}
 
-    def motion(self, action: Action, label: str) -> MadeMotion:
+    def add(self, action: Action, label: str) -> None:
+        self._made.append(self._motion(action, label))
+
+    def plan(self, path: str) -> Plan[Skl]:
+        document, changes, indices = self._host.joined(self._made, path)
+        metres, radians = changes.worst_errors()
+        if metres > self._options.tolerance[0] or radians > self._options.tolerance[1]:
+            self.report.warn(
+                "versions 6 and 7 store handles in steps of 0.98 ms and 0.98 mm, which moves channels by up to "
+                f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; keys lie where they are"
+            )
+        if slopes := lost_slopes(changes.all_items()):
+            self.report.warn(slopes)
+        data = self._host.written(document)
+        location = files.FileLocation(path)
+        written = {
+            one.action: MotionIdentity(location, index, one.motion.label)
+            for one, index in zip(self._made, indices, strict=True)
+        }
+        edited = [one.action for one in self._made if one.change is not None]
+        return Plan(path, data, changes, document, written, self._host.unwritten(location, written), edited)
+
+    def _motion(self, action: Action, label: str) -> MadeMotion:
         """Return the motion to write for an action, named ``label``."""
         skeletal = action.motionbridge_skeletal
         in_file = "" if action_lists.copies([action], SKL_LISTS) else imported_name(action, SKL_LISTS)

@@ -35,7 +35,7 @@ class MadeMotion:
 
 
 @dataclass
-class SklHost(Host[Plan]):
+class SklHost(Host[Plan[Skl]]):
     """Target of an export of editor motions.
 
     ``document``: the file on disk, or the file as it was imported (without keys); None for a new file.
@@ -68,7 +68,9 @@ class SklHost(Host[Plan]):
             host.identities |= found.actions
             stored = found.motions if known == file else stored
         if on_disk and document is not None:
-            wanted = dict.fromkeys([*stored, *host.identities.values()])
+            saved = {one.name.lower() for one in host.identities.values() if one.index < 0}
+            imported = [one for one in stored if one.digest or one.name.lower() not in saved]
+            wanted = dict.fromkeys([*imported, *host.identities.values()])
             host.table = found_by_name(wanted, [motion.label for motion in document.motions])
         else:
             host.table = {identity: identity.index for identity in stored}
@@ -137,7 +139,8 @@ class SklHost(Host[Plan]):
         indices = []
         for one, index in zip(made, known, strict=True):
             if index is None:
-                same_name = (i for i in sorted(free) if labels[i] == one.motion.label.lower())
+                is_new = one.action not in self.identities
+                same_name = (i for i in sorted(free) if is_new and labels[i] == one.motion.label.lower())
                 index = next(same_name, len(motions))
                 free.discard(index)
             indices.append(index)
