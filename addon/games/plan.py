@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..blender.properties import is_local
+from ..blender.properties import is_local, kept
 from ..core import files
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.files import FileLocation
@@ -84,11 +84,11 @@ class FilePlan:
     path: str
     data: bytes
     changes: Any
-    imported = ""
+    imported: str = field(default="", kw_only=True)
     """SHA-256 of the file as imported or last saved; "" if unknown."""
-    base = ""
+    base: str = field(default="", kw_only=True)
     """SHA-256 of the file that ``changes`` compare with; "" if unknown, or if there is none."""
-    is_compared = False
+    is_compared: bool = field(default=False, kw_only=True)
     """Whether ``changes`` were compared with the file on disk."""
 
     @property
@@ -216,11 +216,19 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
     return False
 
 
-def refuse_changed(plan: FilePlan, known: Collection[str], if_changed: OtherBase) -> None:
-    """Raise `WriteError` if others changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`.
+def imported_digest(properties: Any) -> str:
+    """Return the SHA-256 of the imported file, which ``properties`` store as ``document``."""
+    return hashlib.sha256(kept(properties, "document")).hexdigest()
 
-    ``known``: SHA-256 values of the file as imported or saved since.
+
+def onto_imported(plan: FilePlan, properties: Any, if_changed: OtherBase) -> None:
+    """Check that a plan based on the imported file may replace the file on disk, and set ``plan.imported``.
+
+    ``properties``: property group of an object or action with the imported file, which may have the SHA-256 of the last
+    save as ``saved``. Raises `WriteError` if others changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`.
     """
+    plan.imported = plan.base = imported_digest(properties)
+    known = {plan.imported, getattr(properties, "saved", ""), saved_here(properties.id_data, plan.path)}
     if if_changed is OtherBase.REFUSE and plan.on_disk() not in {None, plan.digest, *known}:
         raise WriteError(
             "the file on disk is no longer the one that was imported",
@@ -228,17 +236,6 @@ def refuse_changed(plan: FilePlan, known: Collection[str], if_changed: OtherBase
             remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk again",
             option="if_changed",
         )
-
-
-def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: OtherBase) -> None:
-    """Check that a plan based on the imported file may replace the file on disk, and set ``plan.imported``.
-
-    ``properties``: property group of an object or action whose ``saved`` holds the SHA-256 of the last save.
-    ``imported``: SHA-256 of the imported file. Raises `WriteError` if others changed the file on disk and
-    ``if_changed`` is `OtherBase.REFUSE`.
-    """
-    refuse_changed(plan, {imported, properties.saved, saved_here(properties.id_data, plan.path)}, if_changed)
-    plan.imported = plan.base = imported
 
 
 def keep_saved(plan: FilePlan, properties: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,12 +12,12 @@ import numpy as np
 
 from ...blender import compat
 from ...blender.delta_action import DeltaWriter, RestPose
-from ...blender.properties import keep, kept
+from ...blender.properties import keep
 from ...blender.rotation_modes import HiddenKeys, angles_in_use
 from ...core.changes import Changes, Part
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
-from ..plan import OtherBase, Together, location_of, refuse_changed, remember_saved, saved_here
+from ..plan import OtherBase, Together, imported_digest, location_of, onto_imported, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
 from .animation_import import animations_of
@@ -76,9 +75,7 @@ def plan_save_back(
     options = AnimationExportOptions(hidden_keys=hidden)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
     _warn_of_same_file(rig, action, report)
-    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
-    refuse_changed(plan, {imported, saved_here(action, str(path))}, if_changed)
-    plan.imported = plan.base = imported
+    onto_imported(plan, properties, if_changed)
     return plan
 
 
@@ -185,8 +182,11 @@ def _warn_of_same_file(rig: Object, action: Action, report: Report) -> None:
 def is_changed_on_disk(action: Action) -> bool:
     """Return whether others changed the source file of an action. Raises `ReadError`."""
     location = location_of(action.motionbridge_animation)
-    imported = hashlib.sha256(kept(action.motionbridge_animation, "document")).hexdigest()
-    return location.digest() not in {None, imported, saved_here(action, location.path)}
+    return location.digest() not in {
+        None,
+        imported_digest(action.motionbridge_animation),
+        saved_here(action, location.path),
+    }
 
 
 def original_of(action: Action) -> Action | None:

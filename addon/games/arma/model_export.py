@@ -7,7 +7,6 @@ armature that the objects are parented to, else the world.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -203,8 +202,7 @@ def plan_save_back(
     properties = chosen.model.motionbridge_arma_model
     path = bpy.path.abspath(properties.path)
     plan = plan_export(context, chosen, path, options, report)
-    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
-    onto_imported(plan, properties, imported, if_changed)
+    onto_imported(plan, properties, if_changed)
     return plan
 
 

@@ -21,7 +21,6 @@ from ...blender import material, modifiers
 from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
 from ...blender.mesh import Offending
-from ...blender.properties import kept
 from ...core import files, pausing, problems
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
@@ -159,11 +158,10 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     path = bpy.path.abspath(properties.path)
     if not path:
         raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to a file of its own")
-    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, properties.member or path)
     plan.path, plan.member = path, properties.member
     files.warn_of_replacing(path, report)
-    onto_imported(plan, properties, imported, if_changed)
+    onto_imported(plan, properties, if_changed)
     return plan
 
 

@@ -5,7 +5,6 @@ A path becomes an action of an object. The file's curves are preserved.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -328,10 +327,9 @@ def plan_save_back(
     action = followed_action(active)
     properties = action.motionbridge_path
     file = bpy.path.abspath(properties.path)
-    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, active, file, options=options, report=report)
     _warn_of_others(file, action, report)
-    onto_imported(plan, properties, imported, if_changed)
+    onto_imported(plan, properties, if_changed)
     return plan
 
 

@@ -8,7 +8,6 @@ and triangulate polygons; the scene stays unchanged.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -339,13 +338,12 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     path = bpy.path.abspath(properties.path)
     if not path:
         raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to one")
-    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, holder, LevelExportOptions(), report)
     files.warn_of_replacing(path, report)
     made = FilePlan(path, plan.data, plan.changes)
     if isinstance(plan, visual_plans.LevelPlan) and plan.beside is not None:
         made = visual_plans.LevelFilePlan(path, plan)
-    onto_imported(made, properties, imported, if_changed)
+    onto_imported(made, properties, if_changed)
     return made
 
 

@@ -207,11 +207,10 @@ def plan_save_back(
     """
     properties = holder.motionbridge_editor_model
     path = bpy.path.abspath(properties.path)
-    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     options = EditorModelExportOptions()
     plan = plan_export(context, holder, path, options, report, motions=motions, samples=samples)
     files.warn_of_replacing(path, report)
-    onto_imported(plan, properties, imported, if_changed)
+    onto_imported(plan, properties, if_changed)
     return plan
 
 

@@ -6,7 +6,6 @@ Blender as after the import; then the numbers of the file are used, which Blende
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -46,7 +45,7 @@ from ....formats.xray.ogf.mesh import (
     mesh_parts,
 )
 from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
-from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
+from ...plan import FilePlan, OtherBase, imported_digest, keep_exported, keep_saved, onto_imported
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..motions import omf_codec, replaced
@@ -137,7 +136,7 @@ def export_model(
 
 def _file_plan(holder: Object, path: str, plan: Plan) -> FilePlan:
     made = FilePlan(path, plan.data, replace(plan.changes, lines=[*plan.changes.lines, *plan.words]))
-    made.base = hashlib.sha256(kept(holder.motionbridge_model, "document")).hexdigest()
+    made.base = imported_digest(holder.motionbridge_model)
     return made
 
 
@@ -152,7 +151,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     plan = plan_export(context, holder, ModelExportOptions(), report)
     files.warn_of_replacing(path, report)
     made = _file_plan(holder, path, plan)
-    onto_imported(made, properties, made.base, if_changed)
+    onto_imported(made, properties, if_changed)
     return made
 
 

@@ -116,7 +116,19 @@ def _search_targets(motion: Any, _context: Context, text: str) -> list[str]:
     return [name for name, _ in _targets(motion) if text.lower() in name.lower()]
 
 
-class MotionProperties(bpy.types.PropertyGroup):
+class StoredMotion:
+    """What an action stores of the motion that it was imported from, of either kind of file."""
+
+    file: StringProperty(name="File", description="The file that the motion belongs to", options={"HIDDEN"})
+    place: IntProperty(
+        name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
+    )
+    imported_name: StringProperty(options={"HIDDEN"})
+    body: bytes_property("The motion as stored in its file")
+    body_seal: seal_property()
+
+
+class MotionProperties(StoredMotion, bpy.types.PropertyGroup):
     """How the game plays an action, and the motion that it was imported from."""
 
     is_motion: BoolProperty(name="Motion", description="This action is a motion of the game")
@@ -124,11 +136,6 @@ class MotionProperties(bpy.types.PropertyGroup):
         name="Name",
         description="Name of the motion in the game; the action may have another name",
         update=changed,
-    )
-    imported_name: StringProperty(options={"HIDDEN"})
-    file: StringProperty(name="File", description="The motion file this belongs to", options={"HIDDEN"})
-    place: IntProperty(
-        name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
     )
     frame_step: FloatProperty(
         name="Frames per Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
@@ -166,8 +173,6 @@ class MotionProperties(bpy.types.PropertyGroup):
     status: status_property("Comparison with the source file of the motion")
     marks: CollectionProperty(type=MotionMark)
     active_mark: IntProperty(options={"HIDDEN"})
-    body: bytes_property("The motion as stored in its file")
-    body_seal: seal_property()
     unedited: StringProperty(
         description="Digest of the action while it is the same as in the source file, in hexadecimal",
         options={"HIDDEN"},
@@ -198,27 +203,32 @@ class RestBone(bpy.types.PropertyGroup):
     matrix: FloatVectorProperty(size=16)
 
 
-class MotionFile(bpy.types.PropertyGroup):
-    """A motion file of the game on a rig. Actions refer to it by its ``name``."""
-
-    listed_by = LISTS.files
+class StoredFile:
+    """A motion file on a rig, of either kind. Actions refer to it by its ``name``."""
 
     path: StringProperty(
         name="Path", description="Path where the file was imported or last written", subtype="FILE_PATH"
     )
-    sha256: StringProperty(options={"HIDDEN"})
+    sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})
     embedded: BoolProperty(name="Inside Model", description="The motions are stored inside the model file")
+    document: bytes_property("The file without its motions' keys")
+    document_seal: seal_property()
+    rest: CollectionProperty(type=RestBone)
+    actions: CollectionProperty(type=ListedAction)
+    action_list: list_property()
+
+
+class MotionFile(StoredFile, bpy.types.PropertyGroup):
+    """A motion file of the game."""
+
+    listed_by = LISTS.files
+
     version: IntProperty(name="Version", description="Version of the motion parameters", default=4)
     partitions: CollectionProperty(type=Partition)
     active_partition: IntProperty(options={"HIDDEN"})
-    document: bytes_property("The file without its motions' keys")
-    document_seal: seal_property()
     motions_chunk: bytes_property("The chunk of motions, of a file where it is compressed or claims a wrong size")
     motions_chunk_seal: seal_property()
-    rest: CollectionProperty(type=RestBone)
     deleted: CollectionProperty(type=DeletedMotion)
-    actions: CollectionProperty(type=ListedAction)
-    action_list: list_property()
 
 
 # The editor's motions -------------------------------------------------------------------------------------------------
@@ -231,17 +241,12 @@ EULER_ORDER = "ZXY"
 """Rotation order of the editor's motions."""
 
 
-class SkeletalProperties(bpy.types.PropertyGroup):
+class SkeletalProperties(StoredMotion, bpy.types.PropertyGroup):
     """What an action stores of the editor motion it was imported from."""
 
     is_skeletal: BoolProperty(name="Editor Motion", description="This action is a motion of the game's editor")
-    file: StringProperty(name="File", description="The file the motion came from", options={"HIDDEN"})
-    place: IntProperty(
-        name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
-    )
     version: IntProperty(name="File Version", description="Version of the motion in its file", options={"HIDDEN"})
     fps: FloatProperty(name="Frame Rate", description="Frames per second in the game", options={"HIDDEN"})
-    imported_name: StringProperty(options={"HIDDEN"})
     rotation: EnumProperty(
         name="Rotation", description="Rotation mode of the bones", items=ROTATIONS, options={"HIDDEN"}
     )
@@ -255,27 +260,16 @@ class SkeletalProperties(bpy.types.PropertyGroup):
     fitted: IntProperty(
         name="Bones Fitted", description="Bones whose curves are fitted, for their rest pose", options={"HIDDEN"}
     )
-    body: bytes_property("The motion as stored in its file")
-    body_seal: seal_property()
     saved: bytes_property("The motion as it was saved with layers, constraints or drivers")
     saved_seal: seal_property()
     drawn: bytes_property("A digest of the keys of each track, which shows whether it was edited")
     drawn_seal: seal_property()
 
 
-class SkeletalFile(bpy.types.PropertyGroup):
-    """A file of editor motions on a rig. Actions refer to it by its ``name``."""
+class SkeletalFile(StoredFile, bpy.types.PropertyGroup):
+    """A file of editor motions."""
 
     listed_by = SKL_LISTS.files
-
-    path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
-    sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})
-    embedded: BoolProperty(name="Inside Model", description="The motions are stored inside the model file")
-    document: bytes_property("The file without its motions' keys")
-    document_seal: seal_property()
-    rest: CollectionProperty(type=RestBone)
-    actions: CollectionProperty(type=ListedAction)
-    action_list: list_property()
 
 
 # Motion paths ---------------------------------------------------------------------------------------------------------
