@@ -12,7 +12,7 @@ Independent of file formats. The formulas are those of the X-Ray engine's ``inte
 from __future__ import annotations
 
 from .curve import Curve, Curves, Interpolation, control_points, evaluate_curve
-from .display import Display, display, displayed, displays
+from .display import Display, display, displayed, each_display
 from .evaluation import Behaviour, Envelope, Envelopes, Shape, evaluate, extrapolation_slopes, tangents
 from .writing import keys_of_curve, unchanged
 
@@ -28,7 +28,7 @@ __all__ = [
     "control_points",
     "display",
     "displayed",
-    "displays",
+    "each_display",
     "evaluate",
     "evaluate_curve",
     "extrapolation_slopes",

@@ -122,17 +122,12 @@ class _Cubics:
 
 def display(envelope: Envelope, frame: float) -> Display:
     """Return an envelope of finite values as a curve; ``frame``: seconds per frame."""
-    return displays([envelope], frame)[0]
+    return each_display(*displayed(Envelopes.of([envelope]), frame))[0]
 
 
-def displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
-    """Return the `display` of each envelope. All are processed together, which is as fast for many short ones as for
-    one.
-    """
-    if not envelopes:
-        return []
-    curves, changed = displayed(Envelopes.of(envelopes), frame)
-    numbers = np.arange(max(envelope.count for envelope in envelopes))
+def each_display(curves: Curves, changed: dict[int, Display]) -> list[Display]:
+    """Return the `display` of each envelope, from the result of `displayed` for all of them."""
+    numbers = np.arange(curves.counts.max(initial=0))
     return [
         changed[number] if number in changed else _uncut_display(curves.numbered(number), numbers)
         for number in range(len(curves))

@@ -28,9 +28,8 @@ from ...core.envelope import (
     Envelope,
     Envelopes,
     Shape,
-    display,
     displayed,
-    displays,
+    each_display,
     keys_of_curve,
     unchanged,
 )
@@ -378,7 +377,6 @@ NAMES = ("X", "Y", "Z", "H", "P", "B")
 
 AFFECTED_KEYS = 3
 """Number of keys on either side of an edited key whose stored numbers may change with it."""
-EMPTY = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
@@ -431,25 +429,6 @@ def _report_display_changes(decoded: Envelope, shown: Display, place: str, repor
     elif shown.added and not shown.hidden(decoded):
         added = counted(shown.added, "key")
         report.note(f"{added} more than in the file, for handles that Blender would shorten", place)
-
-
-def _displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
-    """Return how Blender shows the channels; those with NaN or infinite values have no keys."""
-    numbers = [(one.times, one.values, one.tcb, one.parameters) for one in envelopes]
-    if _are_finite(numbers):
-        shown = displays(envelopes, frame)
-        # Numbers near the largest float can have handles that are infinite.
-        if _are_finite([(one.curve.keys, one.curve.left, one.curve.right) for one in shown]):
-            return shown
-    if len(envelopes) > 1:
-        return [_displays([envelope], frame)[0] for envelope in envelopes]
-    without_keys = display(EMPTY, frame)
-    without_keys.curve, without_keys.cut = empty_curve(envelopes[0].before, envelopes[0].after), True
-    return [without_keys]
-
-
-def _are_finite(rows: Sequence[tuple[NDArray[np.float64], ...]]) -> bool:
-    return all(bool(np.isfinite(part).all()) for row in rows for part in row)
 
 
 @dataclass
@@ -586,12 +565,21 @@ def decode_tracks(
 def _displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:
     """Return the result of `displayed`; a channel whose keys or handles are NaN or infinite has no keys."""
     keys = envelopes.keys
-    if _are_finite([(keys.times, keys.values, keys.tcb, keys.parameters)]):
+    if _are_finite(keys.times, keys.values, keys.tcb, keys.parameters):
         curves, altered = displayed(envelopes, frame)
-        if _are_finite([(curves.keys, curves.left, curves.right)]):
+        # Numbers near the largest float can have handles that are infinite.
+        if _are_finite(curves.keys, curves.left, curves.right):
             return curves, altered
-    shown = _displays(list(envelopes), frame)
-    return Curves.of([one.curve for one in shown]), dict(enumerate(shown))
+    if len(envelopes) > 1:
+        alone = [_displayed(Envelopes.of([envelope]), frame) for envelope in envelopes]
+        shown = {number: one for number, (_, altered) in enumerate(alone) for one in altered.values()}
+        return Curves.joined([curves for curves, _ in alone]), shown
+    curve, none = empty_curve(int(envelopes.before[0]), int(envelopes.after[0])), np.zeros(0, np.intp)
+    return Curves.of([curve]), {0: Display(curve, none, none, np.zeros(0, np.bool_), cut=True)}
+
+
+def _are_finite(*parts: NDArray[np.float64]) -> bool:
+    return all(bool(np.isfinite(part).all()) for part in parts)
 
 
 def encode_channels(
@@ -610,8 +598,9 @@ def encode_channels(
     """
     known: list[_Base] = []
     if base is not None:
-        decoded = list(StoredEnvelope.decoded_all(base))
-        known = [_Base(*each) for each in zip(base, decoded, _displays(decoded, frame), strict=True)]
+        decoded = StoredEnvelope.decoded_all(base)
+        shown = each_display(*_displayed(decoded, frame))
+        known = [_Base(*each) for each in zip(base, decoded, shown, strict=True)]
     encoded = [
         _encode_channel(
             curve if sign > 0 else curve.signed(sign),

@@ -11,11 +11,13 @@ from addon.core.envelope import (
     Behaviour,
     Curve,
     Envelope,
+    Envelopes,
     Interpolation,
     Shape,
     control_points,
     display,
-    displays,
+    displayed,
+    each_display,
     evaluate,
     evaluate_curve,
     keys_of_curve,
@@ -233,7 +235,8 @@ def test_a_curve_is_evaluated_at_its_keys_and_beyond():
 def test_many_at_once_are_shown_as_each_alone(several):
     several.insert(len(several) // 2, Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8)))
     several.append(Envelope.of(np.array([0.5]), np.array([2.0]), np.array([Shape.TCB], np.uint8)))
-    for envelope, shown in zip(several, displays(several, FRAME), strict=True):
+    shown_together = each_display(*displayed(Envelopes.of(several), FRAME))
+    for envelope, shown in zip(several, shown_together, strict=True):
         alone = display(envelope, FRAME)
         assert (shown.folded, shown.cut) == (alone.folded, alone.cut)
         assert (shown.curve.before, shown.curve.after) == (envelope.before, envelope.after)
