@@ -19,7 +19,7 @@ from ..formats import Format, GameModelChoice
 from ..formats.arma import model_cfg
 from ..formats.arma.skeletons import BUILT_IN, Hierarchy
 from . import processes
-from .files import expanded, make_folder, opened, refuse_same_file, save
+from .files import add_output, expanded, make_folder, opened, refuse_same_file, save
 from .output import TROUBLE, complain, say
 
 
@@ -70,14 +70,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         "for .skl, .skls and .object: omf; for .omf and .object: skls; for .object: ogf; "
         "for .omf, .skl, .skls and .object: object, with --model",
     )
-    target = command.add_mutually_exclusive_group(required=True)
-    target.add_argument(
-        "-o", "--output", metavar="OUT", help="write the result here; for several files a folder (ending in /)"
-    )
-    target.add_argument("--in-place", action="store_true", help="replace each FILE, in one step")
-    command.add_argument(
-        "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
-    )
+    add_output(command, "write the result here; for several files a folder (ending in /)", "each FILE")
     command.add_argument(
         "--model",
         metavar="OBJECT",

@@ -15,7 +15,7 @@ from ..core.walk import Walk
 from ..formats import format_named
 from ..formats.xray.omf import edit, text
 from ..formats.xray.omf.document import ALL_PARTITIONS, TIMING, MotionFlag, MotionSet, Omf
-from .files import expanded, opened, refuse_same_file, save
+from .files import add_output, expanded, opened, refuse_same_file, save
 from .output import complain, say
 
 FLAGS = {flag.name.lower().replace("_", "-"): flag for flag in MotionFlag if flag.name}
@@ -62,12 +62,7 @@ def _add_change(
         return 0
 
     action = _add(actions, name, run, help_text)
-    target = action.add_mutually_exclusive_group(required=True)
-    target.add_argument("-o", "--output", metavar="OUT", help="write the result here")
-    target.add_argument("--in-place", action="store_true", help="replace FILE, in one step")
-    action.add_argument(
-        "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
-    )
+    add_output(action, "write the result here", "FILE")
     return action
 
 

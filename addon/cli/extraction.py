@@ -13,7 +13,7 @@ from ..core.files import backup_of, read_file, resolved
 from ..core.report import Report, counted, listed
 from ..formats import format_named
 from ..formats.descent3 import hog2
-from .files import expanded, make_folder, opened, refuse_same_file, save
+from .files import add_output, expanded, make_folder, opened, refuse_same_file, save
 from .output import TROUBLE, complain, say
 
 _LAST_TIME = 0xFFFFFFFF
@@ -44,12 +44,7 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     )
     pack.add_argument("files", nargs="+", metavar="FILE", help="a file, a pattern with * and ?, or a folder of files")
     pack.add_argument("--onto", metavar="ARCHIVE", help="the archive whose other files stay")
-    target = pack.add_mutually_exclusive_group(required=True)
-    target.add_argument("-o", "--output", metavar="OUT", help="write the archive here")
-    target.add_argument("--in-place", action="store_true", help="replace the archive named by --onto, in one step")
-    pack.add_argument(
-        "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
-    )
+    add_output(pack, "write the archive here", "the archive named by --onto")
     pack.set_defaults(run=_pack)
 
 

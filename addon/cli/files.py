@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -30,6 +31,16 @@ def opened(path: str) -> tuple[Bytes, Format, Any, Report]:
     """Return a file's bytes, format, document and the report of reading it. Raises `ReadError`."""
     data = file_data(path)
     return data, *open_document(data, path)
+
+
+def add_output(command: argparse.ArgumentParser, output: str, in_place: str) -> None:
+    """Add ``-o``, which ``output`` explains, or ``--in-place``, and ``--backup`` to a command that writes a file."""
+    target = command.add_mutually_exclusive_group(required=True)
+    target.add_argument("-o", "--output", metavar="OUT", help=output)
+    target.add_argument("--in-place", action="store_true", help=f"replace {in_place}, in one step")
+    command.add_argument(
+        "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
+    )
 
 
 def refuse_same_file(

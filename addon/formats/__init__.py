@@ -108,8 +108,8 @@ class Format(NamedTuple):
     @property
     def into_model(self) -> Callable[[Any, Any, Report], Any] | None:
         """Function that adds a document's motions to an X-Ray editor model (`renderings`); None without motions."""
-        found: Mapping[str, Any] = import_module(f"{__name__}.renderings").INTO_MODELS
-        return found.get(self.name)
+        renderings: Any = import_module(f"{__name__}.renderings")
+        return renderings.into_model if self.name in renderings.WITH_MOTIONS else None
 
     def game_model(self, name: str, choice: GameModelChoice) -> Callable[[Any, Report], list[bytes]]:
         """Return the function that writes the file ``name`` as an `.ogf` with the options ``choice``."""

@@ -18,22 +18,28 @@ Rendering = Callable[[Any, Report], list[bytes]]
 """Function (document, report) -> the bytes of one or several files of another format. Raises `WriteError`."""
 
 
-def _game_motions(document: skl.Skl, report: Report) -> list[bytes]:
-    return [omf.write(conversion.game_motions(document.motions, report))]
+def _motions(document: Any, report: Report) -> list[skl.SkeletalMotion]:
+    """Return the motions of a motion file or an editor model, as the editor has them."""
+    if isinstance(document, omf.Omf):
+        return conversion.editor_motions(document, report).motions
+    return document.motions if isinstance(document, skl.Skl) else document.model.motions
 
 
-def _editor_motions(document: omf.Omf, report: Report) -> list[bytes]:
-    return [skl.write(conversion.editor_motions(document, report))]
-
-
-def _game_motions_inside(document: Object, report: Report) -> list[bytes]:
-    return [omf.write(conversion.game_motions(document.model.motions, report, document.model.parts))]
-
-
-def _motions_inside(document: Object, _report: Report) -> list[bytes]:
-    if not document.model.motions:
+def _as_editor_motions(document: Any, report: Report) -> list[bytes]:
+    motions = _motions(document, report)
+    if isinstance(document, Object) and not motions:
         raise WriteError("there are no motions in the object", remedy="Choose an object with motions")
-    return [skl.write(skl.new_skls(document.model.motions))]
+    return [skl.write(skl.new_skls(motions))]
+
+
+def _as_game_motions(document: Any, report: Report) -> list[bytes]:
+    parts = document.model.parts if isinstance(document, Object) else ()
+    return [omf.write(conversion.game_motions(_motions(document, report), report, parts))]
+
+
+def into_model(document: Any, target: Object, report: Report) -> Object:
+    """Return the editor model ``target`` with the motions of a motion file or of another model."""
+    return conversion.into_model(_motions(document, report), target, report)
 
 
 def game_model(name: str, choice: GameModelChoice) -> Rendering:
@@ -45,30 +51,13 @@ def game_model(name: str, choice: GameModelChoice) -> Rendering:
     return lambda document, report: [ogf.write(conversion.game_model(document, name, settings, report))]
 
 
-def _game_motions_into(document: omf.Omf, target: Object, report: Report) -> Object:
-    return conversion.into_model(conversion.editor_motions(document, report).motions, target, report)
-
-
-def _editor_motions_into(document: skl.Skl, target: Object, report: Report) -> Object:
-    return conversion.into_model(document.motions, target, report)
-
-
-def _inside_motions_into(document: Object, target: Object, report: Report) -> Object:
-    return conversion.into_model(document.model.motions, target, report)
-
-
 RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
     "ogf_image": {"png": ogf_image.as_png},
     "paa": {"png": paa.as_png},
-    "omf": {"skls": _editor_motions},
-    "skl": {"omf": _game_motions},
-    "object": {"skls": _motions_inside, "omf": _game_motions_inside, "ogf": game_model("", GameModelChoice())},
+    "omf": {"skls": _as_editor_motions},
+    "skl": {"omf": _as_game_motions},
+    "object": {"skls": _as_editor_motions, "omf": _as_game_motions, "ogf": game_model("", GameModelChoice())},
 }
 """By the name of the format (`formats.FORMATS`), then by the suffix of the result."""
-
-INTO_MODELS: Mapping[str, Callable[[Any, Object, Report], Object]] = {
-    "omf": _game_motions_into,
-    "skl": _editor_motions_into,
-    "object": _inside_motions_into,
-}
-"""Functions that add a document's motions to an editor model, by the name of the format."""
+WITH_MOTIONS = ("omf", "skl", "object")
+"""Formats whose motions `into_model` takes."""
