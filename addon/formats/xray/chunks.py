@@ -61,8 +61,13 @@ class ChunkRun:
 
     def others(self, identifiers: Iterable[int]) -> list[Chunk]:
         """Return the chunks that are not the first of any of these ids."""
-        known = [id(chunk) for chunk in map(self.first, identifiers) if chunk is not None]
-        return [chunk for chunk in self.chunks if id(chunk) not in known]
+        left, result = set(identifiers), []
+        for chunk in self.chunks:
+            if chunk.plain_id in left:
+                left.remove(chunk.plain_id)
+            else:
+                result.append(chunk)
+        return result
 
 
 @dataclass(slots=True)

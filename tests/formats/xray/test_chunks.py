@@ -24,6 +24,7 @@ from addon.formats.xray.chunks import (
     write_chunks,
 )
 from tests.formats.xray.test_lzhuf import Encoder
+from tests.work import lines_run
 
 
 def chunk(identifier, body, size=None):
@@ -202,3 +203,12 @@ def test_a_file_is_known_by_the_id_of_its_first_chunk():
     assert like(chunk(COMPRESSED | 0xF, b""))
     assert not like(chunk(1, b""))
     assert not like(b"\x0e\0\0")
+
+
+def test_chunks_without_a_value_are_found_in_linear_work():
+    def work(count: int) -> int:
+        run = ChunkRun([Chunk(number % (count // 2), b"") for number in range(count)])
+        assert run.others(range(count)) == run.chunks[count // 2 :]
+        return lines_run(lambda: run.others(range(count)))
+
+    assert work(2000) < 2.1 * work(1000)

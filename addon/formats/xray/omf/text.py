@@ -97,10 +97,13 @@ class _Track(NamedTuple):
 
 def _motions(motions: MotionSet) -> Iterator[_Motion]:
     library, definitions = motions.library.motions, motions.parameters.definitions
+    names_of: dict[int, Sequence[str]] = {0: ()}
     for index in range(max(len(library), len(definitions))):
         motion, definition = library[index] if index < len(library) else None, motions.definition(index)
-        bones = track_bones(motions.parameters, motion.track_count, Report()) if motion is not None else ()
-        yield _Motion(name_in_game(motion, definition), index, motion, definition, bones)
+        count = motion.track_count if motion is not None else 0
+        if count not in names_of:
+            names_of[count] = track_bones(motions.parameters, count, Report())
+        yield _Motion(name_in_game(motion, definition), index, motion, definition, names_of[count])
 
 
 def _set_entries(motions: MotionSet) -> Entries:
