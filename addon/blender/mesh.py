@@ -177,15 +177,13 @@ def gather(shown: Object, evaluated: Any = None) -> Gathered:
     """Read an object's mesh in local space; polygons are triangulated. Normals are those that Blender shows; unedited
     custom normals have their original values. ``evaluated``: a mesh to read instead, the result of modifiers.
     """
-    with outside_edit_mode(shown) as own:
-        data = own if evaluated is None else evaluated
+    with outside_edit_mode(shown, evaluated) as data:
         positions = positions_of(data)
         triangles, faces = triangles_of(data)
         corners = corner_vertices(data)
         normals, exact = corner_normals(data, evaluated=evaluated is not None)
         uvs = corner_uvs(data)
-        index = np.zeros(len(data.polygons), np.int32)
-        data.polygons.foreach_get("material_index", index)
+        index = material_indices(data)
         exact_values = np.zeros((len(corners), 0), np.float32) if uvs is None else uvs
         split = polygons.split_corners(corners, exact_values, len(positions), normals, SAME_NORMAL)
         folded = folded_rows(data, len(triangles))
@@ -289,8 +287,7 @@ def gather_shape(
     Nothing is split or computed, so it is fast for a million faces. ``evaluated``: a mesh to read instead, such as the
     result of modifiers; ``textured``: also read materials and texture coordinates.
     """
-    with outside_edit_mode(shown) as own:
-        data = own if evaluated is None else evaluated
+    with outside_edit_mode(shown, evaluated) as data:
         positions = positions_of(data)
         corners = corner_vertices(data)
         cut, faces = triangles_of(data)
@@ -301,9 +298,7 @@ def gather_shape(
             problem = said_of(lost, "triangles without area", "are left out because the mesh has changed")
             report.warn(problem, shown.name)
         places = folded[:, 0]
-        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
-        if index is None:
-            index = np.zeros(len(data.polygons), np.int32)
+        index = material_indices(data)
         mesh = Mesh(
             shown.name,
             positions,
@@ -418,13 +413,11 @@ def gather_polygons(
     ``evaluated``: a mesh to read instead, such as the result of modifiers. With ``normals``, vertices that Blender
     shows with several normals are split: at sharp edges, beside flat faces.
     """
-    with outside_edit_mode(shown) as own:
-        data = own if evaluated is None else evaluated
+    with outside_edit_mode(shown, evaluated) as data:
         corners = corner_vertices(data)
         counts = corner_counts(data)
         mesh = PolygonMesh(shown.name, positions_of(data), counts, corners, corner_uvs(data))
-        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
-        mesh.material_index = np.zeros(len(counts), np.int32) if index is None else index
+        mesh.material_index = material_indices(data)
         mesh.attributes = attributes.gather_all(data, wanted)
         return _with_vertex_normals(mesh, column(data.corner_normals, "vector", len(corners), 3)) if normals else mesh
 
@@ -502,12 +495,12 @@ def reinserted(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> ND
 
 
 @contextmanager
-def outside_edit_mode(shown: Object) -> Iterator[typed.Mesh]:
+def outside_edit_mode(shown: Object, evaluated: Any = None) -> Iterator[typed.Mesh]:
     """Yield the object's mesh; in edit mode (also through another object that shares the mesh) a copy of its current
-    state, because edited meshes do not expose their arrays.
+    state, because edited meshes do not expose their arrays. ``evaluated``: a mesh to yield instead.
     """
-    if not shown.data.is_editmode:
-        yield shown.data
+    if evaluated is not None or not shown.data.is_editmode:
+        yield shown.data if evaluated is None else evaluated
         return
     shown.update_from_editmode()
     copy = shown.data.copy()
@@ -544,6 +537,12 @@ def corner_counts(data: typed.Mesh) -> NDArray[np.int32]:
     counts = np.empty(len(data.polygons), np.int32)
     data.polygons.foreach_get("loop_total", counts)
     return counts
+
+
+def material_indices(data: typed.Mesh) -> NDArray[np.int32]:
+    """Return (polygons,) the material slot of each."""
+    stored = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+    return np.zeros(len(data.polygons), np.int32) if stored is None else stored
 
 
 def edge_vertices(data: typed.Mesh) -> NDArray[np.int32]:

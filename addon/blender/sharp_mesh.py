@@ -24,6 +24,7 @@ from .mesh import (
     edge_vertices,
     edges_between,
     keep_normals,
+    material_indices,
     outside_edit_mode,
     positions_of,
     triangles_of,
@@ -89,12 +90,10 @@ def gather(
     are cut into triangles. Materials have Blender's names; all edges of flat faces are sharp. Reads those of the
     ``wanted`` attributes that exist. Also returns (faces,) the polygon that each face is, or is part of.
     """
-    with outside_edit_mode(shown) as own:
-        data = own if evaluated is None else evaluated
+    with outside_edit_mode(shown, evaluated) as data:
         flat, counts, faces = _faces_of(data, most_corners)
         corners = corner_vertices(data)
         uvs = corner_uvs(data)
-        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
         normals, _ = corner_normals(data, evaluated=evaluated is not None)
         mesh = PolygonMesh(
             shown.name,
@@ -103,7 +102,7 @@ def gather(
             corners[flat],
             None if uvs is None else uvs[flat],
             materials=[material.gather(used) for used in material.materials_of(shown, data)],
-            material_index=np.zeros(len(counts), np.int32) if index is None else index[faces],
+            material_index=material_indices(data)[faces],
             corner_normals=normals[flat],
         )
         further = [layer for layer in data.uv_layers if not layer.active_render]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import material
+from ....blender import mesh as meshes
 from ....core import files
 from ....core.errors import MotionbridgeError
 from ....core.model import Attribute, Domain, Mesh
@@ -162,7 +163,6 @@ def assign(data: typed.Mesh, selected: NDArray[np.bool_], number: int, name: str
         known = [one for one in known_materials() if _number(one) == number]
         data.materials.append(known[0] if known else game_material(number, name))
         numbers.append(number)
-    index = np.zeros(len(data.polygons), np.int32)
-    data.polygons.foreach_get("material_index", index)
+    index = meshes.material_indices(data)
     index[selected] = numbers.index(number)
     data.polygons.foreach_set("material_index", index)

@@ -377,7 +377,7 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
         if quads is None:
             report.warn(f"impostors have other vertices or faces than the file; not written: {obj.name!r}")
             return None
-        slots = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+        slots = meshes.material_indices(data)[quads.faces]
         layer = data.uv_layers.get(meshes.UV_LAYER)
         light = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
         hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
@@ -397,7 +397,6 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
     rebase.refuse_not_finite(
         f"a corner of {obj.name!r} has a position that is NaN or infinite", "Move it", whole["positions"][edited]
     )
-    slots = np.zeros(len(quads.faces), np.int32) if slots is None else slots[quads.faces]
     return ShownImpostors(obj, base, Impostors(base.visuals, **whole), slots.reshape(-1, structure.FACETS))
 
 

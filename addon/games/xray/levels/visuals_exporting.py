@@ -294,7 +294,7 @@ def _write_shaders(
             slots = None
             if len(obj.material_slots) > 1:
                 with meshes.outside_edit_mode(obj) as data:
-                    slots = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+                    slots = meshes.material_indices(data)
             asked[visual] = strings.of_slot(obj, int(of_visual[visual]), strings.one_slot(obj, slots))
     if impostors is not None:
         for visual, slots in zip(impostors.base.visuals.tolist(), impostors.slots, strict=True):
