@@ -37,7 +37,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model",
         "names",
         "pausing",
-        "phrases",
     ),
     "formats.arma": (
         "p3d",

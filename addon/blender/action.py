@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ..core import affine, rotation
 from ..core.errors import WriteError
 from ..core.model import Clip
+from ..core.report import say
 from . import action_lists, compat, control_transfer, rotation_modes
 from .armature import Rest, moving
 from .bone_channels import LOCATION, ROTATION, ChannelReader
@@ -351,9 +352,11 @@ def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: floa
     bone = int(rest.parents[row])
     while rest.parents[bone] >= 0 and affine.is_singular(pose[rest.parents[bone]]):
         bone = int(rest.parents[bone])
+    words = (
+        "the bone {!r} is scaled to 0 at frame {:g} of {!r}, so nothing tells how {!r} is posed relative to its parent"
+    )
     raise WriteError(
-        f"the bone {rest.bones[bone]!r} is scaled to 0 at frame {frame:g} of {action.name!r}, so nothing tells how "
-        f"{rest.bones[row]!r} is posed relative to its parent",
+        say(words, rest.bones[bone], frame, action.name, rest.bones[row]),
         remedy="Use a small scale instead, such as 0.001",
     )
 

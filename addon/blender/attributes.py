@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh, VertexWeights
 from ..core.polygons import row_order
-from ..core.report import Report
+from ..core.report import Report, say
 from . import compat
 
 if TYPE_CHECKING:
@@ -103,9 +103,8 @@ def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iter
     existing = shown.data.attributes
     for name, domain, kinds in requested:
         if existing.get(name) is not None and _stored(shown.data, name, domain, kinds) is None:
-            problem = (
-                f"the attribute {name!r} is ignored: its domain or data type is wrong (Convert Attribute changes both)"
-            )
+            words = "the attribute {!r} is ignored: its domain or data type is wrong (Convert Attribute changes both)"
+            problem = say(words, name)
             report.warn(problem, shown.name)
 
 

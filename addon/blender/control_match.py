@@ -13,6 +13,7 @@ from ..core import affine
 from ..core.control_poses import Controls
 from ..core.control_rig import Role
 from ..core.errors import WriteError
+from ..core.report import say
 from . import compat, scope
 from .bone_curves import bone_path, channel_path, evaluated_poses
 from .control_links import HOLD, RESTING, controls_of, hold_path, holds_of
@@ -116,11 +117,11 @@ def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int,
     number = rig.data.bones.find(bone)
     targets = _rows(structure, np.array([number]), Role.TARGET).tolist()
     if bone and not targets:
-        raise WriteError(f"{bone!r} is not a bone that the controls move", remedy="Choose a bone of the armature")
+        raise WriteError(say("{!r} is not a bone that the controls move", bone), remedy="Choose a bone of the armature")
     for limb in limbs if bone else ():
         if limb in _limbs_moving(rig, controls, structure, number):
             goal = labels[limb[2]]
-            raise WriteError(f"{goal!r} moves {bone!r}, so it cannot follow it", remedy="Choose another bone")
+            raise WriteError(say("{!r} moves {!r}, so it cannot follow it", goal, bone), remedy="Choose another bone")
     with scope.only_evaluated(context, [controls]):
         shown = evaluated_poses(context, controls, action, frames)
     for limb in limbs:
@@ -175,11 +176,12 @@ def _playing(rig: Object, ends: tuple[int, int]) -> tuple[Object, Action, NDArra
     controls = controls_of(rig)
     data = controls.animation_data
     if data is None or data.action is None:
-        raise WriteError(f"the controls of {rig.name!r} play no motion", remedy="Play one of its motions first")
+        raise WriteError(say("the controls of {!r} play no motion", rig.name), remedy="Play one of its motions first")
     frames = frames_of(data.action, controls)
     frames = frames[(frames >= ends[0]) & (frames <= ends[1])]
     if not len(frames):
-        raise WriteError(f"the motion has no frame from {ends[0]} to {ends[1]}", remedy="Choose frames of the motion")
+        words = "the motion has no frame from {} to {}"
+        raise WriteError(say(words, ends[0], ends[1]), remedy="Choose frames of the motion")
     return controls, data.action, frames
 
 
@@ -190,7 +192,7 @@ def _refuse_holding(controls: Object, action: Action, goals: Collection[str], fr
             curve = curves.get(hold_path(one))
             if curve is not None and any(curve.evaluate(float(frame)) for frame in frames):
                 raise WriteError(
-                    f"{name!r} follows {one.name[len(HOLD) :]!r} on some of these frames",
+                    say("{!r} follows {!r} on some of these frames", name, one.name[len(HOLD) :]),
                     remedy="Run Hold Bone on these frames with an empty bone first",
                 )
 
@@ -225,9 +227,8 @@ def _replace_channel_keys(
             path = channel_path(labels[row], channel)
             curves = [known.get((path, index)) for index in range(width)]
             if None in curves:
-                raise WriteError(
-                    f"the control {labels[row]!r} has no keys", remedy="Move the motion to the controls again"
-                )
+                words = "the control {!r} has no keys"
+                raise WriteError(say(words, labels[row]), remedy="Move the motion to the controls again")
             wanted = values[number]
             now = np.array([curve.evaluate(float(frames[0])) for curve in curves if curve is not None])
             if width == 4 and wanted[0] @ now < 0:

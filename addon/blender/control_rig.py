@@ -19,6 +19,7 @@ from ..core import names
 from ..core.control_poses import Controls
 from ..core.control_rig import BETWEEN, HIDDEN, NEUTRAL, ControlPlan, Role, plan
 from ..core.errors import WriteError
+from ..core.report import say
 from . import compat, nla, scope
 from .armature import drop_unused_shapes, matrices_of, remember_names, show_controls
 from .bone_curves import bone_path
@@ -61,7 +62,7 @@ def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
     ``is_following``: initial value of the switches of twist bones.
     """
     if not len(rig.data.bones):
-        raise WriteError(f"{rig.name!r} has no bones", remedy="Choose an armature with bones")
+        raise WriteError(say("{!r} has no bones", rig.name), remedy="Choose an armature with bones")
     bones = rig.data.bones
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = [index[bone.parent.name] if bone.parent is not None else -1 for bone in bones]

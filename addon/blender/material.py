@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..core import files, png, srgb
 from ..core import model as core_model
 from ..core.errors import WriteError
-from ..core.report import Report
+from ..core.report import Report, say
 
 if TYPE_CHECKING:
     from .typed import Material, Mesh, Object
@@ -214,7 +214,8 @@ def warn_of_paint(made: Material | None, report: Report) -> None:
     """Warn that a model does not store what was painted on the image of a material, unless it is saved in its file."""
     image = image_of(made)
     if made is not None and image is not None and image.source == "FILE" and image.is_dirty:
-        report.warn(f"the painted image {image.name!r} is not part of the model; export it as a texture", made.name)
+        words = "the painted image {!r} is not part of the model; export it as a texture"
+        report.warn(say(words, image.name), made.name)
 
 
 CONTENT = "motionbridge_content"
@@ -272,10 +273,8 @@ def gather_pixels(image: Any) -> NDArray[np.uint8]:
     """
     width, height = image.size
     if not width or not height or image.source not in ("FILE", "GENERATED"):
-        raise WriteError(
-            f"the image {image.name!r} has no pixels of its own",
-            remedy="Choose a single image whose file exists, or pack it",
-        )
+        words = "the image {!r} has no pixels of its own"
+        raise WriteError(say(words, image.name), remedy="Choose a single image whose file exists, or pack it")
     values = np.empty(width * height * image.channels, np.float32)
     image.pixels.foreach_get(values)
     values = values.reshape(height, width, image.channels)[::-1]
@@ -304,7 +303,7 @@ def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
-        raise WriteError(f"cannot make the folder: {wrong.strerror or wrong}", file=str(folder)) from wrong
+        raise WriteError(say("cannot make the folder: {}", wrong.strerror or wrong), file=str(folder)) from wrong
     # A name in a game file must not be used as a path.
     stem = re.sub(r"[^\w-]+", "_", name) or "texture"
     paths = [folder / f"{stem}_{number:04d}.png" for number in range(1, len(pictures) + 1)]

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from ..core import polygons
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh
 from ..core.problems import Problem
-from ..core.report import Report, counted, counted_plural, said_of
+from ..core.report import Report, say
 from . import attributes, compat, material
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def _without_invalid_faces(mesh: Mesh, report: Report) -> Mesh:
     if not len(triangles) or (int(triangles.min()) >= 0 and int(triangles.max()) < len(mesh.positions)):
         return mesh
     valid = np.logical_and(triangles >= 0, triangles < len(mesh.positions)).all(axis=1)
-    problem = said_of(int((~valid).sum()), "triangles", "point to vertices that do not exist")
-    report.warn(f"{problem}; left out", mesh.name)
+    words = "{:# triangle points|# triangles point} to vertices that do not exist; left out"
+    report.warn(say(words, int((~valid).sum())), mesh.name)
     index = None if mesh.material_index is None else mesh.material_index[valid]
     kept = {
         name: replace(found, values=found.values[valid]) if found.domain is Domain.FACE else found
@@ -154,8 +154,8 @@ def keep_normals(data: typed.Mesh, given: NDArray[np.float32], name: str, report
         unit = np.divide(given, length, out=shown.copy(), where=length > 0)
         far = int((np.abs(unit - shown).max(axis=1) > VISIBLE_DIFFERENCE).sum())
     if far:
-        normals = counted_plural(far, "normals")
-        report.note(f"this Blender cannot show {normals} exactly (4.5 and later can); kept unchanged", name)
+        words = "this Blender cannot show {:# normal|# normals} exactly (4.5 and later can); kept unchanged"
+        report.note(say(words, far), name)
 
 
 def select_loose_edges(data: typed.Mesh) -> None:
@@ -295,7 +295,8 @@ def gather_shape(
         folded = folded_rows(data, len(faces))
         lost = (len(data.get(FOLDED, (0, 0))) - 2) // 5 - len(folded)
         if lost:
-            problem = said_of(lost, "triangles without area", "are left out because the mesh has changed")
+            words = "{0:# triangle|# triangles} without area {0:is|are} left out because the mesh has changed"
+            problem = say(words, lost)
             report.warn(problem, shown.name)
         places = folded[:, 0]
         index = material_indices(data)
@@ -340,7 +341,7 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     corners = np.ascontiguousarray(mesh.corners, np.int32)
     outside = len(corners) and not (corners.min() >= 0 and corners.max() < len(mesh.positions))
     if outside or (len(mesh.counts) and mesh.counts.min() < 3):
-        raise ValueError(f"{mesh.name}: faces that Blender meshes cannot store")
+        raise ValueError(say("{}: faces that Blender meshes cannot store", mesh.name))
     data: Any = bpy.data.meshes.new(mesh.name)
     _build_topology(data, mesh.positions, corners, polygons.starts(mesh.counts).astype(np.int32))
     if mesh.edges is not None and mesh.corner_edges is not None:
@@ -459,8 +460,7 @@ def folded_faces(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def keep_folded(data: typed.Mesh, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
     """Store the folded faces on the mesh that is built without them, and report them."""
-    found = counted(int(folded.sum()), "triangle")
-    report.warn(f"{found} without area; not shown, but kept", mesh.name)
+    report.warn(say("{:# triangle|# triangles} without area; not shown, but kept", int(folded.sum())), mesh.name)
     places = np.flatnonzero(folded)
     index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]
     rows = np.concatenate([places[:, None], mesh.triangles[folded], index[:, None]], axis=1)

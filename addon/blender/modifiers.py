@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ..core.report import say
 from . import attributes, scope
 
 if TYPE_CHECKING:
@@ -57,9 +58,10 @@ def is_bent(shown: Object) -> bool:
 
 def warn(shown: Object, report: Report) -> None:
     """Warn of modifiers and shape keys that are not applied."""
-    for what, active in (("modifiers", _active_modifiers(shown)), ("shape keys", _active_shape_keys(shown))):
-        if active:
-            report.warn(f"{what} are not applied ({', '.join(active)})", shown.name)
+    if active := _active_modifiers(shown):
+        report.warn(say("modifiers are not applied ({})", ", ".join(active)), shown.name)
+    if active := _active_shape_keys(shown):
+        report.warn(say("shape keys are not applied ({})", ", ".join(active)), shown.name)
 
 
 def _is_applied(modifier: Any) -> bool:

@@ -20,6 +20,7 @@ from ..core.envelope.display import JUMP_GAP
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from ..core.pose_curves import single_key
+from ..core.report import say
 from . import compat, curve_keys, scope
 from .bone_curves import keeps_scale_at_one, rotation_kind
 from .nla import evaluated_tracks, moved_besides_keys
@@ -241,8 +242,8 @@ def sample(
     first, last = frames
     if last - first >= MOST_SAMPLED:
         raise WriteError(
-            f"{owner.name!r} moves over too many frames to sample: {last - first + 1}",
-            remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
+            say("{!r} moves over too many frames to sample: {}", owner.name, last - first + 1),
+            remedy=say("Set a manual frame range of at most {} frames on its action", MOST_SAMPLED),
         )
     sampled = np.union1d(np.arange(first, last + 1.0), _between_frames(owner, action, first, last))
     matrices = np.empty((len(sampled), 4, 4))
@@ -350,7 +351,7 @@ def along_curve(
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     length = float(steps.sum())
     if len(points) < 2 or length < 1e-9:
-        raise WriteError(f"the curve {shown.name!r} has no length", remedy="Draw at least two points")
+        raise WriteError(say("the curve {!r} has no length", shown.name), remedy="Draw at least two points")
     first, shares = _passed_fractions(shown)
     last = first + len(shares) - 1
     passed = np.concatenate(([0.0], np.cumsum(steps)))
@@ -386,12 +387,12 @@ def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:
     """Return world points (n, 3) along the only spline, at the curve's display resolution, and the tilt at each."""
     data = shown.data
     if data.bevel_depth or data.extrude or data.bevel_object:
-        raise WriteError(
-            f"the curve {shown.name!r} has a thickness", remedy="Set its bevel and extrusion to 0, so that it is a line"
-        )
+        words = "the curve {!r} has a thickness"
+        raise WriteError(say(words, shown.name), remedy="Set its bevel and extrusion to 0, so that it is a line")
     if len(data.splines) != 1:
+        words = "the curve {!r} has {} pieces" if data.splines else "the curve {!r} has no pieces"
         raise WriteError(
-            f"the curve {shown.name!r} has {len(data.splines) or 'no'} pieces",
+            say(words, shown.name, len(data.splines)),
             remedy="Keep the piece that the path follows; move the others to their own objects with Separate",
         )
     spline = data.splines[0]

@@ -26,6 +26,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 from ..core.errors import ReadError, WriteError
+from ..core.report import say
 from .typed import Scene
 
 
@@ -98,12 +99,12 @@ def refuse_linked(blocks: Iterable[Any]) -> None:
         kind = str(block.bl_rna.name).lower()
         if block.library is not None:
             raise WriteError(
-                f"the {kind} {block.name!r} is linked from another file, so nothing can be stored in it",
+                say("the {} {!r} is linked from another file, so nothing can be stored in it", kind, block.name),
                 remedy="Make it local first (Object > Relations > Make Local, for an action the link icon beside its "
                 "name), or work in its own file",
             )
         raise WriteError(
-            f"the {kind} {block.name!r} is a library override, which cannot store this",
+            say("the {} {!r} is a library override, which cannot store this", kind, block.name),
             remedy="Make it local first (Object > Relations > Make Local), or work in its own file",
         )
 
@@ -204,11 +205,8 @@ def kept(owner: Any, name: str) -> bytes:
     if len(seal) == 1 + _DIGEST_SIZE and seal[0] > DATA_VERSION:
         remedy = "Update Motionbridge, or import the file again"
         raise ReadError("the file data was stored by a newer Motionbridge", file=owner.id_data.name, remedy=remedy)
-    raise ReadError(
-        f"the stored file data is damaged ({len(data)} bytes with a wrong checksum)",
-        file=owner.id_data.name,
-        remedy="Import the file again",
-    )
+    words = "the stored file data is damaged ({} bytes with a wrong checksum)"
+    raise ReadError(say(words, len(data)), file=owner.id_data.name, remedy="Import the file again")
 
 
 def damaged(owner: Any) -> ReadError:

@@ -26,7 +26,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..core.errors import WriteError
-from ..core.report import listed
+from ..core.report import listed, say
 from . import bone_curves, nla, scope
 from .properties import AddedProperties
 
@@ -141,9 +141,12 @@ def _rotation_paths(bones: tuple[str, ...]) -> dict[str, tuple[str, str]]:
 
 def refusal(action: Action, bones: Sequence[str]) -> WriteError:
     """Return the error for an action with hidden keys, raised until the user has chosen what to do with them."""
+    words = (
+        "the rotation mode of {0} bone{0:|s} does not match the keys in the action {1!r}, so Blender does not show "
+        "these keys ({2})"
+    )
     return WriteError(
-        f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} does not match the keys in the action "
-        f"{action.name!r}, so Blender does not show these keys ({listed(bones)})",
+        say(words, len(bones), action.name, listed(bones)),
         remedy="Choose Restore Mode to write the keys, or Export as Shown to write what Blender shows (option Hidden "
         "Keys)",
         option="hidden_keys",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import WriteError
 from ..core.model import Clip
-from ..core.report import Report, listed
+from ..core.report import Report, listed, say
 from . import action as actions
 from . import compat, nla, scope
 from .action import INHERITANCE
@@ -311,15 +311,15 @@ class ShownActions:
         self._of_deleted_controls, self._has_warned_of_controls = bones_of_deleted_controls(rig), False
         if self._play.bases:
             labels = dict.fromkeys(action.name for action in self._play.bases)
+            words = "NLA strips of {!r} play several motions, so it is not clear which one the layers belong to: {}"
             raise WriteError(
-                f"NLA strips of {rig.name!r} play several motions, so it is not clear which one the layers belong to: "
-                f"{listed(labels)}",
+                say(words, rig.name, listed(labels)),
                 remedy="Mute or delete the strips of all but one, or choose a motion in the list",
             )
         solo = self._play.hidden_by
         if solo and hidden is not HiddenKeys.SHOWN:
             raise WriteError(
-                f"the NLA track {solo!r} of {rig.name!r} is solo: Blender plays it instead of any action",
+                say("the NLA track {!r} of {!r} is solo: Blender plays it instead of any action", solo, rig.name),
                 remedy="Clear its star in the NLA editor, or choose Export as Shown (option Hidden Keys)",
                 option="hidden_keys",
             )
@@ -341,7 +341,7 @@ class ShownActions:
             self._report.warn(
                 "nothing tells the order of the Euler angles, they are read as XYZ; play the action and set the "
                 "rotation mode of its bones to be sure",
-                f"{action.name}: {listed(guessed)}",
+                say("{}: {}", action.name, listed(guessed)),
             )
         if action == nla.assigned(self._rig) and self._play.strip is None:
             self._warn_of_slot(action)
@@ -361,31 +361,36 @@ class ShownActions:
         if bones:
             self._report.warn(
                 "bones are posed without keys; they are exported in their rest pose (add keys to export the pose)",
-                f"{action.name}: {listed(bones)}",
+                say("{}: {}", action.name, listed(bones)),
             )
 
     def _warn_of_controls(self, action: Action) -> None:
         if self._has_warned_of_controls or control_action(self._rig, action) is None:
             return
-        what, found = "controls were deleted that these bones follow, which", self._of_deleted_controls
+        words = (
+            "controls were deleted that these bones follow, which are exported where Blender shows them now; undo "
+            "that, or choose Remove Control Rig for the bones' own keys"
+        )
+        found = self._of_deleted_controls
         if not found:
-            what = "controls were deleted that have keys; the bones that they moved"
+            words = (
+                "controls were deleted that have keys; the bones that they moved are exported where Blender shows them "
+                "now; undo that, or choose Remove Control Rig for the bones' own keys"
+            )
             found = deleted_controls(self._rig, action)
         if found:
-            self._report.warn(
-                f"{what} are exported where Blender shows them now; undo that, or choose Remove Control Rig for the "
-                "bones' own keys",
-                f"{self._rig.name}: {listed(found)}",
-            )
+            self._report.warn(words, say("{}: {}", self._rig.name, listed(found)))
             self._has_warned_of_controls = True
 
     def _warn_of_slot(self, action: Action) -> None:
         used, exported = compat.used_slot(action, self._rig), compat.suitable_slot(action, self._rig)
         if exported is not None and used != exported:
-            what = f"the slot {used.name_display!r}, which has no keys" if used is not None else "no slot"
-            self._report.warn(
-                f"Blender plays {what}; the keys of the slot {exported.name_display!r} are exported", action.name
-            )
+            name = exported.name_display
+            problem = say("Blender plays no slot; the keys of the slot {!r} are exported", name)
+            if used is not None:
+                words = "Blender plays the slot {!r}, which has no keys; the keys of the slot {!r} are exported"
+                problem = say(words, used.name_display, name)
+            self._report.warn(problem, action.name)
 
 
 def is_hidden(rig: Object) -> bool:
@@ -441,12 +446,14 @@ def warn_of_other_kinds(bones: Sequence[str], action: Action, report: Report) ->
     if bones:
         report.warn(
             "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
-            f"{action.name}: {listed(bones)}",
+            say("{}: {}", action.name, listed(bones)),
         )
 
 
 def warn_of_muted(bones: Sequence[str], action: Action, report: Report, *, in_file: bool) -> None:
     """Warn of bones with muted F-curves, and report which values are exported instead."""
     if bones:
-        what = "keep the values of the file" if in_file else "are exported in their rest pose"
-        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {listed(bones)}")
+        words = "curves are muted: their bones are exported in their rest pose there"
+        if in_file:
+            words = "curves are muted: their bones keep the values of the file there"
+        report.warn(words, say("{}: {}", action.name, listed(bones)))

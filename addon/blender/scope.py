@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..core import pausing
 from ..core.errors import WriteError
-from ..core.report import Report
+from ..core.report import Report, say
 from . import compat
 
 if TYPE_CHECKING:
@@ -163,10 +163,8 @@ def refuse_tweaked(rig: Object) -> None:
     """Raise `WriteError` while an NLA strip is in tweak mode: Blender then lets nothing else play."""
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
-        raise WriteError(
-            f"a strip of {rig.name!r} is in tweak mode in the NLA editor, so no other motion can be played",
-            remedy="Leave tweak mode (Tab in the NLA editor), then export again",
-        )
+        words = "a strip of {!r} is in tweak mode in the NLA editor, so no other motion can be played"
+        raise WriteError(say(words, rig.name), remedy="Leave tweak mode (Tab in the NLA editor), then export again")
 
 
 @contextmanager
@@ -242,7 +240,7 @@ def refuse_edited(owners: Iterable[Object]) -> None:
     """Raise `WriteError` if an armature among ``owners`` is in edit mode, in which Blender shows no pose."""
     for owner in owners:
         if owner.type == "ARMATURE" and owner.mode == "EDIT":
-            raise WriteError(f"{owner.name!r} is being edited, so it shows no pose", remedy=LEAVE_EDIT_MODE)
+            raise WriteError(say("{!r} is being edited, so it shows no pose", owner.name), remedy=LEAVE_EDIT_MODE)
 
 
 @contextmanager
@@ -524,7 +522,8 @@ def target_collection(context: Context, report: Report, name: str = "") -> bpy.t
     usable = layer.layer_collection
     for inner in chain:
         if inner.collection.library is not None or inner.collection.override_library is not None:
-            report.note(f"the active collection is of another file; new objects are in {usable.name!r}", chain[-1].name)
+            words = "the active collection is of another file; new objects are in {!r}"
+            report.note(say(words, usable.name), chain[-1].name)
             break
         usable = inner
     if not name:

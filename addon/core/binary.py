@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from . import names
 from .errors import ReadError, WriteError
-from .report import Report, counted, said_of
+from .report import Report, counted_plural, say
 
 Bytes = bytes | bytearray | memoryview
 
@@ -172,8 +172,8 @@ class Reader:
         """Skip the next ``size`` bytes and return the position of the first."""
         start = self.position
         if not 0 <= size <= len(self.data) - start:
-            needed, left = said_of(size, "bytes", "are"), said_of(self.remaining, "bytes", "are")
-            raise self.error(f"{what}: {needed} needed, {left} left", DAMAGED)
+            words = "{}: {:# byte is|# bytes are} needed, {:# byte is|# bytes are} left"
+            raise self.error(say(words, what, size, self.remaining), DAMAGED)
         self.position = start + size
         return start
 
@@ -230,7 +230,7 @@ class Reader:
         window = self.data[self.position :]
         length = _find_byte(window, 0)
         if length < 0:
-            problem = f"{what} has no end (no zero byte in the {len(window)} bytes that are left)"
+            problem = say("{} has no end (no zero byte in the {} bytes that are left)", what, len(window))
             raise self.error(problem, DAMAGED)
         self.position += length + 1
         return bytes(window[:length])
@@ -248,14 +248,15 @@ class Reader:
         left.
         """
         if not 0 <= count * least <= self.remaining:
-            needed = f"{said_of(count, nouns, 'need')} at least {counted(count * least, 'byte')}"
-            raise self.error(f"{needed}, {said_of(self.remaining, 'bytes', 'are')} left", remedy)
+            words = "{0} {1:needs|need} at least {2:# byte|# bytes}, {3:# byte is|# bytes are} left"
+            problem = say(words, counted_plural(count, nouns), count, count * least, self.remaining)
+            raise self.error(problem, remedy)
         return count
 
     def expect_end(self, what: str) -> None:
         """Raise `ReadError` if bytes are left after ``what``."""
         if self.remaining:
-            raise self.error(f"{counted(self.remaining, 'extra byte')} after {what}")
+            raise self.error(say("{:# extra byte|# extra bytes} after {}", self.remaining, what))
 
 
 def _find_byte(window: memoryview, value: int) -> int:
@@ -314,13 +315,14 @@ class Writer:
             limits = np.iinfo(kind)
             unfit = (values < limits.min) | (values > limits.max) | (values != np.rint(values))
             if unfit.any():
-                raise WriteError(f"the number {values[unfit][0]} does not fit the file's field ({kind.str[1:]})")
+                words = "the number {} does not fit the file's field ({})"
+                raise WriteError(say(words, values[unfit][0], kind.str[1:]))
         self._parts.append(np.ascontiguousarray(values, kind).tobytes())
 
     def string(self, text: bytes) -> None:
         """Write bytes and a terminating NUL. Raises `WriteError` if the bytes contain a NUL."""
         if b"\0" in text:
-            raise WriteError(f"the name {names.decode(text)!r} holds a zero byte", remedy="Rename it")
+            raise WriteError(say("the name {!r} holds a zero byte", names.decode(text)), remedy="Rename it")
         self._parts.append(text + b"\0")
 
     def getvalue(self) -> bytes:
@@ -334,4 +336,4 @@ class Writer:
         try:
             return struct.pack(layout, value)
         except struct.error:
-            raise WriteError(f"the number {value} does not fit the file's field ({layout[1:]})") from None
+            raise WriteError(say("the number {} does not fit the file's field ({})", value, layout[1:])) from None

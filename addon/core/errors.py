@@ -88,8 +88,7 @@ def refused_access() -> Iterator[None]:
     except OSError as wrong:
         if wrong.filename is None:  # not about a file
             raise
+        words = "the system refuses access: {}"
         raise ReadError(
-            f"the system refuses access: {wrong.strerror}",
-            file=str(wrong.filename),
-            remedy="Check its permissions and its drive",
+            say(words, wrong.strerror), file=str(wrong.filename), remedy="Check its permissions and its drive"
         ) from wrong

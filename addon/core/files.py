@@ -26,7 +26,7 @@ from typing import Any
 
 from .binary import Bytes
 from .errors import MotionbridgeError, ReadError, WriteError
-from .report import Report, said_of
+from .report import Report, say
 
 ABANDONED_AFTER = 24 * 3600.0
 """Seconds. A temporary file that has not changed for longer is abandoned, even if a process with that id runs."""
@@ -230,7 +230,8 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
     if not stat.S_ISREG(old.st_mode):
         return
     if old.st_nlink > 1:
-        report.warn(said_of(old.st_nlink - 1, "other hard links to the file", "keep the old content"), str(path))
+        words = "{0:# other hard link|# other hard links} to the file {0:keeps|keep} the old content"
+        report.warn(say(words, old.st_nlink - 1), str(path))
     if hasattr(os, "geteuid") and os.geteuid() not in (0, old.st_uid):
         report.warn("the file belongs to another user; after writing it belongs to you", str(path))
 
@@ -337,6 +338,6 @@ def _refusals(kind: type[MotionbridgeError], path: Path) -> Iterator[None]:
         raise WriteError("the system denies permission to write it", file=file, remedy=remedy) from None
     except OSError as wrong:
         if reading:
-            raise ReadError(f"cannot read it: {wrong.strerror or wrong}", file=file) from wrong
+            raise ReadError(say("cannot read it: {}", wrong.strerror or wrong), file=file) from wrong
         remedy = "Make room there, or choose another drive" if wrong.errno in _FULL else ""
-        raise WriteError(f"cannot write it: {wrong.strerror or wrong}", file=file, remedy=remedy) from wrong
+        raise WriteError(say("cannot write it: {}", wrong.strerror or wrong), file=file, remedy=remedy) from wrong

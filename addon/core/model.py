@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from . import rotation
 from .envelope import Curve
+from .report import say
 
 Floats = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def parents_first(parents: Sequence[int] | NDArray[np.signedinteger[Any]]) -> li
         while bone >= 0 and not placed[bone]:
             line.append(bone)
             if len(line) > len(parents):
-                raise ValueError(f"the parents of bone {start} form a cycle")
+                raise ValueError(say("the parents of bone {} form a cycle", start))
             bone = int(parents[bone])
         for bone in reversed(line):
             placed[bone] = True

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from .errors import WriteError
+from .report import say
 
 BLENDER_LIMIT = 63
 """Bytes of UTF-8 that a Blender name may have (bones in every version, data-blocks before 5.0)."""
@@ -32,7 +33,7 @@ def encode(name: str) -> bytes:
         return codecs.charmap_encode(name, "strict", _ENCODING)[0]
     except UnicodeEncodeError as wrong:
         raise WriteError(
-            f"the name {name!r} holds {name[wrong.start]!r}, which is not in the game's code page (1251)",
+            say("the name {!r} holds {!r}, which is not in the game's code page (1251)", name, name[wrong.start]),
             remedy="Rename it with Latin or Cyrillic letters",
         ) from None
 

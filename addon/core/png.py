@@ -8,6 +8,8 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
+from .report import say
+
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _RGBA = 6
 
@@ -18,7 +20,7 @@ def encode(pixels: NDArray[np.uint8]) -> bytes:
     """
     height, width, channels = pixels.shape
     if not height or not width or channels != 4:
-        raise ValueError(f"a picture of {width} x {height} pixels of {channels} channels")
+        raise ValueError(say("a picture of {} x {} pixels of {} channels", width, height, channels))
     # Each row begins with the number of its filter, 0 for no filter.
     rows = np.zeros((height, 1 + 4 * width), np.uint8)
     rows[:, 1:] = pixels.reshape(height, 4 * width)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import polygons
 from .errors import WriteError
 from .model import Domain, Mesh
-from .report import agreeing, counted_plural, say
+from .report import say
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +55,27 @@ def whole(sentence: str, remedy: str) -> Problem:
 
 
 def some(
-    wrong: NDArray[np.bool_], noun: str, what: str, remedy: str, domain: Domain = Domain.FACE, *, fatal: bool = False
+    wrong: NDArray[np.bool_],
+    noun: str,
+    what: str,
+    remedy: str,
+    domain: Domain = Domain.FACE,
+    *,
+    fatal: bool = False,
+    values: tuple[object, ...] = (),
 ) -> Iterator[Problem]:
-    """Yield a problem of the elements for which ``wrong`` is set, if there are any. ``noun``, ``what`` and ``remedy``
-    are given in the plural.
+    """Yield a problem of the elements for which ``wrong`` is set, if there are any.
+
+    ``noun`` is ``face|faces``; ``what`` and ``remedy`` are templates as of `report.say`, such as ``{0:has|have} no
+    area``: value 0 is the number of the elements, 1 that of all, followed by ``values``.
     """
     elements = np.flatnonzero(wrong)
     count = len(elements)
     if count:
-        sentence = f"{count} of {counted_plural(len(wrong), noun)} {agreeing(count, what)}"
-        yield Problem(sentence, agreeing(count, remedy), domain, elements, fatal, f"{noun} {what}")
+        one, _, many = noun.partition("|")
+        sentence = say(f"{{0}} of {{1:# {one}|# {many}}} {what}", count, len(wrong), *values)
+        kind = say(f"{many} {what}", 2, 2, *values)
+        yield Problem(sentence, say(remedy, count, len(wrong), *values), domain, elements, fatal, kind)
 
 
 def unusable(mesh: Mesh) -> Iterator[Problem]:
@@ -91,7 +102,9 @@ def no_faces(mesh: Mesh) -> Iterator[Problem]:
 def points_to_nowhere(mesh: Mesh) -> Iterator[Problem]:
     """Yield a fatal problem for faces with vertices that do not exist."""
     wrong = np.logical_not(valid_faces(mesh))
-    yield from some(wrong, "faces", "point to a vertex that does not exist", "Validate the mesh", fatal=True)
+    yield from some(
+        wrong, "face|faces", "{0:points|point} to a vertex that does not exist", "Validate the mesh", fatal=True
+    )
 
 
 def valid_faces(mesh: Mesh) -> NDArray[np.bool_]:
@@ -107,7 +120,9 @@ def not_finite(mesh: Mesh) -> Iterator[Problem]:
     """Yield a problem for vertices whose position is NaN or infinite."""
     finite = np.isfinite(mesh.positions)
     wrong = np.logical_not(functools.reduce(np.logical_and, finite.T))
-    yield from some(wrong, "vertices", "have a NaN or infinite position", "Delete them", Domain.VERTEX)
+    yield from some(
+        wrong, "vertex|vertices", "{0:has|have} a NaN or infinite position", "Delete {0:it|them}", Domain.VERTEX
+    )
 
 
 def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
@@ -118,8 +133,9 @@ def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
         wrong[numbers] = polygons.areas(mesh.positions, corners) < least
     else:
         wrong[numbers[polygons.without_area(mesh.positions, corners)]] = True
-    what = f"have an area below {least:g} m²" if least > 0 else "have no area"
-    yield from some(wrong, "faces", what, "Delete them, or merge their vertices")
+    what = "{0:has|have} an area below {2:g} m²" if least > 0 else "{0:has|have} no area"
+    remedy = "Delete {0:it|them}, or merge {0:its|their} vertices"
+    yield from some(wrong, "face|faces", what, remedy, values=(least,))
 
 
 def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
@@ -128,7 +144,12 @@ def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
     place = polygons.weld(mesh.positions).vertex
     wrong = np.zeros(len(mesh.triangles), np.bool_)
     wrong[numbers[polygons.repeated(place[corners])]] = True
-    yield from some(wrong, "faces", "lie exactly on another face", "Delete them if they are not wanted")
+    yield from some(
+        wrong,
+        "face|faces",
+        "{0:lies|lie} exactly on another face",
+        "Delete {0:it|them} if {0:it is|they are} not wanted",
+    )
 
 
 def _faces_with_places(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -140,5 +161,5 @@ def _faces_with_places(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int32]
 def out_of_range(values: NDArray[Any], highest: int, what: str) -> Iterator[Problem]:
     """Yield a fatal problem for faces whose value is below 0 or above the ``highest`` that the file can store."""
     wrong = np.logical_or(values < 0, values > highest)
-    remedy = f"Give them a number from 0 to {highest}"
-    yield from some(wrong, "faces", f"have a {what} the file cannot store", remedy, fatal=True)
+    words, remedy = "{0:has|have} a {2} the file cannot store", "Give {0:it|them} a number from 0 to {3}"
+    yield from some(wrong, "face|faces", words, remedy, fatal=True, values=(what, highest))

@@ -85,7 +85,7 @@ def translated(text: str, table: Mapping[str, str]) -> str:
         return template.filled(values)
     texts = [field.text(values, number_alone=True) for field in template.fields if field.is_shown]
     forms = sentence.split("|")
-    number = next((int(text) for text in texts if text.isdecimal()), None)
+    number = next((int(text) for text in (*texts, *map(str, values)) if text.isdecimal()), None)
     form = 0 if len(forms) != FORMS else -1 if number is None else form_of(number)
     return forms[form].format(*texts)
 
@@ -215,56 +215,17 @@ def listed(words: Collection[str], most: int = 8) -> Message:
 IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh"}
 
 
-def counted_plural(count: int, nouns: str) -> str:
+def counted_plural(count: int, nouns: str) -> Message:
     """Return a number with a noun that is given in the plural, with any words after it: ``1 slot with other models``.
 
     The noun is the first word that ends in s.
     """
-    if count != 1:
-        return f"{count} {nouns}"
     words = nouns.split(" ")
-    place = next((place for place, word in enumerate(words) if word.endswith("s")), 0)
-    word = words[place]
+    index = next((index for index, word in enumerate(words) if word.endswith("s")), 0)
+    word = words[index]
     singular = f"{word.removesuffix('ies')}y" if word.endswith("ies") else word.removesuffix("s")
-    words[place] = IRREGULAR.get(word, singular)
-    return f"{count} {' '.join(words)}"
-
-
-_PRONOUNS = {"they": "it", "them": "it", "their": "its"}
-_VERBS = {
-    "have": "has",
-    "are": "is",
-    "do": "does",
-    **{
-        verb: f"{verb}s"
-        for verb in "become end float hide keep lie need occur point refer share stand stick".split()  # noqa: SIM905
-    },
-}
-_OF_ONE = rf"(^|\band |\bthey )({'|'.join(_VERBS)})\b|\b({'|'.join(_PRONOUNS)})\b"
-"""Matches verbs at the start or after *and* or *they*, which are about the counted things, and pronouns; other verbs
-belong to their own clause.
-"""
-
-
-def agreeing(count: int, words: str) -> str:
-    """Return ``words``, given in the plural, as they are about ``count`` things: ``have no area`` becomes ``has no
-    area`` for 1.
-    """
-    return words if count != 1 else re.sub(_OF_ONE, _singular, words)
-
-
-def _singular(found: re.Match[str]) -> str:
-    before, verb, pronoun = found.groups()
-    if pronoun:
-        return _PRONOUNS[pronoun]
-    return f"{before.replace('they', 'it')}{_VERBS[verb]}"
-
-
-def said_of(count: int, nouns: str, words: str) -> str:
-    """Return a sentence about a number of things: ``1 face points nowhere``, ``2 faces point nowhere``; both given in
-    the plural.
-    """
-    return f"{counted_plural(count, nouns)} {agreeing(count, words)}"
+    words[index] = IRREGULAR.get(word, singular)
+    return counted(count, " ".join(words), nouns)
 
 
 FORMS = 3

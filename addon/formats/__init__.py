@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from ..core.errors import ReadError
-from ..core.report import Report
+from ..core.report import Report, say
 
 if TYPE_CHECKING:
     from ..core.changes import Changes
@@ -224,4 +224,6 @@ def format_named(name: str) -> Format:
     for known in FORMATS:
         if known.name == name:
             return known
-    raise ReadError(f"there is no format named {name!r}", remedy=f"Known: {', '.join(f.name for f in FORMATS)}")
+    raise ReadError(
+        say("there is no format named {!r}", name), remedy=say("Known: {}", ", ".join(f.name for f in FORMATS))
+    )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..core.report import Report
+from ..core.report import Report, say
 from .arma import p3d, paa, rtm
 from .arma.skeletons import Hierarchy
 from .descent3 import ogf_image, oof
@@ -74,7 +74,7 @@ def _object(document: editor_model.Object, report: Report) -> editor_model.Objec
 
 def _details(document: details.Details, report: Report) -> details.Details:
     models = {
-        number: dm.encode(dm.decode(model, report, f"detail {number}"), model)[0]
+        number: dm.encode(dm.decode(model, report, say("detail {}", number)), model)[0]
         for number, model in document.models.items()
     }
     return details.encode(details.decode(document, report), document, models)[0]

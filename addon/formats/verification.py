@@ -13,7 +13,7 @@ import numpy as np
 from ..core.binary import Bytes
 from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.files import map_file, read_file
-from ..core.report import Report
+from ..core.report import Report, say
 from . import FORMATS, HEAD_SIZE, Format, detect
 from .engine_rules import RULES
 from .round_trips import ROUND_TRIPS
@@ -66,7 +66,7 @@ def open_document(data: Bytes, file: str) -> tuple[Format, Any, Report]:
     found = detect(file, bytes(data[:HEAD_SIZE]))
     if found is None:
         known = ", ".join(name for known in FORMATS for name in (*known.suffixes, *known.file_names))
-        raise ReadError("this is not a file of a known format", file=file, remedy=f"Known are {known}")
+        raise ReadError("this is not a file of a known format", file=file, remedy=say("Known are {}", known))
     report = Report()
     return found, found.module.read(cast("bytes", data), file, report), report
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..blender import material
 from ..core.errors import ReadError, WriteError
-from ..core.report import Report
+from ..core.report import Report, say
 
 if TYPE_CHECKING:
     from ..blender.typed import Context
@@ -54,7 +54,7 @@ def image_to_export(context: Context, name: str) -> bpy.types.Image:
         found = images.get(name)
         if found is not None:
             return found
-        raise WriteError(f"there is no image {name!r}", remedy="Choose an image")
+        raise WriteError(say("there is no image {!r}", name), remedy="Choose an image")
     space = context.space_data
     if space is not None and space.type == "IMAGE_EDITOR" and space.image is not None:
         return space.image
@@ -81,9 +81,10 @@ def base_texture(
             try:
                 return read(Path(source), Report())
             except ReadError as refusal:
-                report.warn(f"the image is written as a new texture: {refusal}")
+                report.warn(say("the image is written as a new texture: {}", refusal))
     if imported and not Path(imported).is_file():
-        report.warn(f"the image is written as a new texture: the file that it was imported from is missing, {imported}")
+        words = "the image is written as a new texture: the file that it was imported from is missing, {}"
+        report.warn(say(words, imported))
     return None
 
 
@@ -93,7 +94,5 @@ def note_difference(pixels: NDArray[np.uint8], shown: NDArray[np.uint8], kind: s
     """
     difference = np.abs(shown.astype(np.int16) - pixels)[..., :3][pixels[..., 3] > 0]
     if difference.size and difference.any():
-        report.note(
-            f"colors are approximated ({kind}): they differ by {difference.mean():.1f} of 255 on average, "
-            f"by {difference.max()} at most"
-        )
+        words = "colors are approximated ({}): they differ by {:.1f} of 255 on average, by {} at most"
+        report.note(say(words, kind, difference.mean(), difference.max()))

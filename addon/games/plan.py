@@ -277,5 +277,8 @@ def warn_of_pasted(owner: ID, parts: Iterable[tuple[ID, Any]], path_of: Callable
     path = bpy.path.abspath(path_of(owner))
     pasted = [name for of, found in others.items() if bpy.path.abspath(path_of(of)) == path for name in found]
     if path and pasted:
-        words = "objects of another copy of the file (pasted, or imported again) are not written"
-        report.warn(f"{words}; to copy a part, use Shift D", listed(sorted(pasted)))
+        report.warn(
+            "objects of another copy of the file (pasted, or imported again) are not written; to "
+            "copy a part, use Shift D",
+            listed(sorted(pasted)),
+        )

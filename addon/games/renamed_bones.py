@@ -26,7 +26,7 @@ from ..blender.bone_curves import bone_path, bone_within
 from ..blender.control_links import controls_of
 from ..blender.properties import is_local
 from ..core.errors import WriteError
-from ..core.report import Report
+from ..core.report import Report, say
 from .shared_actions import actions_of, controls_actions_of, separate
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def refuse_renamed_in_edit_mode() -> None:
     """Raise `WriteError` if bones were renamed in edit mode: nothing can be stored on them until it is left."""
     for owner in _renamed_in_edit_mode():
-        raise WriteError(f"bones of {owner.name!r} were renamed in edit mode", remedy=scope.LEAVE_EDIT_MODE)
+        raise WriteError(say("bones of {!r} were renamed in edit mode", owner.name), remedy=scope.LEAVE_EDIT_MODE)
 
 
 def _renamed_in_edit_mode() -> Iterator[Any]:

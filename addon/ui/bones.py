@@ -13,7 +13,7 @@ from .. import games
 from ..blender import armature, nla, rotation_modes, sampling
 from ..blender.rotation_modes import HiddenKeys, RotationModes
 from ..blender.typed import Action, Context, Object
-from ..core.report import Report
+from ..core.report import Report, say
 from ..games.options import HiddenKeysOptions
 from .bases import BlenderOperator, classes_of, properties_from, rpt_
 from .operation import Need, Operation, Outcome
@@ -43,7 +43,7 @@ class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
         drawn = armature.make_readable(rig)
         kept = len(rig.pose.bones) - drawn
         if kept:
-            report.note(f"bones with custom shapes of their own keep them: {kept}", rig.name)
+            report.note(say("bones with custom shapes of their own keep them: {}", kept), rig.name)
         return Outcome(rpt_("Bones drawn: {}").format(drawn), done=drawn > 0)
 
 

@@ -1,7 +1,7 @@
 """Translate sentences of reports, errors and changes into the user's language.
 
 Sentences about changes (`core.changes`) are formed from translated words, with nouns in the form that the number
-demands; others are translated as a whole (`core.phrases`).
+demands; others are messages, which are translated by their templates (`core.report.translated`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ..core import phrases
 from ..core.report import FORMS, counted, counted_plural, form_of, on_one_line, translated
 from .bases import file_of, iface_, rpt_, texts
 
@@ -44,9 +43,10 @@ def tell(text: str, translate: Callable[[str], str] = iface_) -> str:
 
 
 @cache
-def _sentences(file: Path) -> phrases.Sentences:
+def _sentences(file: Path) -> dict[str, str]:
     """Return the sentences of ``ru_reports.json`` (template -> translation) beside the translation file ``ru.json``."""
-    return phrases.Sentences(json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes()))
+    table: dict[str, str] = json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes())
+    return table
 
 
 def words_for(translate: Callable[[str], str]) -> Words | None:

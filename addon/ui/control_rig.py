@@ -19,7 +19,7 @@ from ..blender import (
 )
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
-from ..core.report import Report, listed, said_of
+from ..core.report import Report, listed, say
 from ..games.arma import animation_edit, animation_import
 from ..games.xray.motions import files as motion_files
 from ..games.xray.motions import properties as motion_properties
@@ -110,10 +110,8 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
                 restore()
         lost = [action.name for action in edited if action not in saved]
         if lost:
-            report.warn(
-                said_of(len(lost), "motions", "are without the edits made with the controls; undo to keep these"),
-                listed(lost),
-            )
+            words = "{:# motion is|# motions are} without the edits made with the controls; undo to keep these"
+            report.warn(say(words, len(lost)), listed(lost))
         if was_active:
             scope.make_current(context, [rig], rig)
         return Outcome(rpt_("{}: control rig removed").format(rig.name))

@@ -15,7 +15,7 @@ from ..blender.control_links import is_control_rig
 from ..blender.typed import Context, Object
 from ..core import files
 from ..core.errors import MotionbridgeError, ReadError, WriteError
-from ..core.report import Report, listed
+from ..core.report import Report, listed, say
 from ..formats import OTHER_DATA
 from ..games import plan as plans
 from ..games.kinds import FileKind
@@ -260,7 +260,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
                 "chosen meshes are not part of the file and are not written; make them part of it (parent or kind), or "
                 "export each on its own"
             )
-        report.warn(f"{words}: {listed(left_out, NAMES_SHOWN)}")
+        report.warn(say("{}: {}", say(words), listed(left_out, NAMES_SHOWN)))
 
     def _warn_of_modifiers(self, context: Context, report: Report) -> None:
         with suppress(MotionbridgeError):  # the export reports it
@@ -327,7 +327,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
         """
         suffixes = kind.exported_suffixes
         if not self.filepath:
-            raise WriteError("no file is named", remedy=f"Name the file to write ({', '.join(suffixes)})")
+            raise WriteError("no file is named", remedy=say("Name the file to write ({})", ", ".join(suffixes)))
         path = Path(absolute(self.filepath))
         keeps = (
             path.suffix or len(suffixes) > 1 or not path.name or path.is_dir()

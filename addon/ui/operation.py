@@ -20,7 +20,7 @@ from ..blender.properties import refuse_linked
 from ..blender.typed import Context
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
-from ..core.report import Report, listed, on_one_line
+from ..core.report import Report, listed, on_one_line, say
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, classes_of, iface_, notice_language, refusal_in, rpt_
 from .change_words import tell
@@ -249,15 +249,15 @@ class Operation(LongWork):
                 failures.append((refused, str(refused).rstrip(".")))
             except Exception as defect:  # noqa: BLE001 (the other files are good)
                 traceback.print_exception(defect)
-                what = f"{type(defect).__name__}: {defect}"
-                failure = ReadError(f"the import failed, see the system console ({what})", file=path)
+                words = "the import failed, see the system console ({}: {})"
+                failure = ReadError(say(words, type(defect).__name__, defect), file=path)
                 failures.append((defect, str(failure).rstrip(".")))
             else:
                 report.include(found)
         if len(failures) == len(paths):
             raise failures[0][0]
         for _, sentence in failures:
-            report.warn(f"left out: {sentence}")
+            report.warn(say("left out: {}", sentence))
         return len(paths) - len(failures)
 
 
@@ -416,9 +416,9 @@ class Check(Operation):
             repr(one.shown.name) for one in chosen if one.shown in there and one.shown.hide_viewport
         )
         if excluded:
-            report.note(f"include the collections of {listed(excluded, 3)} to select what was found there")
+            report.note(say("include the collections of {} to select what was found there", listed(excluded, 3)))
         if disabled:
-            report.note(f"enable {listed(disabled, 3)} in viewports to select what was found there")
+            report.note(say("enable {} in viewports to select what was found there", listed(disabled, 3)))
         return [one for one in chosen if one.shown in there and not one.shown.hide_viewport]
 
     def select(self, context: Context, chosen: Any) -> None:

@@ -11,7 +11,7 @@ from ..blender.control_links import is_control_rig, moved_by
 from ..blender.properties import nearest_ancestor
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
-from ..core.report import Report
+from ..core.report import Report, say
 from .bases import rpt_
 from .operation import Need, Operation, Outcome, stores_nothing
 
@@ -80,8 +80,9 @@ def rig_to_export(context: Context, collection: str) -> Object:
     if collection:
         rigs = [obj for obj in objects_of(collection) if obj.type == "ARMATURE"]
         if len(rigs) != 1:
+            words = "the collection {!r} holds several armatures" if rigs else "the collection {!r} holds no armature"
             raise WriteError(
-                f"the collection {collection!r} holds {'several armatures' if rigs else 'no armature'}",
+                say(words, collection),
                 remedy="Keep one armature in a collection that exports motions",
             )
         return rigs[0]
@@ -95,14 +96,14 @@ def action_to_export(rig: Object) -> Any:
     """Return the motion in play on an armature. Raises `WriteError` if it plays none."""
     action = nla.playing(rig).action
     if action is None:
-        raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action Editor")
+        raise WriteError(say("{!r} plays no action", rig.name), remedy="Choose one in the Action Editor")
     return action
 
 
 def some_action(rig: Object, found: list[Action]) -> list[Action]:
     """Return ``found``, the actions of an armature. Raises `WriteError` if there are none."""
     if not found:
-        raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
+        raise WriteError(say("no action moves the bones of {!r}", rig.name), remedy="Import motions, or key some poses")
     return found
 
 
@@ -139,7 +140,7 @@ def objects_of(collection: str) -> list[Object]:
     """
     found: Any = bpy.data.collections.get(collection)
     if found is None:
-        raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
+        raise WriteError(say("there is no collection {!r}", collection), remedy="Choose one of the file's collections")
     return [obj for obj in found.all_objects if not (armature.is_shape(obj) or is_control_rig(obj))]
 
 
@@ -163,7 +164,7 @@ class OnAction(Operation):
         action = bpy.data.actions.get(self.action) if self.action else active_action(context)
         if action is None:
             raise WriteError(
-                f"there is no action {self.action!r}" if self.action else f"{rig.name!r} plays no action",
+                say("there is no action {!r}", self.action) if self.action else say("{!r} plays no action", rig.name),
                 remedy="Choose one in the list of motions",
             )
         return rig, action
@@ -214,8 +215,7 @@ def note_other_rates(
     for action in actions:
         own = rate_of(action)
         if abs(rate - own) > 1e-3:
-            report.note(
-                f"the scene plays {rate:g} frames per second, the {'path' if paths else 'motion'} {own:g}; frames are "
-                "not converted",
-                action.name,
-            )
+            words = "the scene plays {:g} frames per second, the motion {:g}; frames are not converted"
+            if paths:
+                words = "the scene plays {:g} frames per second, the path {:g}; frames are not converted"
+            report.note(say(words, rate, own), action.name)

@@ -51,7 +51,7 @@ def declared() -> set[str]:
     labels = set()
     for added in games.ADDED:
         for group in added.classes:
-            labels |= {f"{group.__name__}.{name}" for name in inspect.get_annotations(group)}
+            labels |= {f"{group.__name__}.{name}" for kind in group.__mro__ for name in inspect.get_annotations(kind)}
         labels |= {f"{kind.__name__}.{name}" for kind, name in added.held if not _is_group(kind, name)}
     return {label for label in labels if label not in HELD_GROUPS}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from addon.core.changes import Changes, Item, Part
-from addon.core.phrases import Phrases
+from addon.core.report import say, translated
 from addon.ui import bases, change_words
 
 ADDON = Path(bases.FILES["ru_RU"]).parents[1]
@@ -37,8 +37,8 @@ def test_a_number_asks_for_a_form_of_its_noun(number, said):
 
 @pytest.mark.parametrize(("number", "said"), [(2, "walk: кадров 1 -> 2"), (5, "walk: кадров 1 -> 5")])
 def test_lengths_are_said_without_a_form(number, said):
-    phrases = Phrases(json.loads((ADDON / "ui" / "ru_reports.json").read_text(encoding="utf-8")))
-    assert phrases.translated(f"walk: 1 -> {number} frames") == said
+    table = json.loads((ADDON / "ui" / "ru_reports.json").read_text(encoding="utf-8"))
+    assert translated(say("{}: {} -> {:# frame|# frames}", "walk", 1, number), table) == said
 
 
 def test_sentences_are_those_of_english_in_russian_words():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from addon.core.binary import Reader, Writer, as_in_file
 from addon.core.errors import ReadError, WriteError
-from addon.core.report import said_of
 from tests.work import lines_run, memory_peak
 
 FIELDS = {
@@ -114,7 +113,8 @@ def test_every_read_stops_at_the_end_and_stays_where_it_was(read, size):
         with pytest.raises(ReadError) as refused:
             read(reader)
         assert (refused.value.file, refused.value.chunk, refused.value.offset) == ("a.omf", "0xE", 40)
-        assert f": {said_of(size, 'bytes', 'are')} needed, {said_of(length, 'bytes', 'are')} left" in str(refused.value)
+        needed, left = (f"{count} byte is" if count == 1 else f"{count} bytes are" for count in (size, length))
+        assert f": {needed} needed, {left} left" in str(refused.value)
         assert reader.position == 0
     reader = Reader(bytes(size + 1))
     read(reader)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from string import Formatter
 from typing import NamedTuple
 
 import pytest
@@ -152,12 +153,28 @@ SEVERAL = {
 
 
 def bare_plurals(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and words of every number in an f-string that is followed by a plural, such as ``{len(bones)} bones``."""
-    for value, after in pairwise(node.values) if isinstance(node, ast.JoinedStr) else ():
-        if not isinstance(value, ast.FormattedValue) or value.conversion != -1 or value.format_spec is not None:
-            continue
-        words = re.match(r" ((?:[a-z-]+ ){0,2}?)([a-z]{3,}s)\b", str(getattr(after, "value", "")))
-        number = ast.unparse(value.value) if words else ""
+    """Line and words of every number in a text that is followed by a plural, such as ``{len(bones)} bones``."""
+    pairs: list[tuple[ast.expr, str]] = []
+    if isinstance(node, ast.JoinedStr):
+        pairs = [
+            (value.value, str(getattr(after, "value", "")))
+            for value, after in pairwise(node.values)
+            if isinstance(value, ast.FormattedValue) and value.conversion == -1 and value.format_spec is None
+        ]
+    elif (
+        isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say" and isinstance(node.args[0], ast.Constant)
+    ):
+        fields = [*Formatter().parse(node.args[0].value)]
+        values = iter(node.args[1:])
+        pairs = [
+            (node.args[1 + int(name)] if name else next(values), after)
+            for (_, name, spec, conversion), (after, *_) in zip(fields, [*fields[1:], ("",)], strict=True)
+            if name is not None
+        ]
+        pairs = [pair for pair, (*_, spec, conversion) in zip(pairs, fields, strict=False) if not (spec or conversion)]
+    for value, after in pairs:
+        words = re.match(r" ((?:[a-z-]+ ){0,2}?)([a-z]{3,}s)\b", after)
+        number = ast.unparse(value) if words else ""
         is_number = not number.isupper() and number not in SEVERAL
         if words and is_number and SMALL_WORDS.isdisjoint([*words[1].split(), words[2]]):
             yield node.lineno, f"{{{number}}}{words[0]}"
@@ -171,7 +188,7 @@ def test_no_number_stands_before_a_plural():
         public = texts.output if formats else set()
         for line, words in texts.plurals if not formats or path.name != "text.py" else ():
             if line not in public:
-                found.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.report.counted_plural")
+                found.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.report.say with both forms")
     assert found == []
 
 

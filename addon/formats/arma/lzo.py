@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.binary import DAMAGED, Reader
-from ...core.report import counted
+from ...core.report import say
 
 HIGHEST_RATIO = 256
 """Largest possible ratio of unpacked to packed size: each extra byte of a long length stands for 255 bytes."""
@@ -41,21 +41,19 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     Raises `ReadError` for a stream that ends early, unpacks to another size, or refers to bytes before its start.
     """
     if size > HIGHEST_RATIO * reader.remaining:
-        raise reader.error(
-            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file",
-            DAMAGED,
-        )
+        words = "{} declares {} unpacked bytes, but only {:# byte|# bytes} remain in the file"
+        raise reader.error(say(words, what, size, reader.remaining), DAMAGED)
     ahead = reader.data[reader.position :]
     # Packed data is never twice as large as the plain data: this limits the copy, however large the file is.
     packed = bytes(ahead[: 2 * size + 64])
     try:
         plain, used = _decode(packed, size)
     except IndexError:
-        raise reader.error(f"{what} ends before its {size} bytes are there", DAMAGED) from None
+        raise reader.error(say("{} ends before its {} bytes are there", what, size), DAMAGED) from None
     except ValueError as wrong:
-        raise reader.error(f"{what} is damaged: {wrong}", DAMAGED) from None
+        raise reader.error(say("{} is damaged: {}", what, wrong), DAMAGED) from None
     if len(plain) != size:
-        raise reader.error(f"{what} gives {counted(len(plain), 'byte')}, {size} are expected")
+        raise reader.error(say("{} gives {:# byte|# bytes}, {} are expected", what, len(plain), size))
     return plain, reader.take(used, what)
 
 
@@ -107,7 +105,7 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls
         if start < 0:
             raise ValueError("it refers to bytes before its beginning")
         if len(out) + length > size:
-            raise ValueError(f"it gives more than its {size} bytes")
+            raise ValueError(say("it gives more than its {} bytes", size))
         if distance >= length:
             out += out[start : start + length]
         else:

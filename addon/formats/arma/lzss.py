@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 
 from ...core.binary import DAMAGED, Reader
-from ...core.report import counted
+from ...core.report import say
 
 HIGHEST_RATIO = 9
 """Largest possible ratio of unpacked to packed size: 17 bytes (a byte of flags, 8 matches) unpack to 8 times 18."""
@@ -22,18 +22,17 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     Raises `ReadError` for a stream that ends early or whose checksum is wrong.
     """
     if size > HIGHEST_RATIO * reader.remaining:
-        raise reader.error(
-            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file",
-            DAMAGED,
-        )
+        words = "{} declares {} unpacked bytes, but only {:# byte|# bytes} remain in the file"
+        raise reader.error(say(words, what, size, reader.remaining), DAMAGED)
     packed = bytes(reader.data[reader.position : reader.position + size + size // 8 + 64])
     try:
         plain, used = _decode(packed, size)
         (stored_sum,) = struct.unpack_from("<I", packed, used)
     except (IndexError, struct.error):
-        raise reader.error(f"{what} ends before its {size} bytes are there", DAMAGED) from None
+        raise reader.error(say("{} ends before its {} bytes are there", what, size), DAMAGED) from None
     if stored_sum not in _sums(plain):
-        raise reader.error(f"{what} is damaged: the sum of its bytes is {_sums(plain)[0]}, not {stored_sum}", DAMAGED)
+        words = "{} is damaged: the sum of its bytes is {}, not {}"
+        raise reader.error(say(words, what, _sums(plain)[0], stored_sum), DAMAGED)
     return plain, reader.take(used + 4, what)
 
 

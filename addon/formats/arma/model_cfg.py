@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from ...core import names
 from ...core.binary import Reader
 from ...core.errors import ReadError
-from ...core.report import Report, listed
+from ...core.report import Report, listed, say
 from .skeletons import Hierarchy
 
 LARGEST_GROWTH = 6
@@ -90,7 +90,7 @@ def _directive(
     elif not _is_active(conditions):
         return
     elif word == "include":
-        report.note(f"includes are not followed: {rest}")
+        report.note(say("includes are not followed: {}", rest))
     elif word == "undef":
         macros.pop(rest, None)
     elif word == "define":
@@ -99,7 +99,7 @@ def _directive(
             name, call, arguments, body = found.groups()
             macros[name] = ([part.strip() for part in arguments.split(",")] if call else None, body.strip())
     elif word:
-        report.note(f"a line that the game's preprocessor may not know is left out: #{line}")
+        report.note(say("a line that the game's preprocessor may not know is left out: #{}", line))
 
 
 def _expanded(line: str, macros: dict[str, tuple[list[str] | None, str]], budget: Budget) -> str:
@@ -245,7 +245,7 @@ def _skeleton(found: ConfigClass, parent: ConfigClass, budget: Budget, report: R
         base_name = _inherited(current, parent, "skeletoninherit", budget)
         current = parent.classes.get(base_name.lower()) if isinstance(base_name, str) and base_name else None
         if current is None and base_name:
-            report.warn(f"it inherits the skeleton {base_name!r}, which is not in the file", found.name)
+            report.warn(say("it inherits the skeleton {!r}, which is not in the file", base_name), found.name)
     bones: dict[str, str] = {}
     known: set[str] = set()
     for part in reversed(chain):
@@ -258,7 +258,7 @@ def _skeleton(found: ConfigClass, parent: ConfigClass, budget: Budget, report: R
     missing = sorted({name for name in bones.values() if name and name.lower() not in known})
     if missing:
         shown = listed([repr(name) for name in missing])
-        report.warn(f"parents that the skeleton does not list: {shown}; their children are roots", found.name)
+        report.warn(say("parents that the skeleton does not list: {}; their children are roots", shown), found.name)
     pivots = _inherited(found, parent, "pivotsmodel", budget)
     return Hierarchy(found.name, bones, pivots_model=pivots if isinstance(pivots, str) else "")
 
@@ -266,7 +266,7 @@ def _skeleton(found: ConfigClass, parent: ConfigClass, budget: Budget, report: R
 def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[str, str]]:
     flat = [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
     if len(flat) % 2:
-        report.warn(f"the list of bones ends with {flat[-1]!r} without a parent; treated as a root", place)
+        report.warn(say("the list of bones ends with {!r} without a parent; treated as a root", flat[-1]), place)
         flat.append("")
     for bone, bone_parent in zip(flat[::2], flat[1::2], strict=True):
         if bone:
@@ -311,11 +311,11 @@ class _Parser:
                     stack[-1].classes[opened.name.lower()] = opened
                     stack.append(opened)
                     if len(stack) > DEEPEST:
-                        raise self._error(f"classes lie more than {DEEPEST} deep inside each other")
+                        raise self._error(say("classes lie more than {} deep inside each other", DEEPEST))
             elif token not in (";", ",", "{"):
                 self._value(stack[-1], token)
         if len(stack) > 1:
-            self.report.warn(f"the class {stack[-1].name!r} is not closed")
+            self.report.warn(say("the class {!r} is not closed", stack[-1].name))
         return top
 
     def _class_head(self) -> ConfigClass | None:
@@ -357,7 +357,7 @@ class _Parser:
             if token == "{":  # noqa: S105
                 stack.append([])
                 if len(stack) > DEEPEST:
-                    raise self._error(f"lists lie more than {DEEPEST} deep inside each other")
+                    raise self._error(say("lists lie more than {} deep inside each other", DEEPEST))
             elif token in ("}", ""):
                 if not token:
                     self.report.warn("a list is not closed")

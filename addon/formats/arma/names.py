@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 
 from ...core.errors import WriteError
+from ...core.report import say
 
 # Code page 1252 with its five undefined bytes mapped to the control characters of the same number, as in the web
 # platform's windows-1252, so that every byte string can be decoded.
@@ -35,9 +36,10 @@ def encode(name: str) -> bytes:
     try:
         data = codecs.charmap_encode(name, "strict", _ENCODING)[0]
     except UnicodeEncodeError as wrong:
-        problem = f"the name {name!r} contains {name[wrong.start]!r}, which is not in the game's code page (1252)"
+        words = "the name {!r} contains {!r}, which is not in the game's code page (1252)"
+        problem = say(words, name, name[wrong.start])
     else:
         if decode(data) == name:
             return data
-        problem = f"the name {name!r} in the game's code page (1252) would be read as {decode(data)!r}"
+        problem = say("the name {!r} in the game's code page (1252) would be read as {!r}", name, decode(data))
     raise WriteError(problem, remedy="Rename it with the letters A to Z, digits and underscores")

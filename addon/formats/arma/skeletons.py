@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ...core import files
 from ...core.errors import ReadError
+from ...core.report import say
 
 
 @dataclass(frozen=True)
@@ -127,29 +128,29 @@ def read_table(data: bytes, file: str) -> BoneTable:
     except UnicodeDecodeError as wrong:
         raise ReadError("the table of bone names is not UTF-8 text", file=file, remedy=_EXAMPLE) from wrong
     except (json.JSONDecodeError, RecursionError) as wrong:
-        place = f" (line {wrong.lineno}: {wrong.msg})" if isinstance(wrong, json.JSONDecodeError) else ""
-        raise ReadError(f"the table of bone names is not valid JSON{place}", file=file, remedy=_EXAMPLE) from wrong
+        problem = "the table of bone names is not valid JSON"
+        if isinstance(wrong, json.JSONDecodeError):
+            problem = say("the table of bone names is not valid JSON (line {}: {})", wrong.lineno, wrong.msg)
+        raise ReadError(problem, file=file, remedy=_EXAMPLE) from wrong
     except _DuplicateName as repeated:
-        raise ReadError(
-            f"the table of bone names has {repeated} twice", file=file, remedy="Keep one of the two lines"
-        ) from repeated
+        words = "the table of bone names has {} twice"
+        raise ReadError(say(words, repeated), file=file, remedy="Keep one of the two lines") from repeated
     pairs = content.get(BONES) if isinstance(content, dict) else None
     if not isinstance(pairs, dict) or not pairs:
         raise ReadError('the table of bone names has no "bones"', file=file, remedy=_EXAMPLE)
     unknown = [name for name in content if name not in (BONES, COMMENT)]
     if unknown:
-        raise ReadError(f"the table of bone names says {unknown[0]!r}, which is unknown", file=file, remedy=_EXAMPLE)
+        words = "the table of bone names says {!r}, which is unknown"
+        raise ReadError(say(words, unknown[0]), file=file, remedy=_EXAMPLE)
     wrong_names = [left for left, right in pairs.items() if not left or not isinstance(right, str) or not right]
     if wrong_names:
-        raise ReadError(
-            f"in the table of bone names {wrong_names[0]!r} has no name on one side", file=file, remedy=_EXAMPLE
-        )
+        words = "in the table of bone names {!r} has no name on one side"
+        raise ReadError(say(words, wrong_names[0]), file=file, remedy=_EXAMPLE)
     for names in (pairs, pairs.values()):
         duplicate = _first_duplicate(names)
         if duplicate:
-            raise ReadError(
-                f"the table of bone names has {duplicate!r} twice", file=file, remedy="List each name once on each side"
-            )
+            words = "the table of bone names has {!r} twice"
+            raise ReadError(say(words, duplicate), file=file, remedy="List each name once on each side")
     return BoneTable(pairs)
 
 

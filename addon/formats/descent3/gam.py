@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
-from ...core.report import Report, counted
+from ...core.report import Report, counted, say
 from ...core.walk import View, Views
 from . import strings
 
@@ -106,12 +106,12 @@ def read(data: bytes, file: str, report: Report) -> Gam:
     while reader.remaining >= 5:
         kind, length = reader.u8("the type of a page"), reader.i32("the length of a page")
         if length < 4:
-            raise reader.error(f"a page of {counted(length, 'byte')}; its length counts itself")
+            raise reader.error(say("a page of {:# byte|# bytes}; its length counts itself", length))
         body = reader.part(length - 4, f"page {len(pages)}", "a page")
         pages.append(_read_page(kind, body, report))
     document = Gam(pages, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last page; kept")
+        report.warn(say("{:# extra byte|# extra bytes} after the last page; kept", len(document.tail)))
     return document
 
 
@@ -121,9 +121,9 @@ def _read_page(kind: int, body: Reader, report: Report) -> Page:
     try:
         texture = _read_texture(body)
     except ReadError as wrong:
-        report.warn(f"not readable, kept unchanged: {wrong.problem}", f"{body.chunk} at {body.start}")
+        report.warn(say("not readable, kept unchanged: {}", wrong.problem), say("{} at {}", body.chunk, body.start))
         return Page(kind, None, body.data)
-    warn_not_finite(report, f"texture {strings.decode(texture.name)}", texture)
+    warn_not_finite(report, say("texture {}", strings.decode(texture.name)), texture)
     return Page(kind, texture)
 
 
@@ -156,9 +156,7 @@ def _read_procedure(reader: Reader, version: int) -> Procedure:
     settings, time = bytes(reader.take(3, "the settings")), reader.f32("the time")
     oscillation = bytes(reader.take(5, "the oscillation")) if version >= 6 else b""
     count = reader.u16("the number of elements")
-    return Procedure(
-        palette, settings, time, oscillation, reader.array("u1", count, 8, what=f"{counted(count, 'element')}")
-    )
+    return Procedure(palette, settings, time, oscillation, reader.array("u1", count, 8, what=counted(count, "element")))
 
 
 def write(document: Gam) -> bytes:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...core.binary import DAMAGED, Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
 from ...core.files import warn_of_replacing, write_atomically
-from ...core.report import Report, counted, said_of
+from ...core.report import Report, counted, say
 from ...core.walk import Entries, View, Views, fields
 from . import strings
 
@@ -60,7 +60,8 @@ class Hog2:
         """Return the bytes of the file with this name (case-insensitive). Raises `ReadError` if there is none."""
         number = self.find(name)
         if number is None:
-            raise ReadError(f"there is no file named {name!r} in it", file=self.file, remedy="List it to see the names")
+            words = "there is no file named {!r} in it"
+            raise ReadError(say(words, name), file=self.file, remedy="List it to see the names")
         return bytes(self.contents[number])
 
 
@@ -80,13 +81,13 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
         )
     count, start = reader.u32("the number of files"), reader.u32("where the files begin")
     reserved = reader.take(_RESERVED, "the header")
-    table = reader.array(ENTRY, count, what=f"the table of {counted(count, 'file')}")
+    table = reader.array(ENTRY, count, what=say("the table of {:# file|# files}", count))
     if start < reader.position:
-        raise reader.error(f"the header says that the files begin at {start}, inside the table")
+        raise reader.error(say("the header says that the files begin at {}, inside the table", start))
     gap = reader.take(start - reader.position, "what lies between table and files")
     needed = int(table["length"].sum(dtype=np.int64))
     if needed > reader.remaining:
-        problem = f"the files of the table need {counted(needed, 'byte')}, {reader.remaining} are left"
+        problem = say("the files of the table need {:# byte|# bytes}, {} are left", needed, reader.remaining)
         raise reader.error(problem, DAMAGED)
     contents: list[Bytes] = [reader.take(int(length), "a file") for length in table["length"]]
     document = Hog2(start, reserved, table, contents, gap, reader.rest(), file)
@@ -96,9 +97,9 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
 
 def _report_oddities(document: Hog2, report: Report) -> None:
     if len(document.tail):
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the files; kept")
+        report.warn(say("{:# extra byte|# extra bytes} after the files; kept", len(document.tail)))
     if len(document.gap):
-        report.note(f"{said_of(len(document.gap), 'bytes', 'lie')} between table and files; kept")
+        report.note(say("{:# byte lies|# bytes lie} between table and files; kept", len(document.gap)))
     lowered = [name.lower() for name in document.names]
     if lowered != sorted(lowered):
         report.warn("the table is not sorted: the game does not find every file")
@@ -146,18 +147,16 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
     for number, name in enumerate(ordered):
         stored = strings.encode(name)
         if why := unsafe(name):
-            raise WriteError(f"the name {name!r} {why}", remedy="Rename the file")
+            raise WriteError(say("the name {!r} {}", name, why), remedy="Rename the file")
         if len(stored) > LONGEST_NAME + 1:
-            raise WriteError(
-                f"the name {name!r} has {counted(len(stored) - 1, 'character')}, {LONGEST_NAME} fit",
-                remedy="Shorten it",
-            )
+            words = "the name {!r} has {:# character|# characters}, {} fit"
+            raise WriteError(say(words, name, len(stored) - 1, LONGEST_NAME), remedy="Shorten it")
         table["name"][number, : len(stored)] = np.frombuffer(stored, np.uint8)
         table["length"][number] = len(files[name])
         table["time"][number] = (times or {}).get(name, 0)
     for one, other in pairwise(ordered):
         if _sort_key(one) == _sort_key(other):
-            problem = f"two files have one name, for upper and lower case are the same: {one}, {other}"
+            problem = say("two files have one name, for upper and lower case are the same: {}, {}", one, other)
             raise WriteError(problem, remedy="Rename one")
     start = _HEADER + table.nbytes
     return Hog2(start, b"\xff" * _RESERVED, table, [files[name] for name in ordered])
@@ -227,7 +226,7 @@ def extract(
             continue
         path = folder / name if not unsafe(name) else folder
         if why := unsafe(name):
-            report.warn(f"left out: its name {why}", ascii(name))
+            report.warn(say("left out: its name {}", why), ascii(name))
         elif name.lower() in made:
             report.warn("left out: an earlier file has the same name", name)
         elif path.is_symlink() or (path.exists() and not overwrite):

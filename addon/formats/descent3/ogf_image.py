@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...core import mipmaps, png
 from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report, counted
+from ...core.report import Report, counted, say
 from ...core.walk import View, Views
 from . import strings
 
@@ -143,10 +143,11 @@ def read(data: bytes, file: str, report: Report) -> OgfImage:
     if head is not None:
         warn_not_finite(report, "the time of a frame", head.frame_time)
     if len(document.tail):
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the image; kept")
+        report.warn(say("{:# extra byte|# extra bytes} after the image; kept", len(document.tail)))
     for image in document.frames:
         if image.type not in ImageType.__members__.values() or image.type in (ImageType.EIGHT_BITS, ImageType.RAW):
-            report.warn(f"an image of type {image.type} is not readable by the game; its pixels are kept", image.label)
+            words = "an image of type {} is not readable by the game; its pixels are kept"
+            report.warn(say(words, image.type), image.label)
     return document
 
 
@@ -167,7 +168,7 @@ def _read_image(reader: Reader, *, last: bool) -> Image:
     known = kind in ImageType.__members__.values()
     if colour_map or not known:
         raise reader.error(
-            f"an image of type {kind} (colour map {colour_map}) is not a Descent 3 image",
+            say("an image of type {} (colour map {}) is not a Descent 3 image", kind, colour_map),
             "Check that this is a texture of Descent 3 (models of S.T.A.L.K.E.R. have the same suffix), copied whole",
         )
     name = b""
@@ -188,7 +189,7 @@ def _read_image(reader: Reader, *, last: bool) -> Image:
     elif last:
         packed = reader.rest()
     else:
-        raise reader.error(f"an animation with an image of type {kind}, which has no end")
+        raise reader.error(say("an animation with an image of type {}, which has no end", kind))
     return Image(
         kind,
         colour_map,
@@ -266,9 +267,8 @@ def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uin
     width, height = image.width >> level, image.height >> level
     if image.type in IN_RUNS:
         if level >= len(image.levels):
-            raise ReadError(
-                f"there is no level {level} in the image", file=file, remedy="Choose a level that the image has"
-            )
+            words = "there is no level {} in the image"
+            raise ReadError(say(words, level), file=file, remedy="Choose a level that the image has")
         return colours(image.levels[level], image.type).reshape(height, width, 4)
     if image.type in (ImageType.TGA, ImageType.TGA_RUNS):
         return tga_colours(
@@ -280,11 +280,8 @@ def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uin
             from_top=bool(image.descriptor & _FROM_TOP),
             file=file,
         )
-    raise ReadError(
-        f"an image of type {image.type} is not readable by the game",
-        file=file,
-        remedy="Save it again with the game's tools",
-    )
+    words = "an image of type {} is not readable by the game"
+    raise ReadError(say(words, image.type), file=file, remedy="Save it again with the game's tools")
 
 
 MOST_LEVELS = 5
@@ -310,9 +307,8 @@ def encode(pixels: NDArray[np.uint8], name: str, base: Image | None = None) -> I
         if not edited.any():
             return base
     elif max(width, height) > LARGEST_SIDE or not width or not height:
-        raise WriteError(
-            f"the image is {width} x {height}, the sides of a texture are 1 to {LARGEST_SIDE}", remedy="Scale the image"
-        )
+        words = "the image is {} x {}, the sides of a texture are 1 to {}"
+        raise WriteError(say(words, width, height, LARGEST_SIDE), remedy="Scale the image")
     kind = ImageType(base.type) if base is not None else _usual_type(pixels)
     count = len(base.levels) if base is not None else min(MOST_LEVELS, min(width, height).bit_length())
     levels: list[NDArray[Any]] = []
@@ -331,9 +327,8 @@ def encode(pixels: NDArray[np.uint8], name: str, base: Image | None = None) -> I
         return replace(base, levels=levels)
     stored = strings.encode(name)[:-1]
     if len(stored) >= _LONG_NAME:
-        raise WriteError(
-            f"the name {name!r} has {counted(len(stored), 'character')}, {_LONG_NAME - 1} fit", remedy="Shorten it"
-        )
+        words = "the name {!r} has {:# character|# characters}, {} fit"
+        raise WriteError(say(words, name, len(stored), _LONG_NAME - 1), remedy="Shorten it")
     return Image(kind, 0, stored, count, bytes(9), width, height, _DEPTH, _DESCRIPTOR, b"", levels)
 
 
@@ -384,7 +379,7 @@ def as_png(document: OgfImage, report: Report) -> list[bytes]:
     if not all(picture.size for picture in pictures) or not pictures:
         raise ReadError("the image has no pixels", file=document.file, remedy="Choose another image")
     if document.animation is not None:
-        report.note(f"{len(pictures)} frames, one file each")
+        report.note(say("{} frames, one file each", len(pictures)))
     return [png.encode(picture) for picture in pictures]
 
 
@@ -416,7 +411,7 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
     while size < pixels:
         block = available[found : found + _BLOCK]
         if not len(block):
-            raise reader.error(f"the image ends after {size} of {counted(pixels, 'pixel')}", DAMAGED)
+            raise reader.error(say("the image ends after {} of {:# pixel|# pixels}", size, pixels), DAMAGED)
         counts = block["count"].astype(np.int64)
         if ((counts == 1) | (counts > LONGEST_RUN)).any():
             bad = int(np.argmax((counts == 1) | (counts > LONGEST_RUN)))
@@ -427,10 +422,10 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
         taken = min(whole + 1, len(block))
         if bad < taken:
             reader.position += (found + bad) * RUN.itemsize
-            raise reader.error(f"a run of {counted(counts[bad], 'pixel')}; the game supports 2 to {LONGEST_RUN}")
+            raise reader.error(say("a run of {:# pixel|# pixels}; the game supports 2 to {}", counts[bad], LONGEST_RUN))
         size, found = int(ends[taken - 1]), found + taken
     if size > pixels:
-        raise reader.error(f"the runs of an image exceed its {counted(pixels, 'pixel')}")
+        raise reader.error(say("the runs of an image exceed its {:# pixel|# pixels}", pixels))
     return reader.array(RUN, found, what="the pixels")
 
 
@@ -461,16 +456,13 @@ def tga_colours(
     """Return (height, width, 4) RGBA, top row first, of an ordinary TGA of 24 or 32 bits. Raises `ReadError`."""
     size = depth // 8
     if depth not in (24, 32):
-        raise ReadError(
-            f"an image of {depth} bits per pixel is not supported",
-            file=file,
-            remedy="Save it with 24 or 32 bits per pixel",
-        )
+        words = "an image of {} bits per pixel is not supported"
+        raise ReadError(say(words, depth), file=file, remedy="Save it with 24 or 32 bits per pixel")
     reader = Reader(data, file)
     if in_runs:
         stored = _tga_runs(reader, width * height, size)
     else:
-        stored = reader.array("u1", width * height, size, what=f"{counted(width * height, 'pixel')}")
+        stored = reader.array("u1", width * height, size, what=counted(width * height, "pixel"))
     result = np.full((height, width, 4), 255, np.uint8)
     result[..., :3] = stored[:, [2, 1, 0]].reshape(height, width, 3)
     if size == 4:
@@ -489,5 +481,5 @@ def _tga_runs(reader: Reader, pixels: int, size: int) -> NDArray[np.uint8]:
         parts.append(np.repeat(plain, count, axis=0) if head & 0x80 else plain)
         found += count
     if found > pixels:
-        raise reader.error(f"the packets of an image exceed its {counted(pixels, 'pixel')}")
+        raise reader.error(say("the packets of an image exceed its {:# pixel|# pixels}", pixels))
     return np.concatenate(parts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...core.binary import Reader, Writer
 from ...core.errors import WriteError
+from ...core.report import say
 
 
 def decode(stored: bytes) -> str:
@@ -18,13 +19,12 @@ def decode(stored: bytes) -> str:
 def encode(text: str) -> bytes:
     """Return the bytes of a text with a final NUL. Raises `WriteError` for NUL and for non-Latin-1 characters."""
     if "\0" in text:
-        raise WriteError(f"the text {text!r} holds a zero byte", remedy="Rename it")
+        raise WriteError(say("the text {!r} holds a zero byte", text), remedy="Rename it")
     try:
         return text.encode("latin-1") + b"\0"
     except UnicodeEncodeError as wrong:
-        raise WriteError(
-            f"{text!r} holds {text[wrong.start]!r}, which the game cannot hold", remedy="Use Latin letters"
-        ) from None
+        words = "{!r} holds {!r}, which the game cannot hold"
+        raise WriteError(say(words, text, text[wrong.start]), remedy="Use Latin letters") from None
 
 
 def kept_or_encoded(text: str, stored: bytes | None) -> bytes:
@@ -34,7 +34,7 @@ def kept_or_encoded(text: str, stored: bytes | None) -> bytes:
 
 def read_counted(reader: Reader, what: str) -> bytes:
     """Return the bytes of a text that is preceded by its length. The length includes the NUL; all bytes are kept."""
-    size = reader.i32(f"the length of {what}")
+    size = reader.i32(say("the length of {}", what))
     return bytes(reader.take(size, what))
 
 

@@ -21,7 +21,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.changes import Changes, Item, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
-from ...core.report import Report, counted
+from ...core.report import Report, counted, say
 from ...core.walk import Entries, View, Views, fields
 from .chunks import (
     CHUNK_VIEWS,
@@ -136,7 +136,7 @@ def read(data: bytes, file: str, report: Report) -> Anm:
         sections.append(Section(chunk, value))
     if not found:
         raise ReadError(
-            f"no chunk {ANIMATION:#x} (an object's animation); found: {listed(run.chunks)}",
+            say("no chunk {:#x} (an object's animation); found: {}", ANIMATION, listed(run.chunks)),
             file=file,
             remedy="Check that this is an .anm of S.T.A.L.K.E.R. and that it was copied whole",
         )
@@ -163,20 +163,21 @@ def read_animation(reader: Reader, report: Report) -> Animation:
     fps = reader.f32("the frames per second")
     version = reader.u16("the version")
     if version not in VERSIONS:
-        raise reader.error(f"animations of version {version} are unknown (known: 3 to 5)")
+        raise reader.error(say("animations of version {} are unknown (known: 3 to 5)", version))
     animation = Animation(name, first, last, fps, version, [])
     envelopes = {}
     for channel in FILE_ORDER[version]:
-        what = f"channel {NAMES[channel]}"
+        what = say("channel {}", NAMES[channel])
         envelopes[channel] = read_old(reader, what) if version == FLOAT_VERSION else read_packed(reader, what)
         _refuse_misaligned(reader, envelopes[channel].keys["time"], what)
         check(envelopes[channel], NAMES[channel], report)
     animation.envelopes = [envelopes[channel] for channel in range(len(NAMES))]
     animation.tail = reader.rest()
     if len(animation.tail):
-        report.warn(f"{counted(len(animation.tail), 'extra byte')} after the channels; kept", reader.chunk)
+        report.warn(say("{:# extra byte|# extra bytes} after the channels; kept", len(animation.tail)), reader.chunk)
     if not (np.isfinite(fps) and fps >= 1e-3):
-        report.warn(f"{fps} is not a valid frame rate; 30 frames per second are used, the value is kept", reader.chunk)
+        words = "{} is not a valid frame rate; 30 frames per second are used, the value is kept"
+        report.warn(say(words, fps), reader.chunk)
     return animation
 
 
@@ -191,7 +192,7 @@ def write_animation(animation: Animation) -> bytes:
     for channel in FILE_ORDER[animation.version]:
         envelope = animation.envelopes[channel]
         if envelope.packed == (animation.version == FLOAT_VERSION):
-            raise WriteError(f"channel {NAMES[channel]} is not in the layout of version {animation.version}")
+            raise WriteError(say("channel {} is not in the layout of version {}", NAMES[channel], animation.version))
         write_envelope(writer, envelope)
     writer.raw(animation.tail)
     return writer.getvalue()
@@ -206,7 +207,7 @@ def _refuse_misaligned(reader: Reader, times: np.ndarray, what: str) -> None:
         too_late = np.flatnonzero(np.abs(times) > LONGEST_TIME)
     if len(too_late):
         raise reader.error(
-            f"{what} has a key at {times[too_late[0]]:g} seconds: its data is misaligned",
+            say("{} has a key at {:g} seconds: its data is misaligned", what, times[too_late[0]]),
             "A text tool has damaged the file: copy it again from its source",
         )
 
@@ -245,9 +246,10 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
     if version is None:
         version = old.version if old is not None else FLOAT_VERSION
     if version not in VERSIONS:
-        raise WriteError(f"there is no version {version} of .anm files", remedy="Known: 3, 4, 5")
+        raise WriteError(say("there is no version {} of .anm files", version), remedy="Known: 3, 4, 5")
     if path.rotation_order != path.__class__.rotation_order:
-        raise WriteError(f"the rotation is in the order {path.rotation_order}", remedy="The game's is YXZ: convert it")
+        words = "the rotation is in the order {}"
+        raise WriteError(say(words, path.rotation_order), remedy="The game's is YXZ: convert it")
     frame = old.frame if old is not None else 1.0 / _checked_rate(path.fps)
     envelopes, changes = encode_channels(
         list(path.channels),
@@ -274,7 +276,7 @@ def compare(before: Anm, after: Anm) -> Changes:
 
 def _checked_rate(fps: float) -> float:
     if not (np.isfinite(fps) and fps >= 1e-3):
-        raise WriteError(f"a frame rate of {fps} cannot be written", remedy="Give the path a frame rate")
+        raise WriteError(say("a frame rate of {} cannot be written", fps), remedy="Give the path a frame rate")
     return fps
 
 
@@ -316,10 +318,8 @@ def converted(document: Anm, report: Report, *, version: int) -> Anm:
     result, changes = encode(decode(document, Report()), document, version=version)
     metres, radians = changes.worst_errors()
     if metres or radians:
-        report.note(
-            f"version {version} stores handles in steps of 0.98 ms: the motion changes by at most "
-            f"{1000 * metres:.3g} mm and {radians * 57.29578:.3g}°"
-        )
+        words = "version {} stores handles in steps of 0.98 ms: the motion changes by at most {:.3g} mm and {:.3g}°"
+        report.note(say(words, version, 1000 * metres, radians * 57.29578))
     return result
 
 

@@ -19,7 +19,7 @@ from ...core import names
 from ...core.binary import Reader
 from ...core.errors import ReadError
 from ...core.records import Record, array, f32, list_of, list_to_end, nested, string, u16, u32
-from ...core.report import Report
+from ...core.report import Report, say
 from ...core.walk import View, Views
 from .chunks import CHUNK_VIEWS, Chunk, Section, listed, section_view
 from .contents import Contents, Read, read_contents, typed_reader, unknown_size, write_contents
@@ -180,7 +180,7 @@ def read(data: bytes, file: str, report: Report) -> Bones:
     document = read_bones(reader, report)
     if not document.bones:
         raise ReadError(
-            f"no bones; found: {listed([section.chunk for section in document.sections])}",
+            say("no bones; found: {}", listed([section.chunk for section in document.sections])),
             file=file,
             remedy="Check that this is a .bones of the editor, copied whole",
         )

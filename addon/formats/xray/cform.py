@@ -32,7 +32,7 @@ from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
-from ...core.report import Report, counted, counted_plural, listed, said_of
+from ...core.report import Report, counted, listed, say
 from ...core.walk import Entries, View, Views, fields
 from .chunks import (
     CHUNK_VIEWS,
@@ -196,34 +196,31 @@ def _read_image(reader: Reader, report: Report) -> Cform:
     version = reader.u32("the version")
     if version not in FACES:
         reader.position = 0
-        raise reader.error(
-            f"collision of version {version} is not known (known: 2, 3, 4)",
-            "Check that this is a level.cform of S.T.A.L.K.E.R.",
-        )
+        words = "collision of version {} is not known (known: 2, 3, 4)"
+        raise reader.error(say(words, version), "Check that this is a level.cform of S.T.A.L.K.E.R.")
     vertices, faces = reader.u32("the number of vertices"), reader.u32("the number of faces")
     layout = FACES[version]
     wanted = HEADER_SIZE + 12 * vertices + layout.itemsize * faces
     if size < wanted:
-        raise reader.error(
-            f"cut off: {counted_plural(vertices, 'vertices')} and {counted(faces, 'face')} of version {version} "
-            f"take {counted(wanted, 'byte')}, there are {size}",
-            DAMAGED,
+        sentence = (
+            "cut off: {:# vertex|# vertices} and {:# face|# faces} of version {} take {:# byte|# bytes}, there are {}"
         )
+        raise reader.error(say(sentence, vertices, faces, version, wanted, size), DAMAGED)
     document = Cform(
         version,
         reader.array("<f4", 2, 3, what="the bounding box"),
-        reader.array("<f4", vertices, 3, what=f"{counted_plural(vertices, 'vertices')}"),
-        reader.array(layout, faces, what=f"{counted(faces, 'face')}"),
+        reader.array("<f4", vertices, 3, what=counted(vertices, "vertex", "vertices")),
+        reader.array(layout, faces, what=counted(faces, "face")),
         file=reader.file,
     )
     document.tail = reader.rest()
     if len(document.tail):
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last face; kept", reader.chunk)
+        report.warn(say("{:# extra byte|# extra bytes} after the last face; kept", len(document.tail)), reader.chunk)
     for what, values in (("bounding box", document.box), ("vertices", document.vertices)):
         warn_not_finite(report, what, values)
     invalid = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
     if invalid:
-        report.warn(f"faces that refer to missing vertices: {invalid} of {faces}")
+        report.warn(say("faces that refer to missing vertices: {} of {}", invalid, faces))
     return document
 
 
@@ -244,7 +241,7 @@ def _read_build(reader: Reader, report: Report) -> Cform:
     warn_not_finite(report, "texture coordinates", document.build.faces["uv"])
     report.note("a build.cform, the SDK's input for its compiler; sectors are not in it")
     for chunk in run.others((_MESH, _LIT_FACES)):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
+        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
     return document
 
 
@@ -284,7 +281,7 @@ def decode(document: Cform, report: Report) -> Mesh:
     valid, faces = document.valid_faces(), document.faces["vertices"]
     if not valid.all():
         invalid = int(np.count_nonzero(~valid))
-        report.warn(said_of(invalid, "faces", "refer to missing vertices; left out"), document.name)
+        report.warn(say("{:# face refers|# faces refer} to missing vertices; left out", invalid), document.name)
         faces = faces[valid]
     mesh = Mesh(document.name, space.xray_points(document.vertices), space.xray_triangles(faces).view(np.int32))
     for name, values in _values(document, valid).items():
@@ -360,7 +357,8 @@ def _encode_vertices(
 
 
 def _check_positions(positions: NDArray[np.float32], name: str) -> None:
-    rebase.refuse_not_finite(f"a vertex of {name!r} has a NaN or infinite position", "Move or delete it", positions)
+    words = "a vertex of {!r} has a NaN or infinite position"
+    rebase.refuse_not_finite(say(words, name), "Move or delete it", positions)
 
 
 def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -399,7 +397,7 @@ def _encode_faces(
         if now is None and same_count:
             now = before
         elif now is None and before is not None and before.any():
-            changes.left_out.append(f"the attribute {name!r} is gone, and written as 0")
+            changes.left_out.append(say("the attribute {!r} is gone, and written as 0", name))
         if now is None:
             now = np.zeros(len(mesh.triangles), np.int32)
         values[name] = now
@@ -411,7 +409,8 @@ def _encode_faces(
     if same_count and not redrawn.any() and not any(mask.any() for mask in edited.values()):
         return base.faces, None
     if count < len(valid):
-        changes.left_out.append(said_of(len(valid) - count, "faces of the old file that", "refer to missing vertices"))
+        words = "{0:# face|# faces} of the old file that {0:refers|refer} to missing vertices"
+        changes.left_out.append(say(words, len(valid) - count))
     return _faces(mesh, values), None
 
 
@@ -420,11 +419,13 @@ def _with_new_values(
 ) -> tuple[NDArray[np.void], Build | None]:
     """Return the base's faces with other values. Raises `WriteError` if the faces themselves differ."""
     if not same:
-        kind = "a build.cform" if base.build is not None else f"version {base.version}"
-        raise WriteError(
-            f"the faces of {mesh.name!r} are not those of the file, and what {kind} knows of faces cannot be rebuilt",
-            remedy="Export it as a new level.cform instead",
-        )
+        words = "the faces of {!r} are not those of the file, and what version {} knows of faces cannot be rebuilt"
+        if base.build is not None:
+            words = (
+                "the faces of {!r} are not those of the file, and what a build.cform knows of faces cannot be rebuilt"
+            )
+        problem = say(words, mesh.name, base.version)
+        raise WriteError(problem, remedy="Export it as a new level.cform instead")
     valid = np.flatnonzero(base.valid_faces())
     faces, lit = base.faces.copy(), None if base.build is None else base.build.faces.copy()
     for name, mask in edited.items():
@@ -441,8 +442,13 @@ def _unknown_materials(mesh: Mesh, game_materials: Collection[int]) -> Iterator[
         return
     wrong = np.isin(values, np.array(sorted(game_materials), np.int64), invert=True)
     shown = np.unique(values[wrong]).tolist()
-    what = f"have a game material that gamemtl.xr lacks ({listed(list(map(str, shown)))})"
-    yield from problems.some(wrong, "faces", what, "Set a game material of the list")
+    yield from problems.some(
+        wrong,
+        "face|faces",
+        "{0:has|have} a game material that gamemtl.xr lacks ({2})",
+        "Set a game material of the list",
+        values=(listed(list(map(str, shown))),),
+    )
 
 
 def find_problems(mesh: Mesh, game_materials: Collection[int] = ()) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from ...core.binary import NOT_FINITE, Bytes, Reader, all_finite, count_not_finite
 from ...core.errors import ReadError
-from ...core.report import Report, counted
+from ...core.report import Report, say
 from ...core.walk import Entries, View, Views, fields, kind_word
 from .lzhuf import unpack
 
@@ -94,7 +94,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     if the nesting is too deep, or if the first chunk of a file declares more bytes than the file has.
     """
     if reader.chunk.count("/") >= MAX_DEPTH:
-        raise reader.error(f"chunks are nested more than {MAX_DEPTH} deep")
+        raise reader.error(say("chunks are nested more than {} deep", MAX_DEPTH))
     if not reader.chunk:
         reader.refuse_git_pointer()
     chunks: list[Chunk] = []
@@ -105,14 +105,18 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
         if size > left:
             declared, size = size, left
             if not chunks and not reader.chunk:
+                words = "the first chunk ({:#x}) claims {:# byte|# bytes}, {} follow: truncated, or not a chunked file"
                 raise reader.error(
-                    f"the first chunk ({identifier:#x}) claims {counted(declared, 'byte')}, {size} follow: "
-                    "truncated, or not a chunked file",
+                    say(words, identifier, declared, size),
                     "Check that this is a file of S.T.A.L.K.E.R. and that it was copied whole",
                 )
             report.warn(
-                f"the chunk declares {counted(declared, 'byte')}, but only {size} follow; the existing bytes are read",
-                f"{chunk_path(reader.chunk, identifier)} at {reader.offset}",
+                say(
+                    "the chunk declares {:# byte|# bytes}, but only {} follow; the existing bytes are read",
+                    declared,
+                    size,
+                ),
+                say("{} at {}", chunk_path(reader.chunk, identifier), reader.offset),
             )
         body_at = reader.position + header
         reader.position = body_at + size
@@ -122,12 +126,12 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
         chunks.append(chunk)
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{counted(len(tail), 'extra byte')} after the last chunk; kept", reader.chunk or "file")
+        report.warn(say("{:# extra byte|# extra bytes} after the last chunk; kept", len(tail)), reader.chunk or "file")
     return ChunkRun(chunks, tail)
 
 
 def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
-    place = f"{chunk_path(reader.chunk, chunk.id)} at {chunk.offset}"
+    place = say("{} at {}", chunk_path(reader.chunk, chunk.id), chunk.offset)
     if any(int(number, 16) & COMPRESSED for number in reader.chunk.split("/") if number):
         # Every level of compression multiplies the size: a hundred bytes could fill all memory.
         report.warn("marked as compressed inside a compressed chunk, which no game writes; read as uncompressed", place)
@@ -161,17 +165,18 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
         if reader.position != len(reader.data):
             reader.expect_end("what is known of this chunk")
     except ReadError as wrong:
-        report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
+        report.warn(say("not readable, kept unchanged: {}", wrong.problem), reader.chunk)
         return None
     if not all_finite(reader.data) and (count := count_not_finite(value)):
-        report.warn(NOT_FINITE, f"chunk {reader.chunk}: {count}")
+        report.warn(NOT_FINITE, say("chunk {}: {}", reader.chunk, count))
     return value
 
 
 def keep_rest(reader: Reader, number: int, rests: dict[int, Bytes], report: Report) -> None:
     """Put the bytes that are left in chunk ``number`` after its values into ``rests``, and report them."""
     if reader.remaining:
-        report.warn(f"{counted(reader.remaining, 'extra byte')} after the values of the chunk; kept", reader.chunk)
+        words = "{:# extra byte|# extra bytes} after the values of the chunk; kept"
+        report.warn(say(words, reader.remaining), reader.chunk)
         rests[number] = reader.rest()
 
 

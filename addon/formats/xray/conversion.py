@@ -25,7 +25,7 @@ from ...core.binary import warn_not_finite
 from ...core.envelope import Shape, evaluate
 from ...core.errors import ReadError, WriteError
 from ...core.model import Clip
-from ...core.report import Report, said_of
+from ...core.report import Report, say
 from . import ogf, omf
 from .bones import Bone, Part, Placement, Version, decode_bone
 from .envelopes import NAMES, PACKED, StoredEnvelope
@@ -136,14 +136,15 @@ def sampled(motion: SkeletalMotion, report: Report) -> Clip:
     """
     frames = round((motion.last - motion.first) * motion.frame * FRAMES_PER_SECOND) + 1
     if not 0 < frames <= MOST_FRAMES:
+        words = "frames {} to {} at {:g} per second are too few or too many for the game ({}; possible: 1 to {})"
         raise WriteError(
-            f"frames {motion.first} to {motion.last} at {motion.fps:g} per second are too few or too many for the game "
-            f"({frames}; possible: 1 to {MOST_FRAMES})",
+            say(words, motion.first, motion.last, motion.fps, frames, MOST_FRAMES),
             file=motion.label,
             remedy="Change the frame range of the motion",
         )
     if abs(motion.frame * FRAMES_PER_SECOND - 1) > 1e-6:
-        report.note(f"sampled at {FRAMES_PER_SECOND:g} frames per second instead of {motion.fps:g}", motion.label)
+        words = "sampled at {:g} frames per second instead of {:g}"
+        report.note(say(words, FRAMES_PER_SECOND, motion.fps), motion.label)
     times = motion.first * motion.frame + np.arange(frames) / FRAMES_PER_SECOND
     values = np.zeros((len(motion.tracks), len(NAMES), frames))
     for number, track in enumerate(motion.tracks):
@@ -238,7 +239,7 @@ def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report
     for motion in motions:
         missing = [name for name in bone_names(motion) if name.lower() not in bones]
         if missing:
-            words = said_of(len(missing), "bones", "are not in the object")
+            words = say("{:# bone is|# bones are} not in the object", len(missing))
             report.warn(words, f"{motion.label}: {', '.join(missing)}")
     remaining: dict[bytes, list[SkeletalMotion]] = {}
     for motion in motions:
@@ -298,7 +299,7 @@ def game_model(document: Object, name: str, settings: ModelSettings, report: Rep
     model = document.model
     scale = model.first(ExportScale)
     if scale is not None and scale.scale != 1:
-        report.warn(f"the Hybrid editor's export scale of {scale.scale:g} is not applied")
+        report.warn(say("the Hybrid editor's export scale of {:g} is not applied", scale.scale))
     bones = ordered_bones(model, settings.bone_order, report)
     _check_bones(model, settings.most_bones)
     corners, textures = _corners(model, [bone.name for bone in bones], settings, report)
@@ -394,9 +395,9 @@ def ordered_bones(model: Model, order: Sequence[str], report: Report) -> list[Bo
     missing = [label for label in order if label.lower() not in known]
     added = [bone.name for bone in bones if bone.name.lower() not in wanted]
     if missing:
-        report.warn(f"bones of the other model that this one lacks: {', '.join(missing)}")
+        report.warn(say("bones of the other model that this one lacks: {}", ", ".join(missing)))
     if added:
-        report.warn(f"bones that the other model lacks, which get numbers behind its own: {', '.join(added)}")
+        report.warn(say("bones that the other model lacks, which get numbers behind its own: {}", ", ".join(added)))
     return sorted(bones, key=lambda bone: wanted.get(bone.name.lower(), len(wanted)))
 
 
@@ -431,7 +432,7 @@ def _check_motions(motions: MotionSet, bones: Sequence[str]) -> None:
     if labels != tracked:
         differing = ", ".join(sorted(labels ^ tracked))
         raise WriteError(
-            f"the motions inside and the model have other bones: {differing}",
+            say("the motions inside and the model have other bones: {}", differing),
             remedy="Give the motions all bones of the model, or export them to an .omf",
         )
 
@@ -465,13 +466,11 @@ def _corners(model: Model, bones: list[str], settings: ModelSettings, report: Re
         part.texture = np.array([of_surface.get(label, -1) for label in labels])[index]
         without_material = int((part.texture < 0)[index == labels.index("")].sum()) if "" in labels else 0
         if without_material:
-            words = f"{said_of(without_material, 'faces', 'have')} no material"
-            raise WriteError(f"{words} in {decoded.name!r}", remedy="Give every face a material")
+            words = "{:# face has|# faces have} no material in {!r}"
+            raise WriteError(say(words, without_material, decoded.name), remedy="Give every face a material")
         if (part.texture < 0).any():
-            raise WriteError(
-                f"faces of {decoded.name!r} have no surface that the object lists",
-                remedy="Give every face a material",
-            )
+            sentence = "faces of {!r} have no surface that the object lists"
+            raise WriteError(say(sentence, decoded.name), remedy="Give every face a material")
         is_two_sided = np.array([label in two_sided for label in labels])[index]
         parts.append(with_backs(part, is_two_sided))
     return joined(parts), textures

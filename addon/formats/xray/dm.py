@@ -19,7 +19,7 @@ from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.changes import Changes
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
-from ...core.report import Report, counted, counted_plural, said_of
+from ...core.report import Report, counted, say
 from ...core.walk import View, Views
 
 VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
@@ -92,8 +92,8 @@ def read_model(reader: Reader, report: Report) -> Dm:
         texture,
         flags,
         scale,
-        reader.array(VERTEX, vertices, what=f"{counted_plural(vertices, 'vertices')}"),
-        reader.array("<u2", corners, what=f"{counted_plural(corners, 'indices')}"),
+        reader.array(VERTEX, vertices, what=counted(vertices, "vertex", "vertices")),
+        reader.array("<u2", corners, what=counted(corners, "index", "indices")),
         file=reader.file,
     )
     document.tail = reader.rest()
@@ -102,9 +102,9 @@ def read_model(reader: Reader, report: Report) -> Dm:
     for what, values in (("scales", scale), ("vertices", document.vertices)):
         warn_not_finite(report, f"{what}{inside}", values)
     if len(document.tail):
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the model; kept", place)
+        report.warn(say("{:# extra byte|# extra bytes} after the model; kept", len(document.tail)), place)
     if corners % 3:
-        report.warn(f"{said_of(corners, 'corners', 'do')} not make whole triangles", place)
+        report.warn(say("{:# corner does|# corners do} not make whole triangles", corners), place)
     if corners and int(document.corners.max()) >= vertices:
         report.warn("triangles refer to missing vertices", place)
     return document
@@ -161,7 +161,7 @@ def decode(document: Dm, report: Report, name: str = "") -> Mesh:
     valid = (faces < len(document.vertices)).all(axis=1)
     if not valid.all():
         lost = int((~valid).sum())
-        report.warn(said_of(lost, "triangles", "refer to missing vertices; left out"), name)
+        report.warn(say("{:# triangle refers|# triangles refer} to missing vertices; left out", lost), name)
         faces = faces[valid]
     return Mesh(
         name,
@@ -262,7 +262,7 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]
         space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"]))
     )
     edited = rows[moved | uvs_edited]
-    message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
+    message = say("a vertex of {!r} holds NaN or infinite values", mesh.name)
     rebase.refuse_not_finite(message, "Correct or delete it", edited["position"], edited["uv"])
     if not changes.resized("vertices", len(base.vertices), count):
         changes.fields(rows, base.vertices, {"position": "positions", "uv": "texture coordinates"})
@@ -290,7 +290,7 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
     count = len(mesh.positions)
     if count > MOST_VERTICES:
         yield problems.whole(
-            f"it has {counted_plural(count, 'vertices')}, the game supports {MOST_VERTICES}",
+            say("it has {:# vertex|# vertices}, the game supports {}", count, MOST_VERTICES),
             "Make it coarser, or join what the texture seams cut apart",
         )
     if len(_materials_used(mesh)) > 1:

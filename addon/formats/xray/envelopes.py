@@ -36,7 +36,7 @@ from ...core.envelope import (
 from ...core.envelope.curve import empty_curve
 from ...core.envelope.writing import Match, Stored, losses, match
 from ...core.errors import WriteError
-from ...core.report import Report, counted
+from ...core.report import Report, say
 from ...core.text import Rows
 from ...core.walk import Entries, View, Views
 
@@ -146,9 +146,9 @@ def packed(numbers: NDArray[Any]) -> NDArray[np.uint16]:
 
 def read_old(reader: Reader, what: str) -> StoredEnvelope:
     """Read an envelope of the old layout; ``what`` names it in messages. Raises `ReadError`."""
-    before, after = reader.i32(f"what comes before {what}"), reader.i32(f"what comes after {what}")
-    count = reader.u32(f"the number of keys of {what}")
-    return StoredEnvelope(before, after, reader.array(OLD, count, what=f"the {counted(count, 'key')} of {what}"))
+    before, after = reader.i32(say("what comes before {}", what)), reader.i32(say("what comes after {}", what))
+    count = reader.u32(say("the number of keys of {}", what))
+    return StoredEnvelope(before, after, reader.array(OLD, count, what=say("the {:# key|# keys} of {}", count, what)))
 
 
 def read_packed(reader: Reader, what: str) -> StoredEnvelope:
@@ -169,7 +169,7 @@ def read_packed(reader: Reader, what: str) -> StoredEnvelope:
 def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]:
     """Read packed keys of which some are stepped. Raises `ReadError` if bytes are missing."""
     data, start = reader.data, reader.position
-    needed = f"the {counted(count, 'key')} of {what}"
+    needed = say("the {:# key|# keys} of {}", count, what)
     end = start + count * STEPPED_SIZE
     if end > len(data):
         reader.take(count * STEPPED_SIZE, needed)
@@ -200,7 +200,7 @@ def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
         place += STEPPED_SIZE if data[place + STEPPED_SIZE - 1] == Shape.STEPPED else PACKED.itemsize
         starts.append(place)
     if len(starts) <= count or place > limit:
-        raise reader.error(f"{needed}: more bytes than are left ({limit})", DAMAGED)
+        raise reader.error(say("{}: more bytes than are left ({})", needed, limit), DAMAGED)
     return starts
 
 
@@ -214,10 +214,8 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
         writer.raw(envelope.keys.tobytes())
         return
     if count > MOST_PACKED_KEYS:
-        raise WriteError(
-            f"a channel has {counted(count, 'key')}, the file's version holds {MOST_PACKED_KEYS}",
-            remedy="Write version 3",
-        )
+        words = "a channel has {:# key|# keys}, the file's version holds {}"
+        raise WriteError(say(words, count, MOST_PACKED_KEYS), remedy="Write version 3")
     data = envelope.keys.tobytes()
     stepped = data[SHAPE_OFFSET :: PACKED.itemsize].count(_STEPPED)
     if stepped:
@@ -252,13 +250,13 @@ def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
     """Report unknown values, NaN or infinite values, and keys whose times do not ascend."""
     for behaviour in (envelope.before, envelope.after):
         if behaviour not in _BEHAVIOURS:
-            report.warn(f"the behaviour {behaviour} outside the keys is unknown; kept", place)
+            report.warn(say("the behaviour {} outside the keys is unknown; kept", behaviour), place)
     keys = envelope.keys
     if not len(keys):
         return
     shapes = envelope.shapes
     if shapes.max() > max(_SHAPES):
-        report.warn(f"the shape {shapes.max()} of a key is unknown; kept, shown as stepped", place)
+        report.warn(say("the shape {} of a key is unknown; kept, shown as stepped", shapes.max()), place)
     warn_not_finite(report, place, keys)
     if len(keys) > 1 and np.isfinite(keys["time"]).all():
         before, after = keys["time"][:-1], keys["time"][1:]  # not subtracted: that could overflow
@@ -302,7 +300,8 @@ def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnv
             keys["tcb"], keys["parameters"] = envelope.tcb, envelope.parameters
             return StoredEnvelope(envelope.before, envelope.after, keys)
     if not (0 <= envelope.before <= 0xFF and 0 <= envelope.after <= 0xFF):
-        raise WriteError(f"{place}: the behaviour outside the keys does not fit one byte", remedy="Write version 3")
+        words = "{}: the behaviour outside the keys does not fit one byte"
+        raise WriteError(say(words, place), remedy="Write version 3")
     _refuse_out_of_range(envelope, place)
     with np.errstate(invalid="ignore"):
         keys["tcb"], parameters = packed(envelope.tcb), packed(envelope.parameters)
@@ -329,7 +328,7 @@ def _refuse_out_of_range(envelope: Envelope, place: str) -> None:
     if out_of_range.any() or tcb_out_of_range.any():
         worst = parameters[out_of_range][0] if out_of_range.any() else envelope.tcb[tcb_out_of_range][0]
         raise WriteError(
-            f"{place}: a handle or tension of {worst:g} does not fit this version (-32 to 32)",
+            say("{}: a handle or tension of {:g} does not fit this version (-32 to 32)", place, worst),
             remedy="Write version 3, or add keys so that the handles are shorter",
         )
 
@@ -405,9 +404,10 @@ def lost_slopes(changes: Iterable[Item]) -> str:
     if not reported:
         return ""
     which = ", ".join(change.name for change in reported[:MOST_NAMED]) + (", ..." if len(reported) > MOST_NAMED else "")
-    return (
-        f"outside the keys of {which} the game continues with another slope than Blender; "
-        "align the outer handle with its segment"
+    return say(
+        "outside the keys of {} the game continues with another slope than Blender; align the "
+        "outer handle with its segment",
+        which,
     )
 
 
@@ -419,16 +419,16 @@ def _report_display_changes(decoded: Envelope, shown: Display, place: str, repor
             place,
         )
     elif hidden := shown.hidden(decoded):
-        report.warn(
-            f"{counted(hidden, 'key')} at the same time or out of order; the jump takes 1/50 of a frame in Blender; "
-            "unchanged in the file unless its neighbours are edited",
-            place,
+        sentence = (
+            "{:# key|# keys} at the same time or out of order; the jump takes 1/50 of a frame in Blender; unchanged "
+            "in the file unless its neighbours are edited"
         )
+        report.warn(say(sentence, hidden), place)
     if shown.folded:
         report.warn("the time of a segment runs backwards, which Blender cannot show; kept unless edited", place)
     elif shown.added and not shown.hidden(decoded):
-        added = counted(shown.added, "key")
-        report.note(f"{added} more than in the file, for handles that Blender would shorten", place)
+        words = "{:# key|# keys} more than in the file, for handles that Blender would shorten"
+        report.note(say(words, shown.added), place)
 
 
 @dataclass
@@ -509,9 +509,9 @@ def _in_layout(base: StoredEnvelope, to_packed: bool, curve: Curve, place: str) 
 
 def _refuse_unusable(curve: Curve, place: str) -> None:
     if not all(np.isfinite(part).all() for part in (curve.keys, curve.left, curve.right)):
-        raise WriteError(f"{place}: a key or handle is NaN or infinite", remedy="Delete that key")
+        raise WriteError(say("{}: a key or handle is NaN or infinite", place), remedy="Delete that key")
     if (np.diff(curve.keys[:, 0]) <= 0).any():
-        raise WriteError(f"{place}: keys are not in the order of their times", remedy="Sort them")
+        raise WriteError(say("{}: keys are not in the order of their times", place), remedy="Sort them")
 
 
 def _keep_high_bytes(result: StoredEnvelope, base: StoredEnvelope, source: NDArray[np.intp]) -> None:

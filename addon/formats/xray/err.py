@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core import space, text
 from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
-from ...core.report import Report, counted_plural
+from ...core.report import Report, say
 from ...core.walk import Entries, View, Views, fields
 from .chunks import (
     CHUNK_VIEWS,
@@ -89,25 +89,25 @@ def read(data: bytes, file: str, report: Report) -> Err:
         if chunk is None or not len(chunk.body):
             continue
         inside = open_chunk(chunk, reader)
-        count = inside.u32(f"the number of {what}")
+        count = inside.u32(say("the number of {}", what))
         whole = inside.remaining // layout.itemsize
         if count > whole:
-            report.warn(f"{count} {what} are declared, {whole} exist", inside.chunk)
+            report.warn(say("{} {} are declared, {} exist", count, what, whole), inside.chunk)
             # The count is wrong, so the whole body is kept as bytes.
             continue
         document.found[number] = inside.array(layout, count, what=what)
         document.rests[number] = inside.rest()
         warn_not_finite(report, what, document.found[number])
         if len(document.rests[number]):
-            extra = counted_plural(len(document.rests[number]), "extra bytes")
-            report.warn(f"{extra} after the {what}; kept", inside.chunk)
+            words = "{:# extra byte|# extra bytes} after the {}; kept"
+            report.warn(say(words, len(document.rests[number]), what), inside.chunk)
     if not document.found:
         raise reader.error(
             "there are no errors of a level in it", "Check that this is an .err of a level compiler, copied whole"
         )
     for chunk in run.others(document.found):
         if len(chunk.body):
-            report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
+            report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
     return document
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core import names, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...core.walk import Entries, View, Views
 from .chunks import (
     CHUNK_VIEWS,
@@ -150,7 +150,7 @@ def read(data: bytes, file: str, report: Report) -> GameMaterials:
     rests: dict[int, Bytes] = {}
     keep_rest(head, VERSION, rests, report)
     if number != 1:
-        report.warn(f"game materials of version {number}, only 1 is known", head.chunk)
+        report.warn(say("game materials of version {}, only 1 is known", number), head.chunk)
     next_ids = None
     if ids is not None:
         inside = open_chunk(ids, reader)
@@ -165,7 +165,7 @@ def read(data: bytes, file: str, report: Report) -> GameMaterials:
             materials[index] = _read_material(body, report)
             warn_not_finite(report, materials[index].label, materials[index].floats)
         except ReadError as wrong:
-            report.warn(f"a material is not readable, kept unchanged: {wrong.problem}", body.chunk)
+            report.warn(say("a material is not readable, kept unchanged: {}", wrong.problem), body.chunk)
     document = GameMaterials(number, next_ids, materials, run, list_run, file, rests)
     if len(document.by_id()) < len(materials):
         report.warn("several materials have one id; the first counts")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...core import rotation
 from ...core.errors import ReadError
-from ...core.report import Report, counted
+from ...core.report import Report, say
 from .ltx.document import numbers, words
 from .omf.document import MotionFlag, MotionSet
 
@@ -191,7 +191,7 @@ def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
     place = attach_place(item)
     if not 0 <= place < len(bones):
         raise ReadError(
-            f"the hands have {counted(len(bones), 'place')} for items, the item asks for place {place}",
+            say("the hands have {:# place|# places} for items, the item asks for place {}", len(bones), place),
             remedy="Correct attach_place_idx, or choose another section of hands",
         )
     return bones[place]
@@ -285,4 +285,5 @@ def item_motion(action: Action, variant: str, motions: Collection[str]) -> tuple
         return wanted, False
     if IDLE in motions:
         return IDLE, True
-    raise ReadError(f"the item has neither the motion {wanted!r} nor {IDLE!r}", remedy="Add a motion of that name")
+    words = "the item has neither the motion {!r} nor {!r}"
+    raise ReadError(say(words, wanted, IDLE), remedy="Add a motion of that name")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core import space, text
 from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.model import Attribute, Domain, PolygonMesh
-from ...core.report import Report, counted, counted_plural, said_of
+from ...core.report import Report, counted, say
 
 HEADER_SIZE = 56
 GUID_SIZE = 16
@@ -133,24 +133,21 @@ def read(data: bytes, file: str, report: Report) -> AiMap:
     if version not in NODES:
         reader.position = 0
         raise reader.error(
-            f"an AI map of version {version} is not known (known: {', '.join(map(str, NODES))})",
+            say("an AI map of version {} is not known (known: {})", version, ", ".join(map(str, NODES))),
             "Check that this is a level.ai of a released game; those of OpenXRay's own versions are not read",
         )
     count = reader.u32("the number of nodes")
     wanted = HEADER_SIZE + count * NODES[version].itemsize
     if len(data) < wanted:
-        raise reader.error(
-            f"cut off: {counted_plural(count, 'nodes')} of version {version} in a file of {len(data)} B "
-            f"instead of {wanted} B",
-            DAMAGED,
-        )
+        words = "cut off: {:# node|# nodes} of version {} in a file of {} B instead of {} B"
+        raise reader.error(say(words, count, version, len(data), wanted), DAMAGED)
     cell, y_range = reader.f32("the size of a cell"), reader.f32("the height")
     box = reader.array("<f4", 2, 3, what="the bounding box")
     guid = reader.take(GUID_SIZE, "the identity of the level")
     document = AiMap(version, cell, y_range, box, guid, reader.array(NODES[version], count, what="nodes"), file)
     document.tail = reader.rest()
     if len(document.tail):
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last node; kept")
+        report.warn(say("{:# extra byte|# extra bytes} after the last node; kept", len(document.tail)))
     warn_not_finite(report, "header", cell, y_range, box)
     return document
 
@@ -258,13 +255,13 @@ def problems(document: AiMap) -> Iterator[str]:
     links = document.links
     missing = int((links >= len(links)).sum())
     if missing:
-        yield said_of(missing, "links", "point to missing nodes")
+        yield say("{:# link points|# links point} to missing nodes", missing)
     columns = document.columns
     node, direction = np.nonzero((links >= 0) & (links < len(links)))
     steps = columns[links[node, direction]] - columns[node]
     far = int((steps != _STEPS[direction]).any(axis=1).sum())
     if far:
-        yield said_of(far, "links", "point elsewhere than to the next column")
+        yield say("{:# link points|# links point} elsewhere than to the next column", far)
 
 
 def describe(document: AiMap) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.binary import Reader
 from ...core.errors import ReadError
-from ...core.report import counted_plural, said_of
+from ...core.report import say
 
 LARGEST = 64 << 20
 """Limit of bytes that a body may unpack to. The largest file of the games is far smaller."""
@@ -132,18 +132,17 @@ def unpack(reader: Reader) -> bytes:
     size = reader.u32("the unpacked size")
     packed = reader.rest()
     if not 0 < size <= min(LARGEST, HIGHEST_RATIO * len(packed)):
-        raise reader.error(
-            f"{said_of(len(packed), 'bytes', 'are')} declared to unpack to {size}: not compressed, or encrypted"
-        )
+        words = "{:# byte is|# bytes are} declared to unpack to {}: not compressed, or encrypted"
+        raise reader.error(say(words, len(packed), size))
     try:
         plain, used = _decode(packed, size)
     except IndexError:
-        raise _mismatch(reader, f"the compressed stream ends before its {size} bytes are there") from None
+        raise _mismatch(reader, say("the compressed stream ends before its {} bytes are there", size)) from None
     if len(plain) != size:
-        raise _mismatch(reader, f"the compressed stream gives more than its {size} bytes")
+        raise _mismatch(reader, say("the compressed stream gives more than its {} bytes", size))
     if (used + 7) // 8 != len(packed):
-        extra = counted_plural(len(packed) - (used + 7) // 8, "extra bytes")
-        raise _mismatch(reader, f"{extra} after the compressed stream")
+        words = "{:# extra byte|# extra bytes} after the compressed stream"
+        raise _mismatch(reader, say(words, len(packed) - (used + 7) // 8))
     return plain
 
 

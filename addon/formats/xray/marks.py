@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...core import names
 from ...core.binary import DAMAGED, Reader, Writer, as_in_file, warn_not_finite
 from ...core.model import Marker
-from ...core.report import Report, counted
+from ...core.report import Report, say
 from ...core.text import Rows
 from ...core.walk import Entries, View, Views
 
@@ -61,9 +61,9 @@ def _read_mark(reader: Reader, report: Report, motion: str) -> Mark:
     line_end = b"\r\n" if line[0].endswith(b"\r") else b"\n"
     count = reader.u32("a mark's number of intervals")
     intervals = reader.array("<f4", count, 2, what="a mark's intervals")
-    warn_not_finite(report, f"{motion}, marks", intervals)
+    warn_not_finite(report, say("{}, marks", motion), intervals)
     if count & 0xFF in SKIPPED_BYTES:
-        report.warn(f"a mark has {counted(count, 'interval')}, a number the game misreads", motion)
+        report.warn(say("a mark has {:# interval|# intervals}, a number the game misreads", count), motion)
     return Mark(line[0].removesuffix(b"\r"), intervals, line_end)
 
 

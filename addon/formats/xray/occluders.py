@@ -17,7 +17,7 @@ from ...core import polygons, problems, rebase, space, text
 from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.changes import Changes
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
-from ...core.report import Report, counted
+from ...core.report import Report, counted, say
 from ...core.walk import Views
 from .chunks import (
     CHUNK_VIEWS,
@@ -69,12 +69,10 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> O
         head = open_chunk(version, reader)
         number = head.u32("the version")
         if number:
-            raise head.error(
-                f"version {number} is not known (known: 0)",
-                "Check that the file is of this format and that it was copied whole",
-            )
+            words = "version {} is not known (known: 0)"
+            raise head.error(say(words, number), "Check that the file is of this format and that it was copied whole")
         if head.remaining:
-            report.warn(f"{counted(head.remaining, 'extra byte')} after the version; kept", head.chunk)
+            report.warn(say("{:# extra byte|# extra bytes} after the version; kept", head.remaining), head.chunk)
     if body is None:
         raise reader.error(
             "there are no triangles (chunk 0x1)", "Check that the file is of this format and that it was copied whole"
@@ -83,16 +81,18 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> O
     count = inside.remaining // layout.itemsize
     for size, suffix in _SUFFIXES.items():
         if inside.remaining % layout.itemsize and not inside.remaining % size:
-            raise inside.error(f"the triangles have the size of those of a {suffix} file", f"Rename it to {suffix}")
-    rows = inside.array(layout, count, what=f"{counted(count, 'triangle')}")
+            raise inside.error(
+                say("the triangles have the size of those of a {} file", suffix), say("Rename it to {}", suffix)
+            )
+    rows = inside.array(layout, count, what=counted(count, "triangle"))
     rest = inside.rest()
     if len(rest):
-        report.warn(f"{counted(len(rest), 'extra byte')} after the last whole triangle; kept", inside.chunk)
+        report.warn(say("{:# extra byte|# extra bytes} after the last whole triangle; kept", len(rest)), inside.chunk)
     warn_not_finite(report, "triangles", rows)
     if not count:
         report.warn("there is no triangle in it; the game treats the file as missing")
     for chunk in run.others((VERSION, TRIANGLES)):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
+        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
     return Occluders(rows, run, rest, file)
 
 
@@ -174,7 +174,8 @@ def encode_rows(
         points, moved = rebase.restore_from_sources(points, stored, of_corner, (points, shown))
     rows["positions"] = points.reshape(-1, 3, 3)
     edited = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
-    rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Move or delete it", edited)
+    words = "a vertex of {!r} has a NaN or infinite position"
+    rebase.refuse_not_finite(say(words, mesh.name), "Move or delete it", edited)
     sides = mesh.values(TWO_SIDED, Domain.FACE)
     wanted = sides.astype(np.bool_) if sides is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
     changed = wanted != (rows["two_sided"] != 0)
@@ -192,7 +193,7 @@ def with_rows(rows: NDArray[np.void], base: Occluders | None, words: dict[str, s
     if not changes:
         return base, changes
     if len(base.rest):
-        changes.left_out.append(f"{counted(len(base.rest), 'byte')} after the last whole triangle of the old file")
+        changes.left_out.append(say("{:# byte|# bytes} after the last whole triangle of the old file", len(base.rest)))
     return Occluders(rows, base.run, b"", base.file), changes
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...core import names, text
 from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
-from ...core.report import Report, counted
+from ...core.report import Report, counted, say
 from ...core.walk import Entries, View, Views
 from .chunks import (
     CHUNK_VIEWS,
@@ -91,7 +91,8 @@ def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layou
         version = open_chunk(first, reader).u32("the version")
         if version not in layouts:
             known = ", ".join(str(number) for number in layouts if number is not None)
-            raise reader.error(f"version {version} is not known (known: {known})", "Check where the file came from")
+            words = "version {} is not known (known: {})"
+            raise reader.error(say(words, version, known), "Check where the file came from")
     layout = layouts[version]
     document = Placed(layout, version, np.zeros(0, layout.before), [], np.zeros(0, layout.after), [], run, [], file)
     before, after = bytearray(), bytearray()
@@ -101,17 +102,17 @@ def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layou
             inner = read_chunks(inside, report)
             body = inner.first(0)
             if body is None:
-                raise inside.error(
-                    f"{layout.what} without a body (chunk 0x0; there are {listed(inner.chunks)})", DAMAGED
-                )
+                words = "{} without a body (chunk 0x0; there are {})"
+                raise inside.error(say(words, layout.what, listed(inner.chunks)), DAMAGED)
             document.inner.append(inner)
             inside = open_chunk(body, inside)
         before += inside.take(layout.before.itemsize, layout.what)
-        document.words.append(tuple(inside.string(f"{layout.what}: {word}") for word in layout.words))
+        document.words.append(tuple(inside.string(say("{}: {}", layout.what, word)) for word in layout.words))
         after += inside.take(layout.after.itemsize, layout.what)
         document.rests.append(inside.rest())
         if len(document.rests[-1]) and not layout.rest:
-            report.warn(f"{counted(len(document.rests[-1]), 'extra byte')} after {layout.what}; kept", inside.chunk)
+            words = "{:# extra byte|# extra bytes} after {}; kept"
+            report.warn(say(words, len(document.rests[-1]), layout.what), inside.chunk)
     document.before = _rows(before, layout.before, len(document))
     document.after = _rows(after, layout.after, len(document))
     warn_not_finite(report, layout.what, document.after)

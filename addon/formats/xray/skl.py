@@ -30,7 +30,7 @@ from ...core.changes import Changes, Item, Part
 from ...core.envelope import Envelope, Shape
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, CurveClip, Skeleton
-from ...core.report import Report, counted
+from ...core.report import Report, say
 from ...core.walk import Entries, View, Views, fields
 from .chunks import (
     CHUNK_VIEWS,
@@ -173,12 +173,12 @@ def read(data: bytes, file: str, report: Report) -> Skl:
             bodies.append(body.data[: body.position])
             value.tail = body.rest()
             if len(value.tail):
-                report.warn(f"{counted(len(value.tail), 'extra byte')} after the motion; kept", value.label)
+                report.warn(say("{:# extra byte|# extra bytes} after the motion; kept", len(value.tail)), value.label)
             motions.append(value)
         sections.append(Section(chunk, value))
     if not motions:
         raise ReadError(
-            f"no chunk {MOTION:#x} (a skeletal motion); found: {listed(run.chunks)}",
+            say("no chunk {:#x} (a skeletal motion); found: {}", MOTION, listed(run.chunks)),
             file=file,
             remedy="Check that it was copied whole; a list of motions needs the suffix .skls",
         )
@@ -198,7 +198,7 @@ def read_list(reader: Reader, report: Report) -> Skl:
         bodies.append(reader.data[start : reader.position])
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{counted(len(tail), 'extra byte')} after the motions; kept")
+        report.warn(say("{:# extra byte|# extra bytes} after the motions; kept", len(tail)))
     return Skl(motions, None, tail, bodies)
 
 
@@ -209,7 +209,7 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
     fps = reader.f32("the frames per second")
     version = reader.u16("the version")
     if version not in VERSIONS:
-        raise reader.error(f"skeletal motions of version {version} are unknown (known: 4 to 7)")
+        raise reader.error(say("skeletal motions of version {} are unknown (known: 4 to 7)", version))
     flags, switches = 0, None
     if version == 4:
         bone_or_part = reader.u32("a bone or part")
@@ -222,12 +222,13 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
         flags, bone_or_part = reader.u8("a motion's flags"), reader.u16("a bone or part")
     timing = reader.array("<f4", 4, what="a motion's timing")
     motion = SkeletalMotion(name, first, last, fps, version, flags, bone_or_part, timing, [], switches=switches)
-    warn_not_finite(report, f"{motion.label}, timing", timing)
+    warn_not_finite(report, say("{}, timing", motion.label), timing)
     motion.tracks = _read_tracks(reader, motion, report)
     if version >= MARKS_SINCE:
         motion.marks = read_marks(reader, report, motion.label)
     if not (np.isfinite(fps) and fps >= 1e-3):
-        report.warn(f"{fps} is not a valid frame rate; 30 frames per second are used, the value is kept", motion.label)
+        words = "{} is not a valid frame rate; 30 frames per second are used, the value is kept"
+        report.warn(say(words, fps), motion.label)
     return motion
 
 
@@ -242,7 +243,7 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
         flags = reader.u8("a bone's flags") if packed else reader.u32("a bone's flags")
         track = BoneTrack(name, flags, [])
         for channel in NAMES:
-            what = f"channel {channel} of bone {number}"
+            what = say("channel {} of bone {}", channel, number)
             track.envelopes.append(read_packed(reader, what) if packed else read_old(reader, what))
         tracks.append(track)
     if not are_sound([envelope for track in tracks for envelope in track.envelopes]):
@@ -259,7 +260,7 @@ def _meaning_of(switches: tuple[int, int]) -> int:
 def _refuse_flags(motion: SkeletalMotion, flags: int) -> None:
     most = FX | STOP_AT_END if motion.version == 4 else 0xFFFF_FFFF if motion.version == 5 else 0xFF
     if flags & ~most:
-        raise WriteError(f"version {motion.version} has no such flags", file=motion.label, remedy="Clear them")
+        raise WriteError(say("version {} has no such flags", motion.version), file=motion.label, remedy="Clear them")
 
 
 def write_motion(writer: Writer, motion: SkeletalMotion) -> None:
@@ -315,7 +316,7 @@ def _write_track(writer: Writer, track: BoneTrack, motion: SkeletalMotion) -> No
         writer.u32(track.flags)
     for envelope in track.envelopes:
         if envelope.packed != packed:
-            raise WriteError(f"a channel is not in the layout of version {motion.version}", file=motion.label)
+            raise WriteError(say("a channel is not in the layout of version {}", motion.version), file=motion.label)
         write_envelope(writer, envelope)
 
 
@@ -371,10 +372,8 @@ def decode_motion(motion: SkeletalMotion, report: Report, bones: Sequence[str] =
     """Return one motion as curves in Blender's axes; ``bones`` as in `decode`."""
     labels = bone_names(motion, bones)
     if motion.version < NAMED_SINCE and len(labels) != len(bones):
-        report.warn(
-            f"{counted(len(labels), 'track')} without names of bones; the skeleton has {counted(len(bones), 'bone')}",
-            motion.label,
-        )
+        words = "{:# track|# tracks} without names of bones; the skeleton has {:# bone|# bones}"
+        report.warn(say(words, len(labels), len(bones)), motion.label)
     tracks = []
     for label, track in zip(labels, motion.tracks, strict=True):
         if track.flags & 1:
@@ -421,7 +420,7 @@ def encode(
         motions.append(made)
         changes.parts.append(change)
     if base is not None and base.sections is not None and len(motions) != 1:
-        raise WriteError(f"a .skl file stores one motion, not {len(motions)}", remedy="Write a .skls")
+        raise WriteError(say("a .skl file stores one motion, not {}", len(motions)), remedy="Write a .skls")
     changes.unchanged = len(motions) - len(changes.parts)
     if base is None:
         return new_skls(motions), changes
@@ -452,16 +451,15 @@ def encode_motion(
     fields = []
     for bone, curves in chain.from_iterable(tracks_of_clip.values()):
         if base.version < NAMED_SINCE:
-            raise WriteError(f"bone {bone!r} is not in the motion", file=base.label)
+            raise WriteError(say("bone {!r} is not in the motion", bone), file=base.label)
         tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
         fields.append(f"bone {bone}")
     marks = encode_marks(clip.markers, base.marks)
     if len(marks) != len(base.marks) or any(one is not other for one, other in zip(marks, base.marks, strict=True)):
         if base.version < MARKS_SINCE:
+            words = "the motion is of version {}, which has no marks"
             raise WriteError(
-                f"the motion is of version {base.version}, which has no marks",
-                file=base.label,
-                remedy="Delete its marks, or write it as a new motion",
+                say(words, base.version), file=base.label, remedy="Delete its marks, or write it as a new motion"
             )
         fields.append("marks")
     fps = base.fps
@@ -517,7 +515,7 @@ def with_playback(motion: SkeletalMotion, playback: Playback) -> tuple[SkeletalM
 
 def _checked_rate(clip: CurveClip) -> np.float32:
     if not (np.isfinite(clip.fps) and clip.fps >= 1e-3):
-        raise WriteError(f"a frame rate of {clip.fps} cannot be written", file=clip.name)
+        raise WriteError(say("a frame rate of {} cannot be written", clip.fps), file=clip.name)
     return np.float32(clip.fps)
 
 
@@ -531,9 +529,9 @@ def new_motion(
     """
     version = version or (MARKS_SINCE if clip.markers else PACKED_SINCE)
     if version not in VERSIONS or version < NAMED_SINCE:
-        raise WriteError(f"new motions of version {version} are not written", remedy="Known: 5, 6, 7")
+        raise WriteError(say("new motions of version {} are not written", version), remedy="Known: 5, 6, 7")
     if clip.markers and version < MARKS_SINCE:
-        raise WriteError(f"version {version} has no marks", file=clip.name, remedy="Write version 7")
+        raise WriteError(say("version {} has no marks", version), file=clip.name, remedy="Write version 7")
     fps = _checked_rate(clip)
     tracks_of_clip = _tracks_by_bone(clip)
     tracks: list[BoneTrack] = []

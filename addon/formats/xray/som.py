@@ -16,7 +16,7 @@ from ...core.changes import Changes
 from ...core.mesh_parts import in_file_order
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
-from ...core.report import Report
+from ...core.report import Report, say
 from . import occluders
 from .occluders import VIEWS, Occluders, raw_size, write
 
@@ -86,7 +86,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
         share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
     rows["occlusion"], is_edited = rebase.restore_unedited(share.astype("<f4"), rows["occlusion"])
     edited = rows["occlusion"][is_edited | (source < 0)]
-    rebase.refuse_not_finite(f"an occlusion of {mesh.name!r} is NaN or infinite", "Set it again", edited)
+    rebase.refuse_not_finite(say("an occlusion of {!r} is NaN or infinite", mesh.name), "Set it again", edited)
     return occluders.with_rows(rows, base, _WORDS)
 
 
@@ -103,5 +103,5 @@ def find_problems(mesh: Mesh) -> Iterator[Problem]:
     if share is not None:
         wrong = np.logical_not((share >= 0) & (share <= 1))
         yield from problems.some(
-            wrong, "faces", "have an occlusion outside 0 to 1", "0 is silence, 1 lets all sound through"
+            wrong, "face|faces", "{0:has|have} an occlusion outside 0 to 1", "0 is silence, 1 lets all sound through"
         )

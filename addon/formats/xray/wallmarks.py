@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...core import names, space, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.model import Material, Mesh
-from ...core.report import Report, counted, counted_plural, said_of
+from ...core.report import Report, counted, say
 from ...core.walk import Views
 from .chunks import (
     CHUNK_VIEWS,
@@ -110,10 +110,8 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
     run = read_chunks(reader, report)
     chunk = run.first(MARKS)
     if chunk is None:
-        raise reader.error(
-            f"there are no wallmarks (chunk {MARKS:#x}; there are {listed(run.chunks)})",
-            "Check that this is a level.wallmarks, copied whole",
-        )
+        words = "there are no wallmarks (chunk {:#x}; there are {})"
+        raise reader.error(say(words, MARKS, listed(run.chunks)), "Check that this is a level.wallmarks, copied whole")
     inside = open_chunk(chunk, reader)
     count = inside.u32("the number of slots")
     inside.expect_room(count, "slots", _SMALLEST_SLOT)
@@ -121,7 +119,7 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
     rests: dict[int, Bytes] = {}
     keep_rest(inside, MARKS, rests, report)
     for other in run.others((MARKS,)):
-        report.note(f"a chunk of unknown meaning ({other.id:#x}), kept unchanged")
+        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", other.id))
     document = Wallmarks(slots, run, file, rests)
     marks = document.marks
     if marks:
@@ -129,7 +127,7 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
         warn_not_finite(report, "vertices", np.concatenate([mark.vertices for mark in marks]))
     partial = sum(len(mark.vertices) % 3 != 0 for mark in marks)
     if partial:
-        report.warn(f"{said_of(partial, 'wallmarks', 'have vertices behind the last triangle')}; kept")
+        report.warn(say("{:# wallmark has|# wallmarks have} vertices behind the last triangle; kept", partial))
     return document
 
 
@@ -140,7 +138,7 @@ def _read_slot(reader: Reader) -> Slot:
     for _ in range(count):
         sphere = reader.array("<f4", 4, what="the sphere of a wallmark")
         vertices = reader.u32("the number of vertices")
-        slot.marks.append(Mark(sphere, reader.array(VERTEX, vertices, what=counted_plural(vertices, "vertices"))))
+        slot.marks.append(Mark(sphere, reader.array(VERTEX, vertices, what=counted(vertices, "vertex", "vertices"))))
     return slot
 
 

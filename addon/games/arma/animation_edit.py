@@ -16,7 +16,7 @@ from ...blender.properties import keep
 from ...blender.rotation_modes import HiddenKeys, angles_in_use
 from ...core.changes import Changes, Part
 from ...core.errors import MotionbridgeError, WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ..plan import OtherBase, Together, imported_digest, location_of, onto_imported, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
@@ -67,10 +67,9 @@ def plan_save_back(
     path = Path(bpy.path.abspath(properties.path))
     original = original_of(action)
     if original is not None:
+        words = "the action {!r} is a copy of {!r}, whose file it would replace"
         raise WriteError(
-            f"the action {action.name!r} is a copy of {original.name!r}, whose file it would replace",
-            file=str(path),
-            remedy="Export it to a file of its own",
+            say(words, action.name, original.name), file=str(path), remedy="Export it to a file of its own"
         )
     options = AnimationExportOptions(hidden_keys=hidden)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
@@ -140,7 +139,7 @@ def plan_save_all(
         except WriteError as refusal:
             if refusal.option:
                 raise
-            report.warn(f"left out: {refusal.sentence().rstrip('.')}", action.name)
+            report.warn(say("left out: {}", refusal.sentence().rstrip(".")), action.name)
         else:
             if plan.is_saved():
                 unchanged += 1
@@ -161,7 +160,7 @@ def _refuse_same_file(changed: Sequence[tuple[Action, AnimationPlan]]) -> None:
         other = first.setdefault(str(Path(plan.path)).lower(), action)
         if other is not action:
             raise WriteError(
-                f"the actions {other.name!r} and {action.name!r} would be written to the same file",
+                say("the actions {!r} and {!r} would be written to the same file", other.name, action.name),
                 file=plan.path,
                 remedy="Rename one of them if they are new, or delete one of them",
             )

@@ -33,7 +33,7 @@ from ...core.changes import ENGLISH, Changes, Words, sampled_because
 from ...core.deltas import DeltaChannels, needed_keys
 from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip, Event
-from ...core.report import Report, listed
+from ...core.report import Report, listed, say
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import Hierarchy
 from ..plan import FilePlan
@@ -277,7 +277,7 @@ class _Exporter:
         if self._is_pose:
             if not posed_without_keys(rig, None, self._modes):
                 raise WriteError(
-                    f"{rig.name!r} has no action and is in its rest pose",
+                    say("{!r} has no action and is in its rest pose", rig.name),
                     remedy="Assign an action to the armature, or pose its bones for a static pose",
                 )
             self._report.note("no action plays: the pose is exported as a static pose", rig.name)
@@ -315,7 +315,7 @@ class _Exporter:
         for loss in changes.left_out:
             self._report.warn(loss, clip.name)
         if self._reasons:
-            self._report.note(f"sampled frame by frame because of {', '.join(self._reasons)}", self._rig.name)
+            self._report.note(say("sampled frame by frame because of {}", ", ".join(self._reasons)), self._rig.name)
         if armature.is_turned_or_scaled(self._rig):
             self._report.warn(
                 "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) "
@@ -346,12 +346,14 @@ class _Exporter:
         frames = self._chosen_frames()
         if not len(frames):
             raise WriteError(
-                f"{self._action.name!r} has no keys of bones" if self._action is not None else "there are no frames",
+                say("{!r} has no keys of bones", self._action.name)
+                if self._action is not None
+                else "there are no frames",
                 remedy="Key the bones, or export a range of frames",
             )
         if len(frames) > rtm.MOST_FRAMES:
             raise WriteError(
-                f"{len(frames)} frames are more than the game reads ({rtm.MOST_FRAMES})",
+                say("{} frames are more than the game reads ({})", len(frames), rtm.MOST_FRAMES),
                 remedy="Export a shorter range, or fewer frames of it",
             )
         return frames
@@ -432,7 +434,7 @@ class _Exporter:
             self._report.warn(
                 "the length changed: phases cover the whole cycle again; how long that lasts is up to the game's "
                 "config (speed)",
-                f"{self._action.name}: {before:g} -> {now:g} frames",
+                say("{}: {:g} -> {:g} frames", self._action.name, before, now),
             )
         return result
 
@@ -449,7 +451,7 @@ class _Exporter:
             return (frames, *self._shown(frames, progress))
         if len(candidates) > MOST_SAMPLED:
             raise WriteError(
-                f"{len(candidates)} frames are too many to choose keys among",
+                say("{} frames are too many to choose keys among", len(candidates)),
                 remedy="Export a shorter range, or set the tolerance to 0 for the keys alone",
             )
         candidates = candidates[(candidates >= frames[0]) & (candidates <= frames[-1])]
@@ -462,11 +464,8 @@ class _Exporter:
             moved.swapaxes(1, 2).reshape(-1, len(candidates), 3), candidates, required, self._options.tolerance
         )
         if added := int(chosen.sum()) - len(frames):
-            self._report.note(
-                f"keys added where the game's blend between keys would differ by more than "
-                f"{self._options.tolerance:g} m: {added}",
-                self._rig.name,
-            )
+            words = "keys added where the game's blend between keys would differ by more than {:g} m: {}"
+            self._report.note(say(words, self._options.tolerance, added), self._rig.name)
         return candidates[chosen], shown[:, chosen], keyed
 
     def _shown(self, frames: NDArray[np.float32], progress: Callable[[int], None]) -> tuple[Floats, NDArray[np.bool_]]:
@@ -505,8 +504,10 @@ class _Exporter:
     def _warn_of_lacking(self, bones: Sequence[str]) -> None:
         of_file = {entry.bone for entry in self._properties.bones} if self._base and self._properties else set()
         for bone in dict.fromkeys(bone for bone in bones if bone and bone not in self._rig.data.bones):
-            kept = "those of the file are kept" if bone in of_file else "left out"
-            self._report.warn(f"keys of a bone that the armature lacks; {kept}", f"{self._action.name}: {bone}")
+            words = "keys of a bone that the armature lacks; left out"
+            if bone in of_file:
+                words = "keys of a bone that the armature lacks; those of the file are kept"
+            self._report.warn(words, f"{self._action.name}: {bone}")
 
     def _warn_of_muted(self, bones: Sequence[str], action: Action, report: Report) -> None:
         warn_of_muted(bones, action, report, in_file=self._base is not None)
@@ -516,7 +517,8 @@ class _Exporter:
         properties = self._properties if self._base is not None else None
         found = written_bones(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
-            self._report.note(f"bones left out because Deform is off: {len(found.left_out)}", listed(found.left_out))
+            words = "bones left out because Deform is off: {}"
+            self._report.note(say(words, len(found.left_out)), listed(found.left_out))
         if not found.names:
             raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones to export")
         if options.names is NamesFrom.ARMATURE:
@@ -558,16 +560,14 @@ class _Exporter:
         found = timing.gather(self._action)
         lost = len(self._action.motionbridge_animation.events) - len(found)
         if lost:
-            self._report.note(f"events left out because their markers were deleted: {lost}", self._action.name)
+            self._report.note(say("events left out because their markers were deleted: {}", lost), self._action.name)
         if self._options.own_markers:
             found += timing.events_of_own_markers(self._action)
         found = [replace(event, phase=phases.of(event.phase)) for event in found]
         outside = [event.name for event in found if phases.changed and not 0.0 <= event.phase <= 1.0]
         if outside:
-            self._report.warn(
-                f"events left out because they lie outside the animation, which was cut: {len(outside)}",
-                self._action.name,
-            )
+            words = "events left out because they lie outside the animation, which was cut: {}"
+            self._report.warn(say(words, len(outside)), self._action.name)
             found = [event for event in found if 0.0 <= event.phase <= 1.0]
         return found
 
@@ -594,15 +594,14 @@ class _Exporter:
         if found is not None and not np.allclose(found, old_step, rtol=1e-5, atol=STEP_TOLERANCE):
             clip.step = found * cycle
             metres = ", ".join(f"{value:.3f}" for value in clip.step) + " m"
-            self._report.note(f"the step is taken from keys: {metres}", clip.name)
+            self._report.note(say("the step is taken from keys: {}", metres), clip.name)
 
     def _measured(self, clip: DeltaClip, deltas: Floats, old_step: Floats) -> Floats:
         """Return (3,) the travel of the chosen bone in metres per phase, and remove it from the clip."""
         index = self._rig.data.bones.find(self._options.step_bone)
         if index < 0:
-            raise WriteError(
-                f"there is no bone {self._options.step_bone!r} to measure the step from", remedy="Name the root bone"
-            )
+            words = "there is no bone {!r} to measure the step from"
+            raise WriteError(say(words, self._options.step_bone), remedy="Name the root bone")
         found = timing.step_of_bone(
             deltas[index], self._rest.matrices[index], clip.phases, vertical=self._options.vertical
         )

@@ -23,7 +23,7 @@ from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.joints import NOISE
 from ...core.model import DeltaClip
-from ...core.report import Report, listed, said_of
+from ...core.report import Report, listed, say
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
 from . import skeletons, timing
@@ -167,8 +167,8 @@ class _Importer:
     def onto(self, rig: Object | None, source: AnimationFile) -> ImportedAnimation:
         document = source.document
         if not len(document.phases) or not document.bones:
-            what = "frames" if document.bones else "bones"
-            raise ReadError(f"the animation has no {what}", file=self.file, remedy="Choose another file")
+            problem = "the animation has no frames" if document.bones else "the animation has no bones"
+            raise ReadError(problem, file=self.file, remedy="Choose another file")
         hierarchy = self._hierarchy(rig, document)
         if hierarchy is skeletons.FLAT and isinstance(document, rtm.Binarised):
             raise ReadError(
@@ -183,7 +183,8 @@ class _Importer:
             noise = rtm.ROUNDING if isinstance(document, rtm.Binarised) else NOISE
             rig = self._new_armature(clip, hierarchy, noise)
         elif rig.library is not None:
-            raise WriteError(f"{rig.name!r} is linked from another file", remedy="Make a library override of it first")
+            words = "{!r} is linked from another file"
+            raise WriteError(say(words, rig.name), remedy="Make a library override of it first")
         if not is_new and armature.is_scaled(rig):
             self.report.warn(
                 "the armature object is scaled, so what it plays is larger or smaller than in the game; apply its "
@@ -248,7 +249,10 @@ class _Importer:
         scope.make_current(self.context, [rig], rig)
         if hierarchy is skeletons.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
             self.report.warn(
-                f"no skeleton with its bones was found: every bone is a root, in the right pose. {HIERARCHY_REMEDY}",
+                "no skeleton with its bones was found: every bone is a root, in the right pose. "
+                "Choose the skeleton it belongs to as Hierarchy in the import's options, or name "
+                "its model.cfg there; Arma Skeleton Files in the sidebar has a file browser for "
+                "it",
                 clip.name,
             )
         return rig
@@ -257,15 +261,21 @@ class _Importer:
         missing = [bone for bone, name in zip(bones, named, strict=True) if not name]
         if len(missing) == len(bones):
             raise ReadError(
-                f"none of the file's bones is in the armature {rig.name!r}",
+                say("none of the file's bones is in the armature {!r}", rig.name),
                 file=self.file,
                 remedy="Select the armature it belongs to, name the prefix of its bones or a table of their names, or "
                 "import onto a new armature",
             )
         if missing:
-            words = "are not in the armature; their keys are kept and written back"
             file = Path(self.file).name
-            self.report.warn(said_of(len(missing), "bones of the file", words), f"{file}: {listed(missing)}")
+            self.report.warn(
+                say(
+                    "{0:# bone|# bones} of the file {0:is|are} not in the armature; {0:its|their} keys "
+                    "are kept and written back",
+                    len(missing),
+                ),
+                say("{}: {}", file, listed(missing)),
+            )
         return missing
 
     def _warn_of_other_actions(self, rig: Object, bones: list[str]) -> None:
@@ -289,9 +299,12 @@ class _Importer:
         changed = delta_action.free_bones(self.context, rig, bones, orders)
         if changed:
             self.report.note(
-                "bones that were disconnected, inherit all from their parents or rotate by quaternions now, which the "
-                f"animation needs: {len(changed)}",
-                f"{rig.name}: {listed(changed)}",
+                say(
+                    "bones that were disconnected, inherit all from their parents or rotate by "
+                    "quaternions now, which the animation needs: {}",
+                    len(changed),
+                ),
+                say("{}: {}", rig.name, listed(changed)),
             )
         return orders
 
@@ -357,11 +370,11 @@ def _report_channels(channels: Any, bones: list[str], indices: list[int], name: 
     if unusable:
         report.warn(
             "bones with NaN or infinite matrices follow their parents on these frames",
-            f"{name}: {listed(unusable)}",
+            say("{}: {}", name, listed(unusable)),
         )
     worst = float(np.nan_to_num(channels.shear[indices]).max(initial=0.0))
     if worst > LARGEST_SHEAR:
-        report.note(f"shear of up to {worst:.3g} cannot be shown; it is kept unless edited", name)
+        report.note(say("shear of up to {:.3g} cannot be shown; it is kept unless edited", worst), name)
 
 
 def _describe(action: Action, clip: DeltaClip, named: list[str], hierarchy: Hierarchy, document: rtm.Rtm) -> None:

@@ -17,7 +17,7 @@ from ...blender.mesh import Offending, outside_edit_mode
 from ...core.errors import WriteError
 from ...core.model import Domain, VertexWeights
 from ...core.problems import Problem
-from ...core.report import Report, counted, said_of
+from ...core.report import Report, say
 from ...formats.arma import p3d
 from ...formats.arma.p3d import check
 
@@ -48,7 +48,8 @@ class GatheredLod:
         """Yield the faces with more than four corners; elements are polygons of the mesh."""
         cut = np.unique(self.polygons[1:][np.diff(self.polygons) == 0]).astype(np.int64)
         if len(cut):
-            sentence = said_of(len(cut), "faces", "have more than four corners and are written as triangles")
+            words = "{0:# face has|# faces have} more than four corners and {0:is|are} written as triangles"
+            sentence = say(words, len(cut))
             yield Problem(sentence, "Triangulate them (Ctrl T) to see how they are cut", Domain.FACE, cut)
 
     def selectable(self, problem: Problem) -> Offending:
@@ -84,7 +85,7 @@ def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending
         if lod.not_imported:
             name = lod.content.mesh.name
             for one in problems:
-                sentence = f"in the LOD {name}, which is not imported: {one.sentence}"
+                sentence = say("in the LOD {}, which is not imported: {}", name, one.sentence)
                 found.append(Offending(None, Problem(sentence, one.remedy, Domain.FACE, none), none, none))
         elif lod.is_modified:
             found += [Offending(lod.obj, one, none, none) for one in (*cut, *problems)]
@@ -126,7 +127,7 @@ def number_components(obj: Object) -> int:
     count = int(surface.piece.max()) + 1
     if count > MOST_COMPONENTS:
         raise WriteError(
-            f"{obj.name!r} has {counted(count, 'separate piece')}, too many for components",
+            say("{!r} has {:# separate piece|# separate pieces}, too many for components", obj.name, count),
             remedy="Merge vertices at the same place (M), so that faces are connected",
         )
     members = np.unique(np.stack([surface.piece[surface.face], mesh.corners], axis=1), axis=0).astype(np.int32)

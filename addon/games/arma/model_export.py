@@ -26,7 +26,7 @@ from ...core.changes import Changes, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.arma import p3d
 from ...formats.arma.p3d import LEVEL
 from ...formats.arma.p3d.document import FLASHPOINT
@@ -361,10 +361,8 @@ class _Exporter:
         """Insert a new LOD before the first one with a larger resolution."""
         same = next((one for one in lods if one.resolution == lod.resolution), None)
         if same is not None:
-            raise WriteError(
-                f"two LODs have the resolution {float(lod.resolution):g}, one of them is {name!r}",
-                remedy=OTHER_RESOLUTION,
-            )
+            words = "two LODs have the resolution {:g}, one of them is {!r}"
+            raise WriteError(say(words, float(lod.resolution), name), remedy=OTHER_RESOLUTION)
         after = [place for place, one in enumerate(lods) if one.resolution > lod.resolution]
         lods.insert(after[0] if after else len(lods), lod)
 
@@ -381,10 +379,8 @@ class _Exporter:
         now = Counter(float(lod.resolution) for lod in lods)
         twice = next((number for number, count in now.items() if count > 1 and before[number] < count), None)
         if twice is not None:
-            raise WriteError(
-                f"two LODs have the resolution {twice:g}",
-                remedy=OTHER_RESOLUTION,
-            )
+            words = "two LODs have the resolution {:g}"
+            raise WriteError(say(words, twice), remedy=OTHER_RESOLUTION)
 
     # Content of a LOD -----------------------------------------------------------------------------------------------
 
@@ -438,7 +434,7 @@ class _Exporter:
         loose = np.zeros(len(data.edges), np.bool_)
         data.edges.foreach_get("is_loose", loose)
         if loose.any():
-            self.report.warn(f"edges without faces are not exported: {int(loose.sum())}", obj.name)
+            self.report.warn(say("edges without faces are not exported: {}", int(loose.sum())), obj.name)
 
     def _set_textures(self, mesh: PolygonMesh, slots: Sequence[Any], base: p3d.Lod | None) -> None:
         """Set the texture of used materials that name none to that of their image; ``slots``: Blender's materials."""
@@ -452,25 +448,33 @@ class _Exporter:
                 self.report.warn("faces without a material have no texture; assign a material to them", mesh.name)
 
     def _set_texture(self, surface: Material, made: Any, base: p3d.Lod | None) -> None:
-        where = "type the path of its texture in Properties > Material > Arma Material"
         image = material.image_of(made)
         material.warn_of_paint(made, self.report)
         if surface.texture:
             if picture := material.other_picture(made):
-                problem = f"the material shows {picture!r}, but its texture is {surface.texture}; {where}"
+                words = (
+                    "the material shows {!r}, but its texture is {}; type the path of its texture in Properties > "
+                    "Material > Arma Material"
+                )
+                problem = say(words, picture, surface.texture)
                 self.report.warn(problem, made.name)
             return
         surface.texture = textures.texture_of(made, self.options.work_folder)
         if surface.texture:
-            self.report.note(f"its texture is that of its image: {surface.texture}", made.name)
+            self.report.note(say("its texture is that of its image: {}", surface.texture), made.name)
         elif image is not None:
-            problem = (
-                f"no texture is written: its image {image.name!r} is in no folder with config.cpp or $PBOPREFIX$, and "
-                f"not in the Arma Folder of the preferences; {where}"
+            problem = say(
+                "no texture is written: its image {!r} is in no folder with config.cpp or "
+                "$PBOPREFIX$, and not in the Arma Folder of the preferences; type the path of "
+                "its texture in Properties > Material > Arma Material",
+                image.name,
             )
             self.report.warn(problem, made.name)
         elif not surface.shader and (base is None or ("", "") not in base.textures()):
-            self.report.warn(f"the material has no texture; {where}", made.name)
+            self.report.warn(
+                "the material has no texture; type the path of its texture in Properties > Material > Arma Material",
+                made.name,
+            )
 
     def _selection(self, obj: Object, group: str) -> str:
         """Return the selection that a vertex group is: as imported, else the game's name of a bone, else its name."""
@@ -486,7 +490,7 @@ class _Exporter:
         place = _model_matrix(mark)
         axes = np.linalg.norm(place[:3, :3], axis=0)
         if not np.isfinite(place).all() or axes.min() < 1e-9:
-            raise WriteError(f"the proxy {mark.name!r} has a scale of 0", remedy="Clear its scale (Alt S)")
+            raise WriteError(say("the proxy {!r} has a scale of 0", mark.name), remedy="Clear its scale (Alt S)")
         if np.abs(axes - 1).max() > SCALED or np.linalg.det(place[:3, :3]) < 0:
             self.report.warn("its scale is not exported: the game shows the attached model in its own size", mark.name)
         place[:3, :3] /= axes

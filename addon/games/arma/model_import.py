@@ -22,7 +22,7 @@ from ...blender.properties import keep
 from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.arma import p3d
 from ...formats.arma.skeletons import BoneTable
 from . import textures
@@ -130,18 +130,20 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     first = next((lod for lod in filled if lod.kind == "visual"), None) if Levels.FIRST in wanted else None
     found = [lod for lod in filled if lod is first or lod.kind in kinds]
     if not found and filled and wanted == {Levels.FIRST}:
-        report.note(f"there is no visual LOD; the first LOD is imported ({filled[0].kind})", Path(file).name)
+        report.note(say("there is no visual LOD; the first LOD is imported ({})", filled[0].kind), Path(file).name)
         return filled[:1]
     if not found:
-        present = ", ".join(dict.fromkeys(lod.kind for lod in filled)) or "none that holds a point"
+        present = ", ".join(dict.fromkeys(lod.kind for lod in filled))
         raise ReadError(
             "the chosen LODs are empty",
             file=file,
-            remedy=f"Choose others; there are: {present}" if filled else "The model is empty: choose another file",
+            remedy=say("Choose others; there are: {}", present)
+            if filled
+            else "The model is empty: choose another file",
         )
     empty = sum(1 for lod in document.lods if not len(lod.points) and lod.kind in kinds)
     if empty:
-        report.note(f"LODs without points are left out: {empty}", Path(file).name)
+        report.note(say("LODs without points are left out: {}", empty), Path(file).name)
     return found
 
 
@@ -204,7 +206,7 @@ class _Builder:
                     empty.parent = mesh
             result.proxies += made
         elif proxies:
-            self.report.note(f"proxies are left out: {len(proxies)}", name)
+            self.report.note(say("proxies are left out: {}", len(proxies)), name)
 
     def _mesh(self, lod: p3d.Lod, name: str) -> Object:
         mesh = p3d.decode_polygons(lod, self.report, self.groups, name)
@@ -241,7 +243,7 @@ class _Builder:
 
     def _warn_of_bones(self, groups: Sequence[str], name: str) -> None:
         if not set(groups) & {bone.name for bone in self.rig.data.bones}:
-            self.report.warn(f"none of its selections is a bone of {self.rig.name!r}: it is not animated", name)
+            self.report.warn(say("none of its selections is a bone of {!r}: it is not animated", self.rig.name), name)
 
     def _empty(self, point: p3d.NamedPoint, kind: str, lod: p3d.Lod, source: int) -> Object:
         label = point.name.replace("\\", "/").rpartition("/")[2] if kind == "PROXY" else point.name

@@ -18,7 +18,7 @@ from ...core import files, space
 from ...core.errors import ReadError
 from ...core.joints import recover, skeleton_of_joints
 from ...core.model import DeltaClip, Skeleton
-from ...core.report import Report, counted, said_of
+from ...core.report import Report, say
 from ...formats.arma import model_cfg, p3d
 from ...formats.arma.skeletons import BUILT_IN, Hierarchy
 from .options import HierarchyFrom, PivotsFrom
@@ -78,7 +78,7 @@ def hierarchy_of_config(path: str, file: str, bones: Sequence[str], report: Repo
     candidates = [named] if named is not None else list(config.skeletons.values())
     found = _fitting(candidates, bones)
     if found is None:
-        report.warn(f"no skeleton of {Path(path).name} has the bones of the animation", Path(file).name)
+        report.warn(say("no skeleton of {} has the bones of the animation", Path(path).name), Path(file).name)
     return found
 
 
@@ -206,10 +206,8 @@ def _skeleton(
 ) -> Skeleton:
     unknown = int((~joints.known & (parents >= 0)).sum())
     if unknown:
-        report.note(
-            f"joints with unknown positions: {unknown} of {len(bones)}; these bones start at their parent's joint",
-            place,
-        )
+        words = "joints with unknown positions: {} of {}; these bones start at their parent's joint"
+        report.note(say(words, unknown, len(bones)), place)
     return skeleton_of_joints(name, bones, parents, filled_in(joints, parents))
 
 
@@ -290,7 +288,7 @@ def build_armature(context: Context, skeleton: Skeleton, hierarchy: Hierarchy, r
     """Return a new armature object that stores the game's skeleton, in no collection yet."""
     rig, given = armature.build(context, skeleton)
     store(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
-    report.note(f"a new armature of {counted(len(given), 'bone')}; hierarchy: {hierarchy.name}", place)
+    report.note(say("a new armature of {:# bone|# bones}; hierarchy: {}", len(given), hierarchy.name), place)
     return rig
 
 
@@ -339,8 +337,11 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     middles = _centres(document, bones)
     guessed = [bone for bone in middles if bone not in known]
     if guessed:
-        words = "have their joint in the middle of their vertices, because no point of the model gives it"
-        report.note(said_of(len(guessed), "bones", words), Path(file).stem)
+        words = (
+            "{0:# bone has its|# bones have their} joint in the middle of {0:its|their} vertices, because no point "
+            "of the model gives it"
+        )
+        report.note(say(words, len(guessed)), Path(file).stem)
     return middles | known
 
 

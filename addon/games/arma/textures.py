@@ -28,7 +28,7 @@ from ...core import names as short_names
 from ...core.changes import Changes
 from ...core.errors import MotionbridgeError
 from ...core.model import Material
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.arma import names, paa
 from .. import images
 from ..images import SOURCE, base_texture, note_difference
@@ -154,14 +154,14 @@ class Surfaces:
     def report_missing(self, report: Report) -> None:
         """Report once which textures cannot be shown."""
         for problem in self.unreadable:
-            report.warn(f"a texture is not readable: {problem}", self.model.name)
+            report.warn(say("a texture is not readable: {}", problem), self.model.name)
         missing = list(dict.fromkeys(self.missing))
         if missing:
-            report.note(
-                "textures are not found beside the model or in its project, as .png, .tga or .paa; "
-                f"missing: {len(missing)}, such as {missing[0]}",
-                self.model.name,
+            words = (
+                "textures are not found beside the model or in its project, as .png, .tga or .paa; missing: {}, such "
+                "as {}"
             )
+            report.note(say(words, len(missing), missing[0]), self.model.name)
 
 
 def _folders_of(texture: PurePosixPath) -> list[str]:
@@ -334,7 +334,7 @@ def preview_texture(image: bpy.types.Image, path: str, options: TextureExportOpt
     paa.refuse_size(width, height, wanted.coding.kind)
     _warn_of_losses(wanted, report)
     if wanted.coding.kind.name.startswith("DXT"):
-        report.note(f"{wanted.coding.kind.name}: the colors of painted blocks are approximated")
+        report.note(say("{}: the colors of painted blocks are approximated", wanted.coding.kind.name))
 
 
 def _wanted(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> _Wanted:
@@ -364,7 +364,7 @@ def _warn_of_losses(wanted: _Wanted, report: Report) -> None:
     colours = enumerate(("red", "green", "blue"), start=1)
     lost = [word for code, word in colours if _is_lost(coding.swizzle, code, pixels)]
     if lost:
-        report.warn(f"a swizzled texture of this name does not store {' and '.join(lost)}")
+        report.warn(say("a swizzled texture of this name does not store {}", " and ".join(lost)))
     alpha = pixels[..., 3]
     between = bool(((alpha > 0) & (alpha < 255)).any())
     if coding.alpha is paa.Alpha.OPAQUE and not coding.swizzle and (alpha < 255).any():

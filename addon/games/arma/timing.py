@@ -27,7 +27,7 @@ from ...blender.pose_markers import LAST_FRAME
 from ...blender.properties import keep, kept
 from ...core.errors import ReadError, WriteError
 from ...core.model import Event
-from ...core.report import Report, listed
+from ...core.report import Report, listed, say
 from ...formats.arma import names, rtm
 
 if TYPE_CHECKING:
@@ -247,12 +247,12 @@ def keys_within(times: NDArray[np.float32], length: Length) -> NDArray[np.float3
 def warn_of_keys_outside(action: Action, times: NDArray[np.float32], length: Length, report: Report) -> None:
     """Warn of keys outside the frame range, which are not exported."""
     before, behind = length.first - times[:1], times[-1:] - length.last
-    for frames, where in ((before, "before the first frame"), (behind, "after the last frame")):
+    for frames, words in (
+        (before, "keys are before the first frame and are left out; widen the action's frame range to export them"),
+        (behind, "keys are after the last frame and are left out; widen the action's frame range to export them"),
+    ):
         if len(frames) and frames[0] > SAME_FRAME:
-            report.warn(
-                f"keys are {where} and are left out; widen the action's frame range to export them",
-                f"{action.name}: {frames[0]:g} frames",
-            )
+            report.warn(words, say("{}: {:g} frames", action.name, frames[0]))
 
 
 def keys_between(action: Any, frames: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -269,7 +269,7 @@ def warn_of_keys_between(action: Action, times: NDArray[np.float32], report: Rep
         report.warn(
             "the file's key times are kept, and the game blends between them, also where controls were edited; key a "
             "bone of the armature on such a frame to get a key there",
-            f"{action.name}: frames {listed([f'{time:g}' for time in times])}",
+            say("{}: frames {}", action.name, listed([f"{time:g}" for time in times])),
         )
 
 
@@ -278,7 +278,7 @@ def every_nth(first: float, last: float, step: int) -> NDArray[np.float32]:
     begin, end = int(np.floor(first + SAME_FRAME)), int(np.ceil(last - SAME_FRAME))
     if (end - begin) // step >= rtm.MOST_FRAMES:
         raise WriteError(
-            f"{end - begin + 1} frames are more than the game reads ({rtm.MOST_FRAMES})",
+            say("{} frames are more than the game reads ({})", end - begin + 1, rtm.MOST_FRAMES),
             remedy="Export a shorter range, or fewer frames of it",
         )
     found = np.arange(begin, end + 1, step)

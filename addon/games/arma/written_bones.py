@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import WriteError
-from ...core.report import Report, listed
+from ...core.report import Report, listed, say
 from ...formats.arma.skeletons import BUILT_IN, BoneTable, Hierarchy
 from . import skeletons
 
@@ -81,7 +81,7 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
     twice = next((name for name in names if lowered.count(name.lower()) > 1), None)
     if twice is not None:
         raise WriteError(
-            f"two bones would have the name {twice!r} in the file",
+            say("two bones would have the name {!r} in the file", twice),
             remedy="Choose another table of bone names, or switch Deform off for the wrong bone",
         )
 
@@ -130,18 +130,17 @@ def report_unknown(
     if not unknown:
         return
     if len(unknown) < len(found.names):
-        report.warn(f"bones that the game's skeleton lacks are written, and the game ignores them: {listed(unknown)}")
+        words = "bones that the game's skeleton lacks are written, and the game ignores them: {}"
+        report.warn(say(words, listed(unknown)))
         return
     foreign = all(":" in name for name in unknown)
     if skeleton is not None or known or foreign:
         raise WriteError(
-            f"the game's skeleton has none of the bones to write: {listed(unknown)}",
+            say("the game's skeleton has none of the bones to write: {}", listed(unknown)),
             remedy="Set Bone Names or Prefix to give them the game's names, or name the model.cfg of their skeleton",
         )
-    report.warn(
-        f"no known skeleton of the game has these bones; name the model.cfg of their skeleton to check them: "
-        f"{listed(unknown)}"
-    )
+    words = "no known skeleton of the game has these bones; name the model.cfg of their skeleton to check them: {}"
+    report.warn(say(words, listed(unknown)))
 
 
 def without_prefix(prefix: str, name: str) -> str:

@@ -28,7 +28,7 @@ from ...blender.properties import kept
 from ...blender.transforms import channels_of, kind_of, playing_curves, rotations
 from ...core import names
 from ...core.errors import WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.descent3 import oof
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.mapping import decode
@@ -513,7 +513,7 @@ def gather(empty: Object, parent: int, matrix: Floats) -> Point:
         return Point(kind, parent, position, direction, up, source=source)
     length = float(np.linalg.norm(rotation @ _ALONG))
     if not length:
-        raise WriteError(f"the arrow of {empty.name!r} has no direction", remedy="Clear its scale")
+        raise WriteError(say("the arrow of {!r} has no direction", empty.name), remedy="Clear its scale")
     direction = (rotation @ _ALONG / length).astype(np.float32)
     upright = rotation @ _UP
     up = (upright / np.linalg.norm(upright)).astype(np.float32) if properties.has_up else None
@@ -531,7 +531,7 @@ def begin(context: Context, objects: Sequence[Any]) -> Any:
     chosen = [found for found in objects if found.parent not in objects]
     for found in [*chosen, *(child for each in chosen for child in each.children_recursive)]:
         if holder_of(found) is not None:
-            raise WriteError(f"{found.name!r} already belongs to a model", remedy="Choose other objects")
+            raise WriteError(say("{!r} already belongs to a model", found.name), remedy="Choose other objects")
     if not chosen:
         raise WriteError("no mesh is selected", remedy="Select the meshes of the model")
     context.view_layer.update()

@@ -25,7 +25,7 @@ from ...core import files, pausing, problems
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.descent3 import hog2, oof
 from ...formats.descent3.oof.mapping import Settings, encode
 from ...formats.descent3.oof.mesh import ALPHA
@@ -157,7 +157,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
     if not path:
-        raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to a file of its own")
+        raise WriteError(say("{!r} comes from no file", holder.name), remedy="Export it to a file of its own")
     plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, properties.member or path)
     plan.path, plan.member = path, properties.member
     files.warn_of_replacing(path, report)
@@ -191,15 +191,20 @@ def _warn_of_unexported(context: Context, hierarchy: Hierarchy, report: Report) 
     if holder is None:
         orphan = next((part for part in hierarchy.parts if part.motionbridge_descent_part.is_part), None)
         if orphan is not None:
-            gone = "its root object is gone, which stored the imported file and its weapon batteries"
-            report.warn(f"{gone}; exported as a new model (undo the deletion to keep them)", orphan.name)
+            report.warn(
+                "its root object is gone, which stored the imported file and its weapon batteries; "
+                "exported as a new model (undo the deletion to keep them)",
+                orphan.name,
+            )
         return
     scale = np.array(holder.matrix_world.to_scale(), np.float64)
     if np.abs(scale - 1).max() > SCALE_TOLERANCE:
-        remedy = (
-            "import the model as objects and scale that" if holder.type == "ARMATURE" else "apply it (Ctrl A > Scale)"
-        )
-        report.warn(f"its scale is not exported, as the file has no root object; {remedy}", holder.name)
+        words = "its scale is not exported, as the file has no root object; apply it (Ctrl A > Scale)"
+        if holder.type == "ARMATURE":
+            words = (
+                "its scale is not exported, as the file has no root object; import the model as objects and scale that"
+            )
+        report.warn(words, holder.name)
     models = [one for one in context.scene.objects if one.motionbridge_descent_model.is_model]
     same = [one for one in models if one.motionbridge_descent_model.member == holder.motionbridge_descent_model.member]
     warn_of_pasted(holder, zip(same, same, strict=True), lambda one: one.motionbridge_descent_model.path, report)
@@ -256,9 +261,9 @@ def _plain_colours(hierarchy: Hierarchy, model: Model) -> Iterator[oof.Finding]:
             made = slot.material
             if made is None or material.TITLE in made or part.mesh.materials[number].colour is None:
                 continue
-            what = f"have the color of the material {made.name!r}, which has no image"
             remedy = "If it is to be a texture, give the material an image of that name"
-            for problem in problems.some(used == number, "faces", what, remedy):
+            words = "{0:has|have} the color of the material {2!r}, which has no image"
+            for problem in problems.some(used == number, "face|faces", words, remedy, values=(made.name,)):
                 yield oof.Finding(index, problem)
 
 
@@ -272,7 +277,7 @@ def gather_model(context: Context, hierarchy: Hierarchy, options: ModelExportOpt
     if not hierarchy.parts:
         if hierarchy.holder is not None:
             raise WriteError(
-                f"nothing of the model is below {hierarchy.holder.name!r}",
+                say("nothing of the model is below {!r}", hierarchy.holder.name),
                 remedy="Make that the parent of the mesh that carries the others (Ctrl P), or select meshes",
             )
         raise WriteError("there is no mesh to export", remedy="Choose an object or collection that has one")
@@ -365,7 +370,7 @@ def _points_of_file(hierarchy: Hierarchy, report: Report) -> list[Point]:
         index = indices.get(point.parent, -1)
         if index < 0 <= point.parent:
             name = before.parts[point.parent].name
-            report.warn(f"points of {name!r}, which is no longer in the model, are left out", point.kind.value)
+            report.warn(say("points of {!r}, which is no longer in the model, are left out", name), point.kind.value)
             continue
         matrix = np.eye(3) if index < 0 or rest.is_straight[index] else rest.matrices[index, :3, :3]
         result.append(model_hierarchy.transformed(replace(point, parent=index), matrix))
@@ -404,5 +409,5 @@ def _members(members: Any, indices: dict[Any, int | None], noun: str, report: Re
             result.append(index)
         else:
             name = member.shown.name if member.shown is not None else "deleted"
-            report.warn(f"a {noun} of a battery is no longer in the model; left out", name)
+            report.warn(say("a {} of a battery is no longer in the model; left out", noun), name)
     return result

@@ -25,7 +25,7 @@ from ...blender.bone_curves import key_times
 from ...blender.properties import drop, keep, kept
 from ...core import names, rotation
 from ...core.errors import WriteError
-from ...core.report import Report, counted_plural
+from ...core.report import Report, say
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, few_keys, keyed_motions
@@ -95,9 +95,8 @@ def _fits(part: Part, report: Report) -> bool:
     if part.motion is None:
         return False
     if max(abs(part.motion.first), abs(part.motion.last)) > LAST_FRAME:
-        report.warn(
-            f"its ticks lie outside of Blender's frames (up to {LAST_FRAME}); left out here, kept for export", part.name
-        )
+        words = "its ticks lie outside of Blender's frames (up to {}); left out here, kept for export"
+        report.warn(say(words, LAST_FRAME), part.name)
         return False
     # F-curves store 32-bit floats.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -180,7 +179,7 @@ def gather(context: Context, hierarchy: Hierarchy, report: Report) -> list[Motio
         found.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision, count=count))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
     if points:
-        report.warn(f"points do not move on their own; keys of {len(points)} left out", points[0])
+        report.warn(say("points do not move on their own; keys of {} left out", len(points)), points[0])
     return found
 
 
@@ -267,11 +266,11 @@ def _range(
         first, last = _of_imported((min(first, base.first), max(last, base.last)), part, base, imported, report)
     most = MOST_SAMPLED if part.sampled else MOST_FRAMES
     if last - first >= most:
-        because = f" to sample (it has {part.sampled[0]})" if part.sampled else ""
-        raise WriteError(
-            f"{part.object.name!r} moves over too many frames{because}: {last - first + 1}",
-            remedy=f"Shorten it; at most {most} are possible",
-        )
+        problem = say("{!r} moves over too many frames: {}", part.object.name, last - first + 1)
+        if part.sampled:
+            words = "{!r} moves over too many frames to sample (it has {}): {}"
+            problem = say(words, part.object.name, part.sampled[0], last - first + 1)
+        raise WriteError(problem, remedy=say("Shorten it; at most {} are possible", most))
     return first, max(last, first + 1)
 
 
@@ -288,10 +287,8 @@ def _of_imported(
     if chosen[0] > first or chosen[1] < last:
         first, last = max(first, chosen[0]), min(last, chosen[1])
         first, last = (first, last) if first <= last else chosen
-        report.warn(
-            f"the frame range of the action ({chosen[0]} to {chosen[1]}) excludes ticks of the file or of keys",
-            part.object.name,
-        )
+        words = "the frame range of the action ({} to {}) excludes ticks of the file or of keys"
+        report.warn(say(words, chosen[0], chosen[1]), part.object.name)
     return first, last
 
 
@@ -299,9 +296,8 @@ def _motion(rest: RestPose, part: MovingPart, ends: tuple[int, int], samples: Sa
     ticks = np.arange(ends[0], ends[1] + 1)
     relative = samples.between(part, ticks) if part.sampled else matrices_by_curves(part, ticks)
     if not np.isfinite(relative).all():
-        raise WriteError(
-            f"the motion of {part.object.name!r} holds NaN or infinite values", remedy="Clean up its curves"
-        )
+        words = "the motion of {!r} holds NaN or infinite values"
+        raise WriteError(say(words, part.object.name), remedy="Clean up its curves")
     relative = _between_unrotated(rest, part, relative)
     lengths = np.linalg.norm(relative[:, :3, :3], axis=1)
     if np.abs(lengths - 1).max() > SCALE_TOLERANCE:
@@ -343,11 +339,12 @@ def _report_left_out(part: MovingPart, report: Report) -> None:
     if rotates_itself(found) is not None:
         rotations = [key for key in transforms.channels_of(curves, bone) if transforms.kind_of(key[0]) == "rotation"]
         if rotations:
-            left_out = counted_plural(len(rotations), "curves")
-            report.warn(f"the game rotates it by itself: {left_out} of its rotation left out", found.name)
+            words = "the game rotates it by itself: {:# curve|# curves} of its rotation left out"
+            report.warn(say(words, len(rotations)), found.name)
     others = {curve.data_path for curve in transforms.playing_curves(found)} - transforms.WIDTHS.keys()
     if others:
-        report.warn(f"{counted_plural(len(others), 'animated properties')} left out ({min(others)})", found.name)
+        words = "{:# animated property|# animated properties} left out ({})"
+        report.warn(say(words, len(others), min(others)), found.name)
     if found.type == "MESH" and found.data.shape_keys is not None and found.data.shape_keys.animation_data is not None:
         report.warn("animated shape keys left out: the game's parts are rigid", found.name)
 
@@ -361,15 +358,17 @@ def _report_unseen(part: MovingPart, report: Report, *, known: bool) -> None:
         )
     if part.muted and not part.sampled:
         what = " and ".join(sorted({_KINDS[transforms.kind_of(channel)] for channel in part.muted}))
-        kept = f"the file's {what} is kept" if known else "left out"
-        report.warn(f"muted curves are not shown: {kept}", part.object.name)
+        problem = "muted curves are not shown: left out"
+        if known:
+            problem = say("muted curves are not shown: the file's {} is kept", what)
+        report.warn(problem, part.object.name)
     if part.hidden:
         names = ", ".join(channel.removeprefix("rotation_") for channel in part.hidden)
-        report.warn(
-            f"its rotation mode hides its keys ({names}): exported as shown, without these rotations; restore the "
-            "rotation mode to export them",
-            part.object.name,
+        words = (
+            "its rotation mode hides its keys ({}): exported as shown, without these rotations; restore the rotation "
+            "mode to export them"
         )
+        report.warn(say(words, names), part.object.name)
 
 
 _KINDS = {"location": "movement", "rotation": "rotation", "scale": "size"}

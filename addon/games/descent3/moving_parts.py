@@ -20,6 +20,7 @@ from ...blender.keyed_poses import follows_keys
 from ...blender.sampling import REST_TOLERANCE
 from ...core import affine
 from ...core.errors import WriteError
+from ...core.report import say
 from .hierarchy import Hierarchy, array
 from .rotors import rotates_itself
 
@@ -203,9 +204,9 @@ def _refuse_zero_scale(part: MovingPart, above: str, matrices: Floats, ticks: ND
     """Raise `WriteError` if ``matrices`` (ticks, 4, 4) of the object ``above`` have a scale of 0: no inverse exists."""
     flat = affine.is_singular(matrices)
     if flat.any():
+        words = "{!r} is scaled to 0 at frame {}, so nothing tells how {!r} moves relative to it"
         raise WriteError(
-            f"{above!r} is scaled to 0 at frame {ticks[np.flatnonzero(flat)[0]]}, so nothing tells how "
-            f"{part.object.name!r} moves relative to it",
+            say(words, above, ticks[np.flatnonzero(flat)[0]], part.object.name),
             remedy="Use a small scale instead, such as 0.001",
         )
 

@@ -22,7 +22,7 @@ from ...core import files, srgb
 from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.model import Material
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats import HEAD_SIZE, detect
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
@@ -50,7 +50,7 @@ def open_archive(path: Path | str, report: Report) -> Hog2:
                 # The game's archives have hundreds of megabytes, of which a model needs only a few.
                 view: Any = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as wrong:
-            raise ReadError(f"cannot read it: {wrong.strerror or wrong}", file=str(path)) from wrong
+            raise ReadError(say("cannot read it: {}", wrong.strerror or wrong), file=str(path)) from wrong
         return hog2.read(view, str(path), report)
     return hog2.read(files.read_file(path), str(path), report)
 
@@ -133,21 +133,21 @@ class Textures:
             chosen = order[: len(order) if self.animated is not None else 1]
             pictures = [ogf_image.decode_image(frame, file=found.name) for frame in chosen]
         except MotionbridgeError as refusal:
-            report.warn(f"a texture is not readable: {refusal}", found.name)
+            report.warn(say("a texture is not readable: {}", refusal), found.name)
             return None
         if not pictures or not all(pixels.size for pixels in pictures):
             report.warn("a texture has no pixels", found.name)
             return None
         if len(order) > 1 and self.animated is None:
-            report.note(f"one of the {len(order)} frames of an animated texture is shown", found.name)
+            report.note(say("one of the {} frames of an animated texture is shown", len(order)), found.name)
         see_through = any(map(is_see_through, pictures))
         if self.animated is not None and len(pictures) > 1:
             try:
                 playing = material.build_image_sequence(self.animated, name, pictures)
             except WriteError as refusal:
-                report.warn(f"the frames of an animated texture could not be written: {refusal}", found.name)
+                report.warn(say("the frames of an animated texture could not be written: {}", refusal), found.name)
             else:
-                report.note(f"an animated texture plays its {len(pictures)} pictures, one per frame", found.name)
+                report.note(say("an animated texture plays its {} pictures, one per frame", len(pictures)), found.name)
                 return Picture(playing, see_through, len(pictures))
         return Picture(material.build_image(name, pictures[0]), see_through)
 
@@ -180,7 +180,7 @@ def _pages(found: Found, report: Report) -> dict[str, str]:
     try:
         document = gam.read(found.data(), found.name, Report())
     except MotionbridgeError as refusal:
-        report.warn(f"a table of textures is not readable: {refusal}", found.name)
+        report.warn(say("a table of textures is not readable: {}", refusal), found.name)
         return {}
     pages = [page.texture for page in document.pages if page.texture is not None]
     return {strings.decode(page.name).lower(): strings.decode(page.bitmap) for page in reversed(pages)}
@@ -313,7 +313,7 @@ def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[di
             yield in_archive(open_archive(path, Report()))
         except ReadError as refusal:
             # Only a note: the archive may contain nothing of interest, but may explain a missing texture.
-            report.note(f"textures in an archive could not be read: {refusal}")
+            report.note(say("textures in an archive could not be read: {}", refusal))
 
 
 # Materials -----------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ...core.changes import ENGLISH, sampled_because
 from ...core.envelope import Behaviour
 from ...core.errors import WriteError
 from ...core.model import Path
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.xray import anm
 from ...formats.xray.envelopes import lost_slopes
 from ..plan import FilePlan, OtherBase, onto_imported
@@ -44,7 +44,10 @@ ALONG_A_CURVE = "the curve's shape"
 """Reason why the path of a curve object is sampled."""
 
 
-MIRRORED = "its scale is negative: the path has its rotation without the mirroring, as the game does not scale"
+MIRRORED = (
+    "its scale is negative: the path has its rotation without the mirroring, as the game does not scale; apply its "
+    "scale (Ctrl A) to see what is exported"
+)
 """Warning about an object with negative scale."""
 JUMP_KEY_DISTANCE = 0.1
 """Tolerance in frames: where a curve jumps, an import adds keys at most this far from a key of the file."""
@@ -91,7 +94,7 @@ def import_path(context: Context, file: str, options: PathImportOptions, report:
     if options.play and options.target is not Target.ACTIVE:
         scope.make_current(context, [owner, *owner.children], owner)
     for behaviour in filter(None, action.motionbridge_path.not_shown.split("; ")):
-        report.warn(f"Blender does not show {behaviour} outside the keys; kept unless edited", name)
+        report.warn(say("Blender does not show {} outside the keys; kept unless edited", behaviour), name)
     made = ImportedPath(owner, action)
     if options.play:
         play(context, [made], report)
@@ -133,11 +136,11 @@ def play(context: Context, made: Sequence[ImportedPath], report: Report) -> None
 def _warn_of_movers(moved: Object, movers: Sequence[str], report: Report) -> None:
     """Warn if something else than the path moves the object, so that it is not where the game has it."""
     if movers:
-        report.warn(
-            f"it is also moved by {', '.join(movers)}, unlike in the game, and an export samples it; "
-            "clear them, or import onto a new object",
-            moved.name,
+        words = (
+            "it is also moved by {}, unlike in the game, and an export samples it; clear them, or import onto a new "
+            "object"
         )
+        report.warn(say(words, ", ".join(movers)), moved.name)
 
 
 def _store_source(action: Action, path: Path, document: Anm, file: str, data: bytes) -> None:
@@ -173,10 +176,8 @@ def _owner(context: Context, name: str, options: PathImportOptions, report: Repo
     if active is None:
         raise WriteError("no object is active", remedy="Select the object to move, or import onto a new one")
     if active.library is not None:
-        raise WriteError(
-            f"{active.name!r} is linked from another file",
-            remedy="Make a library override of it, or import onto a new one",
-        )
+        words = "{!r} is linked from another file"
+        raise WriteError(say(words, active.name), remedy="Make a library override of it, or import onto a new one")
     if active.type != "CAMERA":
         return active, None
     carrier = moved_object(active)
@@ -184,7 +185,7 @@ def _owner(context: Context, name: str, options: PathImportOptions, report: Repo
         return carrier, None
     if active.parent is not None or _plays(active):
         raise WriteError(
-            f"the camera {active.name!r} is already moved by its keys or its parent",
+            say("the camera {!r} is already moved by its keys or its parent", active.name),
             remedy="Clear its animation and its parent, or import onto a new camera",
         )
     return _new_owner(context, name, report), active
@@ -221,10 +222,8 @@ def _playing_one(owner: Object) -> nla.Playing:
     """Return what an object plays. Raises `WriteError` if that is several paths."""
     play = _playing(owner)
     if play.bases:
-        raise WriteError(
-            f"NLA strips of {owner.name!r} play several paths, so it is not clear which one is written",
-            remedy="Mute or delete the strips of all but one",
-        )
+        words = "NLA strips of {!r} play several paths, so it is not clear which one is written"
+        raise WriteError(say(words, owner.name), remedy="Mute or delete the strips of all but one")
     return play
 
 
@@ -271,21 +270,21 @@ def plan_export(
     rate = scope.frames_per_second(context.scene)
     if active.type == "CURVE" and not _plays(active):
         with scope.object_mode(context):  # changes made in edit mode are not in the curve's data yet
-            path = paths.along_curve(
-                context, active, FilePath(file).stem, rate, options.tolerance, banked=options.banked
-            )
+            name = FilePath(file).stem
+            path = paths.along_curve(context, active, name, rate, options.tolerance, banked=options.banked)
         document, changes = anm.encode(path, version=options.version)
         _warn_of_rounding(changes, options, report)
         return PathPlan(file, anm.write(document), changes, [ALONG_A_CURVE])
     owner = moved_object(active)
     action, play = _action_of(owner), _playing_one(owner)
     if not _moves(owner, action):
-        raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
+        remedy = "Key it, let constraints move it, or import a path"
+        raise WriteError(say("{!r} does not move", owner.name), remedy=remedy)
     if paths.is_mirrored(owner):
-        report.warn(f"{MIRRORED}; apply its scale (Ctrl A) to see what is exported", owner.name)
+        report.warn(MIRRORED, owner.name)
     report.include(left_out_of(active))
     base = _base(action)
-    fps = base.animation.rate if base is not None else rate
+    fps = rate if base is None else base.animation.rate
     name = action.motionbridge_path.path_name if base is not None and action is not None else owner.name
     reasons = _why_sampled(owner, action)
     if reasons:
@@ -301,7 +300,7 @@ def plan_export(
             played_at=lambda frames: play.scene_frames(action, frames),
             progress=progress,
         )
-        report.note(f"sampled frame by frame because of {', '.join(reasons)}", owner.name)
+        report.note(say("sampled frame by frame because of {}", ", ".join(reasons)), owner.name)
     else:
         path = paths.gather(owner, action, name, fps)
         if base is not None:
@@ -391,8 +390,9 @@ def left_out_of(active: Object) -> Report:
         )
     if muted:
         in_file = action is not None and action.motionbridge_path.is_path and not _why_sampled(owner, action)
-        values = "keeps the curves of the file" if in_file else "has the object's current values"
-        problem = f"curves are muted: the path {values} there"
+        problem = "curves are muted: the path has the object's current values there"
+        if in_file:
+            problem = "curves are muted: the path keeps the curves of the file there"
         report.warn(problem, f"{owner.name}: {', '.join(muted)}")
     return report
 
@@ -459,7 +459,7 @@ def _extended(owner: Object, action: Any, frames: tuple[int, int], base: anm.Anm
     if last < imported.last:
         report.warn(
             "shortened by the action's frame range; keys after its end are not played",
-            f"{action.name}: last frame {imported.last} -> {last}",
+            say("{}: last frame {} -> {}", action.name, imported.last, last),
         )
     if not action.use_frame_range:
         return frames
@@ -476,9 +476,10 @@ def _extended(owner: Object, action: Any, frames: tuple[int, int], base: anm.Anm
 def _warn_of_rounding(changes: Changes, options: PathExportOptions, report: Report) -> None:
     metres, radians = changes.worst_errors()
     if metres > options.tolerance[0] or radians > options.tolerance[1]:
-        report.warn(
-            "this version stores handles in steps of 0.98 ms, which moves the path by up to "
-            f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; version 3 stores them exactly"
+        words = (
+            "this version stores handles in steps of 0.98 ms, which moves the path by up to {:.3g} mm and {:.3g}°; "
+            "version 3 stores them exactly"
         )
+        report.warn(say(words, 1000 * metres, np.degrees(radians)))
     if slopes := lost_slopes(changes.all_items()):
         report.warn(slopes)

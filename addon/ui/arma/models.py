@@ -12,7 +12,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ...blender.typed import Context, Object
 from ...core.errors import WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.arma import p3d
 from ...games import plan as plans
 from ...games.arma import kinds, model_check, model_export, textures
@@ -50,10 +50,8 @@ def chosen_model(context: Context, collection: str = "", *, selected: bool = Fal
         inside = objects_of(collection)
         models = list(dict.fromkeys(model_of(obj) for obj in inside if is_of_model(obj)))
         if len(models) > 1:
-            raise WriteError(
-                f"the collection {collection!r} holds parts of several Arma models",
-                remedy="Keep one model in a collection that exports it",
-            )
+            words = "the collection {!r} holds parts of several Arma models"
+            raise WriteError(say(words, collection), remedy="Keep one model in a collection that exports it")
         return model_export.Chosen.of(models[0] if models else None, inside)
     model = _active_model(context)
     if model is not None:

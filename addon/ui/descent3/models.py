@@ -9,7 +9,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, rotors, textures
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
@@ -264,8 +264,10 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
             return names
         missing = sorted(wanted.difference(*({name.lower(), Path(name).stem.lower()} for name in names)))
         if missing or not wanted:
-            problem = f"there is no model named {missing[0]!r}" if missing else f"models in it: {len(names)}"
-            raise ReadError(problem, file=path, remedy=f"Name the models to import, such as {names[0]}")
+            problem = (
+                say("there is no model named {!r}", missing[0]) if missing else say("models in it: {}", len(names))
+            )
+            raise ReadError(problem, file=path, remedy=say("Name the models to import, such as {}", names[0]))
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
 
     def _selected_rows(self) -> list[ListedModel]:
@@ -343,8 +345,10 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.MODELS))
         if path.suffix.lower() not in kinds.MODELS.exported_suffixes:
-            suffix = path.suffix or "a file without suffix"
-            raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name the file .oof")
+            problem = "the game reads models of .oof, not a file without suffix"
+            if path.suffix:
+                problem = say("the game reads models of .oof, not {}", path.suffix)
+            raise WriteError(problem, remedy="Name the file .oof")
         options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
         return Outcome(file_sentence(path, plan))
@@ -370,9 +374,11 @@ def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
         return hierarchy.Chosen(None, list(dict.fromkeys([*selected, *below])))
     if len(holders) == 1:
         return hierarchy.Chosen(holders[0])
-    where = f"the collection {collection!r}" if collection else "the scene"
+    problem = say("no model is active, and the scene holds {}", len(holders) or say("none"))
+    if collection:
+        problem = say("no model is active, and the collection {!r} holds {}", collection, len(holders) or say("none"))
     raise WriteError(
-        f"no model is active, and {where} holds {len(holders) or 'none'}",
+        problem,
         remedy="Keep one model in a collection that exports it" if collection else "Select the objects of one model",
     )
 

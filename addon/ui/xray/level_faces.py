@@ -19,7 +19,7 @@ from bpy.props import (
 from ...blender import attributes, scope
 from ...blender.typed import Context, Mesh, Object
 from ...core.errors import WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.xray import cform, details
 from ...games.xray.levels import details as level_details
 from ...games.xray.levels import game_materials as level_game_materials
@@ -206,7 +206,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         found = next((number for number, label in _with_used(names).items() if label == name), None)
         if found is None:
             raise WriteError(
-                f"there is no game material named {name!r}",
+                say("there is no game material named {!r}", name),
                 remedy="Choose one from the list, or enter its ID; set Game Materials in the preferences",
             )
         return found
@@ -448,8 +448,9 @@ class MOTIONBRIDGE_OT_details_replace_model(DetailModelOperation, BlenderOperato
         ground, model = context.active_object, self.chosen(context)
         others = [one for one in context.selected_objects if one.type == "MESH" and one not in (ground, model)]
         if len(others) != 1:
+            words = "{} other meshes are selected" if others else "no other meshes are selected"
             raise WriteError(
-                f"{len(others) or 'no'} other meshes are selected",
+                say(words, len(others)),
                 remedy="Select the replacement mesh, then the ground with Shift",
             )
         level_details.replace_model(ground, model, others[0])

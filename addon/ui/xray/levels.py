@@ -12,7 +12,7 @@ from ...blender import scope
 from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...games.xray import kinds
 from ...games.xray.levels import details as level_details
 from ...games.xray.levels import file as level_file
@@ -108,7 +108,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
     def run(self, context: Context, report: Report) -> Outcome:
-        paths = self.chosen_files(f"Choose at least one of {', '.join(level_geometry.SUFFIXES)}")
+        paths = self.chosen_files(say("Choose at least one of {}", ", ".join(level_geometry.SUFFIXES)))
 
         def work(path: str, found: Report) -> "ImportedLevelFile":
             imported = level_geometry.import_file(context, path, self.level_options(context), found)
@@ -252,9 +252,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         if not path.suffix and not path.is_dir():  # a folder is refused later
             path = path.with_suffix(suffix)
         if path.suffix.lower() != suffix and not path.is_dir():
-            raise WriteError(
-                f"{holder.name!r} needs a file with the suffix {suffix}, not {path.suffix}", remedy="Use this suffix"
-            )
+            words = "{!r} needs a file with the suffix {}, not {}"
+            raise WriteError(say(words, holder.name, suffix, path.suffix), remedy="Use this suffix")
         materials = known_materials(context, holder, report)
         options = options_from(self, LevelExportOptions, game_materials=materials, backup=self.backup)
         plan = level_geometry.export_file(context, holder, path, options, report, others=others)
@@ -285,7 +284,7 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
         path = "" if holder is None or holder.motionbridge_level.kind == self.kind else holder.motionbridge_level.path
         level_geometry.begin(context, context.active_object, self.kind)
         if path:
-            report.note(f"it no longer belongs to {Path(path).name}", context.active_object.name)
+            report.note(say("it no longer belongs to {}", Path(path).name), context.active_object.name)
         return Outcome(rpt_("{} can now be exported for a level").format(context.active_object.name))
 
 

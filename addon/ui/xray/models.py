@@ -12,7 +12,7 @@ from ...blender.properties import kept, refuse_linked
 from ...blender.typed import Action, Context, Object
 from ...core import files
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report, counted
+from ...core.report import Report, say
 from ...formats import HEAD_SIZE, detect
 from ...formats.xray import omf
 from ...games.arma.properties import is_of_model as is_of_arma_model
@@ -111,7 +111,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, ModelFileImport, ImportHel
         sentences = [_sentence(models)] if models else []
         if images:
             sentences.append(keep_and_show(context, images))
-            report.note(f"textures of Descent 3 have the same suffix and were imported as images: {len(images)}")
+            report.note(say("textures of Descent 3 have the same suffix and were imported as images: {}", len(images)))
         return Outcome("; ".join(sentences))
 
     def _import(self, context: Context, path: str, report: Report) -> "model_importing.ImportedModel":
@@ -166,10 +166,10 @@ def import_motions(
                     codec, context, imported.rig, source, options=options, report=report, read=read
                 )
         except ReadError as refusal:  # the model is usable without them
-            report.warn(f"motions left out: {str(refusal).rstrip('.')}")
+            report.warn(say("motions left out: {}", str(refusal).rstrip(".")))
         else:
             plays = plays or bool(result.actions)
-            report.note(f"{counted(len(result.actions), 'motion')} imported", Path(source).name)
+            report.note(say("{:# motion|# motions} imported", len(result.actions)), Path(source).name)
 
 
 def _sentence(made: "list[model_importing.ImportedModel]") -> str:

@@ -12,7 +12,7 @@ from ...blender import scope
 from ...blender.typed import Action, Context, Object
 from ...core import files
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
@@ -139,9 +139,8 @@ class MotionList(TickedChoice):
         there = {name.lower() for names in chosen.values() for name in names}
         missing = [name for name in wanted if name.lower() not in there]
         if missing:
-            raise ReadError(
-                f"there is no motion named {missing[0]!r}", file=paths[0], remedy="Choose from the list of motions"
-            )
+            words = "there is no motion named {!r}"
+            raise ReadError(say(words, missing[0]), file=paths[0], remedy="Choose from the list of motions")
         chosen = {path: names for path, names in chosen.items() if names}
         if not chosen:
             raise ReadError("no motion is chosen", file=paths[0], remedy="Tick at least one motion in the list")

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ...blender import scope
 from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.xray import omf
 from ...games.xray import kinds
 from ...games.xray.models import importing as model_importing
@@ -164,10 +164,8 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
             match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
         rate = scope.frames_per_second(context.scene)
         if abs(rate - omf.FRAMES_PER_SECOND) > 1e-3 and not self.resample:
-            report.note(
-                f"the scene plays {rate:g} frames per second, the game {omf.FRAMES_PER_SECOND:g}; each key of the "
-                "game is one frame"
-            )
+            words = "the scene plays {:g} frames per second, the game {:g}; each key of the game is one frame"
+            report.note(say(words, rate, omf.FRAMES_PER_SECOND))
 
 
 class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
@@ -266,9 +264,8 @@ def _named(rig: Object, wanted: list[str]) -> list[Action]:
     by_name |= {action.name.lower(): action for action in reversed(there)}
     missing = [name for name in wanted if name.lower() not in by_name]
     if missing:
-        raise WriteError(
-            f"no action of {rig.name!r} is named {missing[0]!r}", remedy="Use the names that the list of motions shows"
-        )
+        words = "no action of {!r} is named {!r}"
+        raise WriteError(say(words, rig.name, missing[0]), remedy="Use the names that the list of motions shows")
     return [by_name[name.lower()] for name in wanted]
 
 
@@ -296,7 +293,9 @@ class MOTIONBRIDGE_OT_save_back(ExportChoices, MotionFileSaveBack, BlenderOperat
         file = rig.motionbridge_motion_files.get(self.file) if self.file else active_file(rig)
         if file is None:
             raise WriteError(
-                f"{rig.name!r} has no motion file {self.file!r}" if self.file else f"{rig.name!r} has no motion file",
+                say("{!r} has no motion file {!r}", rig.name, self.file)
+                if self.file
+                else say("{!r} has no motion file", rig.name),
                 remedy="Import motions onto it first, or export to a new file",
             )
         return [Target(rig, library.motions_of(file), file)]
@@ -305,9 +304,8 @@ class MOTIONBRIDGE_OT_save_back(ExportChoices, MotionFileSaveBack, BlenderOperat
         """Return the plan for all motions of the file, or for the one that plays."""
         self.only = active_action(context) if self.only_active else None
         if self.only_active and self.only is None:
-            raise WriteError(
-                f"{target.rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all"
-            )
+            words = "{!r} plays no action"
+            raise WriteError(say(words, target.rig.name), remedy="Choose one in the list of motions, or save all")
         return super().plan_of(context, target, report, step)
 
     def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:

@@ -13,7 +13,7 @@ from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core import names
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.xray import omf
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import library, omf_codec, skl_codec
@@ -78,9 +78,8 @@ class OnMotion(OnAction):
         rig, action = self.chosen(context)
         file = action_lists.file_of(rig, action, motion_properties.LISTS)
         if file is None:
-            raise WriteError(
-                f"the action {action.name!r} is not in a motion file of {rig.name!r}", remedy="Add it to a file first"
-            )
+            words = "the action {!r} is not in a motion file of {!r}"
+            raise WriteError(say(words, action.name, rig.name), remedy="Add it to a file first")
         return rig, action, file
 
 
@@ -197,7 +196,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         rig, action = self.chosen(context)
         file = active_file(rig)
         if file is None:
-            raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
+            raise WriteError(say("{!r} has no motion file", rig.name), remedy="Export to a new file instead")
         if action in action_lists.listed(file):
             return Outcome(rpt_("{} is already in the file").format(action.name), done=False)
         added = library.add(omf_codec.OMF, file, action)
@@ -292,7 +291,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         paths = list(dict.fromkeys(path for name in wanted for path in motion_choices.paths_of(rig, name)))
         if not paths:
             raise ReadError(
-                f"no motion file was found for {', '.join(wanted) or self.reference}",
+                say("no motion file was found for {}", ", ".join(wanted) or self.reference),
                 file=Path(model.path).name,
                 remedy="Set the game folder in the preferences of Motionbridge, or put the file beside the model",
             )

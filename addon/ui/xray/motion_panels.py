@@ -9,7 +9,7 @@ from ...blender import action_lists, compat, scope
 from ...blender.typed import Action, Context, Object, Scene
 from ...core import names
 from ...core.errors import WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.xray import omf
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models.properties import remembered
@@ -370,13 +370,10 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
         inside = {bone.name.lower() for bone in partition.bones}
         outside = [bone for bone in bones if bone.lower() not in inside]
         if not moved:
-            raise WriteError(
-                f"none of the selected bones can be moved to {partition.name!r}: they are in it, or the file has no "
-                "track of them",
-                remedy="Select bones of another bone part",
-            )
+            words = "none of the selected bones can be moved to {!r}: they are in it, or the file has no track of them"
+            raise WriteError(say(words, partition.name), remedy="Select bones of another bone part")
         if outside:
-            report.warn(f"bones without a track in this file: {len(outside)}", ", ".join(outside))
+            report.warn(say("bones without a track in this file: {}", len(outside)), ", ".join(outside))
         return Outcome(rpt_("Bones moved to {}: {}").format(partition.name, moved))
 
 

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 from ...blender import compat, scope
 from ...blender.typed import Context, Object
 from ...core.errors import WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...formats.xray import conversion
 from ...games.xray.bones import values
 from ...games.xray.bones.properties import SHAPES, known
@@ -180,7 +180,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
             )
         if there and self.material_name not in there:
             raise WriteError(
-                f"there is no such game material: {self.material_name!r}",
+                say("there is no such game material: {!r}", self.material_name),
                 remedy="Choose one from the list; set Game Materials in the preferences",
             )
         with scope.object_mode(context):

@@ -9,7 +9,7 @@ from ...blender import bone_curves, compat
 from ...blender.properties import refuse_linked
 from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report
+from ...core.report import Report, say
 from ...games.xray.levels import details as level_details
 from ...games.xray.levels.properties import DRAWN_KINDS, JOINED, VISUAL_KINDS, holder_of, is_new
 from ...games.xray.motions import library
@@ -55,8 +55,13 @@ def model_to_export(context: Context, collection: str) -> Object:
     if collection:
         holders = [obj for obj in objects_of(collection) if obj.motionbridge_model.is_model]
         if len(holders) != 1:
+            words = (
+                "the collection {!r} holds several imported models"
+                if holders
+                else "the collection {!r} holds no imported model"
+            )
             raise WriteError(
-                f"the collection {collection!r} holds {'several imported models' if holders else 'no imported model'}",
+                say(words, collection),
                 remedy="Keep one model in a collection that exports it",
             )
         return holders[0]
@@ -104,9 +109,9 @@ def editor_model_to_export(context: Context, collection: str) -> Any:
     meshes = [obj for obj in inside if obj.type == "MESH" and obj.parent not in inside]
     found = imported or rigs or meshes
     if len(found) != 1:
-        number = "several models" if found else "no model"
+        words = "the collection {!r} holds several models" if found else "the collection {!r} holds no model"
         raise WriteError(
-            f"the collection {collection!r} holds {number}",
+            say(words, collection),
             remedy="Keep one model, armature or mesh in a collection that exports one",
         )
     return found[0]
@@ -128,8 +133,13 @@ def mover_to_export(context: Context, collection: str) -> Any:
     curves = [obj for obj in inside if obj.type == "CURVE"]
     found = followers or animated or curves
     if len(found) != 1:
+        words = (
+            "the collection {!r} holds several moving objects"
+            if found
+            else "the collection {!r} holds no moving object"
+        )
         raise WriteError(
-            f"the collection {collection!r} holds {'several moving objects' if found else 'no moving object'}",
+            say(words, collection),
             remedy="Keep one object that moves, or one curve, in a collection that exports a path",
         )
     return found[0]
@@ -158,9 +168,15 @@ def level_holders_to_export(context: Context, collection: str, *, whole: bool) -
         of_files = [one for one in found if not is_new(one)]
         kinds = {one.motionbridge_level.kind for one in found}
         if len(of_files) > 1 or len(kinds) != 1 or not kinds <= JOINED:
-            where = f"the collection {collection!r}" if collection else "the scene, where none is active,"
+            words = "the scene, where none is active, holds no file of a level"
+            if collection:
+                words = "the collection {!r} holds no file of a level"
+            if found:
+                words = "the scene, where none is active, holds several files of a level"
+                if collection:
+                    words = "the collection {!r} holds several files of a level"
             raise WriteError(
-                f"{where} holds {'several files' if found else 'no file'} of a level",
+                say(words, collection),
                 remedy="Select the mesh to export" if not collection else "Keep one in a collection that exports it",
             )
         found = [*of_files, *found]
@@ -187,15 +203,11 @@ def _active_level_holder(context: Context, *, whole: bool) -> Any:
     if active is None or active.motionbridge_level.kind in DRAWN_KINDS | ({"LEVEL"} if whole else set()):
         return active
     if active.motionbridge_level.kind in VISUAL_KINDS:
-        raise WriteError(
-            f"what remembers the level file of {active.name!r} is gone",
-            remedy="Undo deleting it, or import the level again",
-        )
+        words = "what remembers the level file of {!r} is gone"
+        raise WriteError(say(words, active.name), remedy="Undo deleting it, or import the level again")
     if active.motionbridge_level.kind != "LEVEL":
-        raise WriteError(
-            f"{active.name!r} is only for viewing: files of its kind are not written",
-            remedy="Select the object of the file to export",
-        )
+        words = "{!r} is only for viewing: files of its kind are not written"
+        raise WriteError(say(words, active.name), remedy="Select the object of the file to export")
     return None
 
 

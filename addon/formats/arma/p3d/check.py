@@ -21,7 +21,7 @@ from ....core import polygons
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh
 from ....core.problems import Problem, some
-from ....core.report import counted_plural, listed
+from ....core.report import listed, say
 from .document import FURTHER_UVS, KINDS, NUMBERED_KINDS, Lod, kind_of
 from .mesh import LodContent
 
@@ -66,8 +66,8 @@ def find_problems(content: LodContent, bones: Collection[str] = (), hidden_uv_se
     if kind in {"roadway", "paths"} and not len(mesh.counts):
         yield _about("it has no faces", "Leave it out or give it faces")
     if kind == "roadway" and len(mesh.positions) > MOST_POINTS_OF_ROADWAY:
-        count = counted_plural(len(mesh.positions), "points")
-        sentence = f"it has {count}, a roadway has at most {MOST_POINTS_OF_ROADWAY}"
+        words = "it has {:# point|# points}, a roadway has at most {}"
+        sentence = say(words, len(mesh.positions), MOST_POINTS_OF_ROADWAY)
         yield _about(sentence, "Merge vertices, or dissolve edges that are not needed", "points of the roadway")
     if kind == "paths" and not any(ENTRANCE.fullmatch(group) for group in mesh.groups):
         yield _about(
@@ -75,7 +75,7 @@ def find_problems(content: LodContent, bones: Collection[str] = (), hidden_uv_se
         )
     uv_sets = 1 + len(mesh.more_uvs) + hidden_uv_sets
     if uv_sets > MOST_UV_SETS:
-        yield _about(f"it has {uv_sets} UV sets, the game supports {MOST_UV_SETS}", "Delete UV maps")
+        yield _about(say("it has {} UV sets, the game supports {}", uv_sets, MOST_UV_SETS), "Delete UV maps")
     yield from _bone_problems(mesh, bones)
     yield from _name_problems(content)
 
@@ -189,10 +189,12 @@ def _geometry_problems(mesh: PolygonMesh) -> Iterator[Problem]:
     with np.errstate(invalid="ignore", over="ignore"):  # values of broken files
         turned, inwards, inward_edges = _orientation(surface)
     outside = "Recalculate the normals (Shift N)"
-    yield from some(turned, "faces", "point the other way than their neighbours", outside)
-    yield from some(inwards, "faces", "point inwards", outside)
+    yield from some(turned, "face|faces", "{0:points|point} the other way than {0:its|their} neighbours", outside)
+    yield from some(inwards, "face|faces", "{0:points|point} inwards", outside)
     remedy = "Use Mesh > Convex Hull, or cut the component into convex ones"
-    yield from some(inward_edges, "faces", "have an edge that bends inwards; components must be convex", remedy)
+    yield from some(
+        inward_edges, "face|faces", "{0:has|have} an edge that bends inwards; components must be convex", remedy
+    )
     yield from _component_problems(surface)
 
 
@@ -200,9 +202,9 @@ def _open_edges(surface: Surface) -> Iterator[Problem]:
     uses = surface.uses[surface.edge]
     open_, shared = surface.faces_at(np.flatnonzero(uses == 1)), surface.faces_at(np.flatnonzero(uses > 2))
     remedy = "Fill the holes, and merge vertices at the same place (M)"
-    yield from some(open_, "faces", "have an open edge; this LOD must be closed", remedy)
+    yield from some(open_, "face|faces", "{0:has|have} an open edge; this LOD must be closed", remedy)
     remedy = "Delete the faces inside, or split the parts (Y)"
-    yield from some(shared, "faces", "share an edge with more than one other face", remedy)
+    yield from some(shared, "face|faces", "{0:shares|share} an edge with more than one other face", remedy)
 
 
 def _orientation(surface: Surface) -> tuple[Bools, Bools, Bools]:
@@ -250,14 +252,16 @@ def _component_problems(surface: Surface) -> Iterator[Problem]:
     face, component = _faces_of_groups(mesh, named)
     missing = np.ones(len(mesh.counts), np.bool_)
     missing[face] = False
-    yield from some(missing, "faces", "are in no component", _USE_FIND)
+    yield from some(missing, "face|faces", "{0:is|are} in no component", _USE_FIND)
     pairs = np.unique(surface.piece[face] * total + component)
     several = np.bincount(pairs % total, minlength=total) > 1
     split = np.zeros(len(mesh.counts), np.bool_)
     split[face[several[component]]] = True
-    yield from some(split, "faces", "are in a component of several separate pieces", _USE_FIND)
+    yield from some(split, "face|faces", "{0:is|are} in a component of several separate pieces", _USE_FIND)
     shared = np.bincount(pairs // total, minlength=len(surface.volumes)) > 1
-    yield from some(shared[surface.piece], "faces", "are connected to faces of another component", _USE_FIND)
+    yield from some(
+        shared[surface.piece], "face|faces", "{0:is|are} connected to faces of another component", _USE_FIND
+    )
 
 
 def _faces_of_groups(mesh: PolygonMesh, wanted: Bools) -> tuple[Ints, Ints]:
@@ -286,12 +290,12 @@ def mass_of_points(mesh: PolygonMesh, total: float, *, by_volume: bool) -> NDArr
     if by_volume:
         if not len(mesh.counts) or (surface.uses != 2).any():
             raise WriteError(
-                f"{mesh.name!r} is not closed, so its volume is unknown",
+                say("{!r} is not closed, so its volume is unknown", mesh.name),
                 remedy="Close it (see Select Invalid Elements), or distribute the mass evenly",
             )
         volumes = np.abs(surface.volumes)
         if not float(volumes.sum()) > 0:
-            raise WriteError(f"{mesh.name!r} has no volume", remedy="Distribute the mass evenly")
+            raise WriteError(say("{!r} has no volume", mesh.name), remedy="Distribute the mass evenly")
         pairs = np.unique(surface.piece[surface.face] * count + mesh.corners)
         piece, vertex = pairs // count, pairs % count
         share = (volumes / volumes.sum() / np.bincount(piece))[piece]
@@ -307,18 +311,28 @@ def _shadow_problems(mesh: PolygonMesh) -> Iterator[Problem]:
     surface = Surface(mesh)
     yield from _open_edges(surface)
     yield from some(
-        mesh.counts > 3, "faces", "have four corners; a shadow is made of triangles", "Triangulate (Ctrl T)"
+        mesh.counts > 3,
+        "face|faces",
+        "{0:has|have} four corners; a shadow is made of triangles",
+        "Triangulate (Ctrl T)",
     )
     textured = np.array([bool(one.texture or one.shader) for one in mesh.materials] or [False])
     slot = np.zeros(len(mesh.counts), np.int64) if mesh.material_index is None else mesh.material_index
     remedy = "Remove the materials from their slots"
     drawn = textured[np.clip(slot, 0, len(textured) - 1)]
-    yield from some(drawn, "faces", "have a texture or material; a shadow has none", remedy)
+    yield from some(
+        drawn,
+        "face|faces",
+        "{0:has|have} a texture or material; a shadow has none",
+        "Remove the materials from {0:its|their} slots",
+    )
     smooth = np.ones(len(surface.uses), np.bool_)
     smooth[_edges_among(surface, mesh.sharp_edges)] = False
     corners = np.flatnonzero(smooth[surface.edge])
     remedy = "Select all edges and use Edge > Mark Sharp"
-    yield from some(surface.faces_at(corners), "faces", "have smooth edges; those of a shadow are all sharp", remedy)
+    yield from some(
+        surface.faces_at(corners), "face|faces", "{0:has|have} smooth edges; those of a shadow are all sharp", remedy
+    )
 
 
 def _edges_among(surface: Surface, pairs: NDArray[np.int32] | None) -> Ints:
@@ -342,7 +356,14 @@ def _bone_problems(mesh: PolygonMesh, bones: Collection[str]) -> Iterator[Proble
     follows = of_bone[mesh.weights.groups] & (mesh.weights.weights > 0)
     number = np.bincount(mesh.weights.vertices[follows], minlength=len(mesh.positions))
     remedy = "Use Weights > Limit Total in weight paint mode"
-    yield from some(number > MOST_BONES, "vertices", f"have more than {MOST_BONES} bones", remedy, Domain.VERTEX)
+    yield from some(
+        number > MOST_BONES,
+        "vertex|vertices",
+        "{0:has|have} more than {2} bones",
+        remedy,
+        Domain.VERTEX,
+        values=(MOST_BONES,),
+    )
 
 
 def _name_problems(content: LodContent) -> Iterator[Problem]:
@@ -353,4 +374,4 @@ def _name_problems(content: LodContent) -> Iterator[Problem]:
     wrong = [name for name in dict.fromkeys(found) if not name.isascii()]
     if wrong:
         remedy = "Rename them with the letters A to Z, digits and underscores"
-        yield _about(f"names with letters that the game does not know: {listed(wrong)}", remedy)
+        yield _about(say("names with letters that the game does not know: {}", listed(wrong)), remedy)

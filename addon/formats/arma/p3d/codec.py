@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, counted
+from ....core.report import Report, counted, say
 from .document import (
     ARMA,
     BINARISED_MARK,
@@ -50,13 +50,13 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     for number in range(count):
         reader.chunk = f"LOD {number}"
         lod = _read_lod(reader)
-        _report_oddities(report, f"LOD {number}", lod)
-        warn_not_finite(report, f"LOD {number}", lod.points, lod.normals, lod.faces, lod.resolution)
+        _report_oddities(report, say("LOD {}", number), lod)
+        warn_not_finite(report, say("LOD {}", number), lod.points, lod.normals, lod.faces, lod.resolution)
         lods.append(lod)
     reader.chunk = ""
     result = P3d(version, lods, reader.rest())
     if len(result.tail):
-        report.warn(f"{counted(len(result.tail), 'extra byte')} after the last LOD")
+        report.warn(say("{:# extra byte|# extra bytes} after the last LOD", len(result.tail)))
     return result
 
 
@@ -85,35 +85,35 @@ def _refuse_others(reader: Reader, mark: bytes) -> None:
     if mark == BINARISED_MARK:
         version = int.from_bytes(reader.data[4:8], "little")
         raise reader.error(
-            f"this is a binarised model (ODOL, version {version}), made for the game and not for editing",
+            say("this is a binarised model (ODOL, version {}), made for the game and not for editing", version),
             "Use the model it was made from (MLOD), from its author or the game's published sample models",
         )
     if mark in (b"NLOD", b"SP3D"):
-        raise reader.error(
-            f"models of the oldest tools ({mark.decode()}) are not known here",
-            "Save it again with Oxygen or Object Builder",
-        )
+        words = "models of the oldest tools ({}) are not known here"
+        raise reader.error(say(words, mark.decode()), "Save it again with Oxygen or Object Builder")
     if mark != MARK:
-        raise reader.error(f"the file begins with {mark!r}: this is not a model", "Choose a .p3d that begins with MLOD")
+        words = "the file begins with {!r}: this is not a model"
+        raise reader.error(say(words, mark), "Choose a .p3d that begins with MLOD")
 
 
 def _read_lod(reader: Reader) -> Lod:
     signature = bytes(reader.take(4, "the LOD's mark"))
     if signature not in (ARMA, FLASHPOINT):
-        raise reader.error(f"a LOD begins with {signature!r} instead of P3DM or SP3X")
+        raise reader.error(say("a LOD begins with {!r} instead of P3DM or SP3X", signature))
     size, version = reader.u32("the size of the header"), reader.u32("the version")
     points, normals, faces, flags = (
-        reader.u32(f"the number of {what}") for what in ("points", "normals", "faces", "flags")
+        reader.u32(what)
+        for what in ("the number of points", "the number of normals", "the number of faces", "the number of flags")
     )
     if size < HEADER_SIZE:
-        raise reader.error(f"the LOD's header has {size} bytes, {HEADER_SIZE} are the least")
+        raise reader.error(say("the LOD's header has {} bytes, {} are the least", size, HEADER_SIZE))
     result = Lod(
         signature,
         version,
         flags,
         reader.take(size - HEADER_SIZE, "the rest of the header"),
-        reader.array(POINT, points, what=f"{counted(points, 'point')}"),
-        reader.array("<f4", normals, 3, what=f"{counted(normals, 'normal')}"),
+        reader.array(POINT, points, what=counted(points, "point")),
+        reader.array("<f4", normals, 3, what=counted(normals, "normal")),
         *(_read_faces(reader, faces) if signature == ARMA else _read_old_faces(reader, faces)),
     )
     if bytes(reader.take(4, "the mark of the tags")) != b"TAGG":
@@ -139,7 +139,7 @@ def _write_lod(writer: Writer, lod: Lod) -> None:
             writer.u8(tag.active)
             writer.string(tag.field)
         elif len(tag.field) != TAG_FIELD:
-            raise WriteError(f"the name {tag.name!r} is not in a field of {TAG_FIELD} bytes")
+            raise WriteError(say("the name {!r} is not in a field of {} bytes", tag.name, TAG_FIELD))
         else:
             writer.raw(tag.field)
         writer.u32(len(tag.data) - tag.left_out)
@@ -170,7 +170,7 @@ def _read_tag(reader: Reader, lod: Lod) -> Tag:
     if field.partition(b"\0")[0] == FURTHER_UVS and size == 8 * int(lod.used_corners().sum()):
         left_out = UV_ID_SIZE if _tag_ends_at(reader, size + UV_ID_SIZE, lod.signature) else 0
         left_out = 0 if _tag_ends_at(reader, size, lod.signature) else left_out
-    data = reader.take(size + left_out, f"the tag {field.partition(bytes(1))[0]!r}")
+    data = reader.take(size + left_out, say("the tag {!r}", field.partition(bytes(1))[0]))
     return Tag(field, data, active, left_out)
 
 
@@ -220,7 +220,7 @@ def _read_faces(reader: Reader, count: int) -> Faces:
 def _read_old_faces(reader: Reader, count: int) -> Faces:
     """Read faces of Operation Flashpoint: each is preceded by a texture name in a field of 32 bytes."""
     stride = TEXTURE_FIELD + FACE.itemsize
-    rows = reader.array("u1", count, stride, what=f"{counted(count, 'face')}")
+    rows = reader.array("u1", count, stride, what=counted(count, "face"))
     faces = np.ascontiguousarray(rows[:, TEXTURE_FIELD:]).view(FACE).reshape(count)
     fields = np.ascontiguousarray(rows[:, :TEXTURE_FIELD]).view(f"V{TEXTURE_FIELD}").reshape(count)
     index: dict[bytes, int] = {}

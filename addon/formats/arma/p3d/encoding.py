@@ -20,7 +20,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Domain, PolygonMesh
 from ....core.polygons import row_groups, starts
-from ....core.report import Report, counted
+from ....core.report import Report, say
 from .. import names
 from .document import ARMA, FACE, POINT, TEXTURE_FIELD, Lod
 from .mesh import (
@@ -79,10 +79,9 @@ class _Encoder:
         self.changes = Changes()
         self.shown = decode_polygons(base, Report(), {}, self.name)
         if len(self.mesh.counts) and self.mesh.counts.max() > 4:
-            corners = counted(int(self.mesh.counts.max()), "corner")
+            words = "{!r} has a face with {:# corner|# corners}; the file stores 3 or 4"
             raise WriteError(
-                f"{self.name!r} has a face with {corners}; the file stores 3 or 4",
-                remedy="Triangulate the face (Ctrl T in edit mode)",
+                say(words, self.name, int(self.mesh.counts.max())), remedy="Triangulate the face (Ctrl T in edit mode)"
             )
         self._match_proxies()
         self._match_points()
@@ -205,9 +204,8 @@ class _Encoder:
         vertex, source = self.point_vertex[rows], self.point_source[rows]
         given = space.arma_points(self.mesh.positions[vertex])
         values, changed = rebase.restore_from_sources(given, base["position"], source)
-        rebase.refuse_not_finite(
-            f"a vertex of {self.name!r} has a NaN or infinite position", "Delete it, or undo the edit", values[changed]
-        )
+        words = "a vertex of {!r} has a NaN or infinite position"
+        rebase.refuse_not_finite(say(words, self.name), "Delete it, or undo the edit", values[changed])
         result["position"][rows] = values
         copied = self.copied[vertex]
         new = (source < 0) & (copied >= 0)
@@ -290,7 +288,7 @@ class _Encoder:
         if shown is not None and len(shown):
             changed |= differ_as_bits(uvs[corners], shown[np.maximum(before, 0)])
         values = blender_uvs(uvs[corners[changed]])
-        what = f"a face of {self.name!r} has NaN or infinite UVs"
+        what = say("a face of {!r} has NaN or infinite UVs", self.name)
         rebase.refuse_not_finite(what, "Unwrap the face again", values)
         result["corners"]["uv"][into[0][changed], into[1][changed]] = values
         self.changes.count(changed & ~new, "texture coordinates")
@@ -311,7 +309,7 @@ class _Encoder:
                 usable = np.isfinite(stored).all(axis=1) & stored.any(axis=1)
                 changed |= usable & rebase.normals_differ(given[corners], stored, NORMAL_STEP)
         values = -space.arma_points(given[corners[changed]])
-        what = f"a face of {self.name!r} has a NaN or infinite normal"
+        what = say("a face of {!r} has a NaN or infinite normal", self.name)
         rebase.refuse_not_finite(what, "Clear its custom normals", values)
         used = _normals_used(result, len(base), without=(into[0][changed], into[1][changed]))
         free = np.flatnonzero(_normals_used(self.base.faces, len(base)) & ~used)
@@ -365,17 +363,15 @@ class _Encoder:
         if "/" not in text or text in of_file or text.startswith("#"):
             return text
         path = text.replace("/", "\\")
-        self.report.note(f"the games separate folders by \\, so {text} is written as {path}", self.name)
+        self.report.note(say("the games separate folders by \\, so {} is written as {}", text, path), self.name)
         return path
 
     def _encoded_texts(self, texture: str, material: str) -> tuple[bytes, bytes]:
         if self.base.signature == ARMA:
             return names.encode(texture), names.encode(material)
         if material:
-            raise WriteError(
-                f"{self.name!r} has the material {material!r}, which a LOD of Operation Flashpoint cannot store",
-                remedy="Clear the material's path",
-            )
+            words = "{!r} has the material {!r}, which a LOD of Operation Flashpoint cannot store"
+            raise WriteError(say(words, self.name, material), remedy="Clear the material's path")
         return fixed(texture, TEXTURE_FIELD, "texture path"), b""
 
     def _keep_missing(self, result: Lod) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ....core import polygons, space
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
-from ....core.report import Report
+from ....core.report import Report, say
 from .. import names
 from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod, P3d, Tag
 
@@ -43,7 +43,7 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     corners = np.ascontiguousarray(lod.faces["corners"][visible][used])
     degenerate = len(visible) - len(faces)
     if degenerate:
-        report.note(f"faces without area are left out: {degenerate}", name)
+        report.note(say("faces without area are left out: {}", degenerate), name)
     further = further_uvs(lod)
     _report_left_out(lod, report, name, len(further))
     point = corners["point"].astype(np.int32)
@@ -133,10 +133,10 @@ def further_uvs(lod: Lod) -> dict[int, tuple[Tag, NDArray[np.float32]]]:
 def _report_left_out(lod: Lod, report: Report, name: str, shown: int) -> None:
     further = sum(1 for tag in lod.tags if tag.name == FURTHER_UVS and bytes(tag.data[:4]) not in (b"", bytes(4)))
     if further > shown:
-        report.note(f"additional UV maps are not imported: {further - shown}", name)
+        report.note(say("additional UV maps are not imported: {}", further - shown), name)
     posed = sum(1 for tag in lod.tags if tag.name == POSED_POINTS)
     if posed:
-        report.note(f"posed point sets of the LOD are not imported: {posed}", name)
+        report.note(say("posed point sets of the LOD are not imported: {}", posed), name)
 
 
 def _material_name(texture: str, material: str) -> str:
@@ -306,7 +306,7 @@ def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Flo
     lod = document.lod("memory")
     if lod is None:
         lod = document.lods[0]
-        report.warn(f"there is no Memory LOD: the pivots are taken from the first LOD ({lod.kind})")
+        report.warn(say("there is no Memory LOD: the pivots are taken from the first LOD ({})", lod.kind))
     found = {}
     for bone, weights in selection_weights(lod, bones).items():
         inside = np.flatnonzero(weights)

@@ -16,7 +16,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh
 from ....core.polygons import next_corners, starts
-from ....core.report import counted
+from ....core.report import counted, say
 from .. import names
 from .document import ARMA, FURTHER_UVS, LAST_TAG, MASS, POSED_POINTS, PROPERTY, SHARP_EDGES, TAG_FIELD, Lod, Tag
 from .mesh import (
@@ -147,9 +147,8 @@ class TagEncoder:
         if self.base.signature == ARMA:
             return Tag(name, data)
         if len(name) >= TAG_FIELD:
-            raise WriteError(
-                f"the name {name!r} has more than {TAG_FIELD - 1} characters", remedy="Give it a shorter name"
-            )
+            words = "the name {!r} has more than {} characters"
+            raise WriteError(say(words, name, TAG_FIELD - 1), remedy="Give it a shorter name")
         return Tag(name.ljust(TAG_FIELD, b"\0"), data)
 
     def _remapped(self, tag: Tag) -> bytes:
@@ -201,7 +200,7 @@ class TagEncoder:
         if shown is not None:
             changed |= differ_as_bits(given[corners.mesh], shown[np.maximum(corners.shown, 0)])
         values = blender_uvs(given[corners.mesh[changed]])
-        what = f"a face of {self.name!r} has NaN or infinite UVs"
+        what = say("a face of {!r} has NaN or infinite UVs", self.name)
         rebase.refuse_not_finite(what, "Unwrap the face again", values)
         result[mine[corners.face[changed]] + corners.slot[changed]] = values
         self.changes.count(changed & ~new, "texture coordinates")
@@ -230,7 +229,7 @@ class TagEncoder:
         rows = np.flatnonzero(self.rows.point_vertex >= 0)
         values = given[self.rows.point_vertex[rows]].astype(np.float32)
         kept, changed = rebase.restore_from_sources(values, base, self.rows.point_source[rows])
-        what = f"a vertex of {self.name!r} has a NaN or infinite mass"
+        what = say("a vertex of {!r} has a NaN or infinite mass", self.name)
         rebase.refuse_not_finite(what, "Set it in the mesh's attribute mass", kept[changed])
         result[rows] = kept
         self.changes.count(changed & (self.rows.point_source[rows] >= 0), "points with another mass")
@@ -332,10 +331,8 @@ class TagEncoder:
         for number in fresh:
             name = self.mesh.groups[number]
             if name.startswith("#"):
-                raise WriteError(
-                    f"{self.name!r} has a selection named {name!r}; names that begin with # are the file's own",
-                    remedy="Rename its vertex group or point",
-                )
+                words = "{!r} has a selection named {!r}; names that begin with # are the file's own"
+                raise WriteError(say(words, self.name, name), remedy="Rename its vertex group or point")
             data = self._selection(bytes(len(self.base.points) + len(self.base.faces)), weights[number], None)
             new.append(self._tag(names.encode(name), data))
             self.changes.add("selection", name)
@@ -435,7 +432,8 @@ def fixed(text: str, size: int, what: str) -> bytes:
     """Return a text in a field of ``size`` bytes that ends with a zero. Raises `WriteError`."""
     data = names.encode(text)
     if len(data) >= size:
-        raise WriteError(f"the {what} {text!r} has more than {counted(size - 1, 'character')}", remedy="Shorten it")
+        words = "the {} {!r} has more than {:# character|# characters}"
+        raise WriteError(say(words, what, text, size - 1), remedy="Shorten it")
     return data.ljust(size, b"\0")
 
 

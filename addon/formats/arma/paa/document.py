@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import DAMAGED, Bytes, Reader, Writer
 from ....core.errors import ReadError
-from ....core.report import Report, counted
+from ....core.report import Report, counted, say
 from ....core.walk import View, Views
 from .. import dxt, lzo, lzss
 
@@ -132,7 +132,7 @@ def read(data: bytes, file: str, report: Report) -> Paa:
     while bytes(reader.data[reader.position : reader.position + 4]) == TAG:
         reader.take(4)
         name = bytes(reader.take(4, "the name of a tag"))[::-1].decode("latin-1")
-        tags.append(Tag(name, reader.take(reader.u32("the size of a tag"), f"the tag {name}")))
+        tags.append(Tag(name, reader.take(reader.u32("the size of a tag"), say("the tag {}", name))))
     colours = reader.u16("the number of colors")
     if colours > _MOST_COLOURS or (kind is None and not tags and not colours):
         reader.position = 0
@@ -141,7 +141,7 @@ def read(data: bytes, file: str, report: Report) -> Paa:
     document = Paa(kind, tags, palette, list(_read_levels(reader)), file=file)
     document.tail = reader.rest()
     if len(document.tail) and document.tail != END:
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last level; kept")
+        report.warn(say("{:# extra byte|# extra bytes} after the last level; kept", len(document.tail)))
     return document
 
 
@@ -154,7 +154,7 @@ def _read_levels(reader: Reader) -> Iterator[Level]:
         if is_marked:
             width, height = reader.u16("the width of a level"), reader.u16("the height of a level")
         stored = int.from_bytes(reader.take(3, "the size of a level"), "little")
-        data = reader.take(stored, f"the level of {width & ~_LZO} x {height}")
+        data = reader.take(stored, say("the level of {} x {}", width & ~_LZO, height))
         yield Level(width & ~_LZO, height, data, bool(width & _LZO), is_marked)
 
 
@@ -227,31 +227,31 @@ def unpack(document: Paa, level: Level) -> bytes:
     """Return the unpacked bytes of a level. Raises `ReadError` for damaged data and for sides the game refuses."""
     size, stored = plain_size(document, level), packing(document, level)
     reader = Reader(level.data, document.file)
-    place = f"the level of {level.width} x {level.height}"
+    place = say("the level of {} x {}", level.width, level.height)
     if max(level.width, level.height) > LARGEST_SIDE:
-        raise reader.error(
-            f"{place} is too large: the game supports sides up to {LARGEST_SIDE}", "Save it again with smaller sides"
-        )
+        sentence = "the level of {} x {} is too large: the game supports sides up to {}"
+        raise reader.error(say(sentence, level.width, level.height, LARGEST_SIDE), "Save it again with smaller sides")
     if stored == "rle":
         return _unpack_runs(reader, size, place)
     if stored == "lzss":
         found = _unpack_lzss(document, level)
         if found is None:
-            raise reader.error(f"{place} has bytes after its packed texels")
+            raise reader.error(say("the level of {} x {} has bytes after its packed texels", level.width, level.height))
         return found
     if stored == "lzo":
         plain, _ = lzo.unpack(reader, size, place)
         reader.expect_end(place)
         return plain
     if len(level.data) != size:
-        raise reader.error(f"{place} has {counted(len(level.data), 'byte')}, {size} are expected")
+        words = "the level of {} x {} has {:# byte|# bytes}, {} are expected"
+        raise reader.error(say(words, level.width, level.height, len(level.data), size))
     return bytes(level.data)
 
 
 def _unpack_lzss(document: Paa, level: Level) -> bytes | None:
     """Return the unpacked bytes of a level; None if bytes are left over. Raises `ReadError`."""
     reader = Reader(level.data, document.file)
-    plain, _ = lzss.unpack(reader, plain_size(document, level), f"the level of {level.width} x {level.height}")
+    plain, _ = lzss.unpack(reader, plain_size(document, level), say("the level of {} x {}", level.width, level.height))
     return None if reader.remaining else plain
 
 
@@ -261,10 +261,10 @@ def _unpack_runs(reader: Reader, size: int, place: str) -> bytes:
     """
     packed, out, at = bytes(reader.data), bytearray(), 0
     if size > 64 * len(packed):
-        raise reader.error(f"{place} ends before its {size} bytes are there", DAMAGED)
+        raise reader.error(say("{} ends before its {} bytes are there", place, size), DAMAGED)
     while len(out) < size:
         if at + 1 >= len(packed):
-            raise reader.error(f"{place} ends before its {size} bytes are there", DAMAGED)
+            raise reader.error(say("{} ends before its {} bytes are there", place, size), DAMAGED)
         code = packed[at]
         if code >= 128:
             out += packed[at + 1 : at + 2] * (code - 127)
@@ -299,10 +299,8 @@ def problems(document: Paa) -> Iterator[str]:
     """Yield what the game would refuse."""
     for level in document.levels[:1]:
         if not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in (level.width, level.height)):
-            yield (
-                f"the texture is {level.width} x {level.height}, "
-                f"the game supports sides of {SMALLEST_SIDE} to {LARGEST_SIDE}"
-            )
+            words = "the texture is {} x {}, the game supports sides of {} to {}"
+            yield (say(words, level.width, level.height, SMALLEST_SIDE, LARGEST_SIDE))
     if not document.levels:
         yield "the texture has no texels"
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ....core import mipmaps, png
 from ....core.binary import NOT_IN_FORMAT
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, counted
+from ....core.report import Report, say
 from .. import dxt, lzo, lzss
 from .document import END, LARGEST_SIDE, SMALLEST_SIDE, Alpha, Level, Paa, Tag, TextureType, plain_size, unpack
 
@@ -51,11 +51,8 @@ _TRANSPARENT = ((255, 0, 255), (0, 255, 255))
 def _of_palette(document: Paa, plain: bytes) -> NDArray[np.uint8]:
     indices = np.frombuffer(plain, np.uint8)
     if len(indices) and indices.max() >= len(document.palette):
-        raise ReadError(
-            f"a texel has color {indices.max()}, the palette has {counted(len(document.palette), 'color')}",
-            file=document.file,
-            remedy=NOT_IN_FORMAT,
-        )
+        words = "a texel has color {}, the palette has {:# color|# colors}"
+        raise ReadError(say(words, indices.max(), len(document.palette)), file=document.file, remedy=NOT_IN_FORMAT)
     colours = np.full((len(document.palette), 4), 255, np.uint8)
     colours[:, :3] = document.palette[:, ::-1]
     for transparent in _TRANSPARENT:
@@ -222,15 +219,11 @@ def refuse_size(width: int, height: int, kind: TextureType) -> None:
     """Raise `WriteError` for a size in pixels that the game, or textures of this type, do not support."""
     size = f"{width} x {height}"
     if not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in (width, height)):
-        raise WriteError(
-            f"the image is {size}, the game supports sides of {SMALLEST_SIDE} to {LARGEST_SIDE}",
-            remedy="Scale the image",
-        )
+        words = "the image is {}, the game supports sides of {} to {}"
+        raise WriteError(say(words, size, SMALLEST_SIDE, LARGEST_SIDE), remedy="Scale the image")
     if kind >= TextureType.DXT1 and (width & (width - 1) or height & (height - 1) or min(width, height) < dxt.SIDE):
-        raise WriteError(
-            f"the image is {size}, {kind.name} needs sides that are powers of two, such as 256, 512 or 1024",
-            remedy="Scale the image, or choose the type ARGB8888",
-        )
+        words = "the image is {}, {} needs sides that are powers of two, such as 256, 512 or 1024"
+        raise WriteError(say(words, size, kind.name), remedy="Scale the image, or choose the type ARGB8888")
     needed = plain_size(Paa(int(kind), [], np.zeros((0, 3), np.uint8), []), Level(width, height, b""))
     needed = lzss.stored_size(needed) if _is_packed(kind) else needed
     if needed > _LARGEST_LEVEL and kind < TextureType.DXT1:
@@ -238,10 +231,8 @@ def refuse_size(width: int, height: int, kind: TextureType) -> None:
 
 
 def _too_large(width: int, height: int, kind: TextureType) -> WriteError:
-    return WriteError(
-        f"the image is {width} x {height}, which is too large for {kind.name}",
-        remedy="Scale the image, or choose the type DXT1",
-    )
+    words = "the image is {} x {}, which is too large for {}"
+    return WriteError(say(words, width, height, kind.name), remedy="Scale the image, or choose the type DXT1")
 
 
 def _is_packed(kind: TextureType) -> bool:

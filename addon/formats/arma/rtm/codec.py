@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import Bytes, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, counted, said_of
+from ....core.report import Report, say
 from .. import lzo, lzss
 from .document import (
     BINARISED,
@@ -53,10 +53,8 @@ def read(data: bytes, file: str, report: Report) -> Rtm:
     reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     if not starts_like(data[:8]):
-        raise reader.error(
-            f"the file begins with {repr(data[:8])[1:]}: this is not an animation of Operation Flashpoint or Arma",
-            "Choose an .rtm file that begins with RTM_ or BMTR",
-        )
+        words = "the file begins with {}: this is not an animation of Operation Flashpoint or Arma"
+        raise reader.error(say(words, repr(data[:8])[1:]), "Choose an .rtm file that begins with RTM_ or BMTR")
     return _read_binarised(reader, report) if data[:4] == BINARISED else _read_plain(reader, report)
 
 
@@ -88,16 +86,16 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
         events = _read_plain_events(reader)
         magic = bytes(reader.take(8, "the animation's mark"))
     if magic not in (PLAIN, PLAIN_OLD):
-        raise reader.error(f"the animation begins with {magic!r} instead of {PLAIN!r}")
+        raise reader.error(say("the animation begins with {!r} instead of {!r}", magic, PLAIN))
     step = np.zeros(3, "<f4")
     axes = slice(None) if magic == PLAIN else slice(2, 3)
     step[axes] = reader.array("<f4", len(step[axes]), what="the step")
     frames, bones = reader.u32("the number of frames"), reader.u32("the number of bones")
-    fields = reader.array("u1", bones, NAME_SIZE, what=f"the list of {counted(bones, 'bone')}")
+    fields = reader.array("u1", bones, NAME_SIZE, what=say("the list of {:# bone|# bones}", bones))
     row = _row_size(bones)
     # Raw bytes instead of a structured dtype: numpy refuses row types beyond 2 GiB, which a damaged number of bones may
     # need.
-    rows = reader.array("u1", frames, row, what=f"{counted(frames, 'frame')} of {counted(bones, 'bone')}")
+    rows = reader.array("u1", frames, row, what=say("{:# frame|# frames} of {:# bone|# bones}", frames, bones))
     cells = rows[:, 4:].reshape(frames, bones, NAME_SIZE + _MATRIX_SIZE)
     result = Plain(
         magic,
@@ -113,9 +111,8 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
     _report(result, report)
     renamed = np.flatnonzero(result.frame_names_differ())
     if len(renamed):
-        report.warn(
-            f"other bone names or another order than the file: {counted(len(renamed), 'frame')}, the first {renamed[0]}"
-        )
+        words = "other bone names or another order than the file: {:# frame|# frames}, the first {}"
+        report.warn(say(words, len(renamed), renamed[0]))
     return result
 
 
@@ -181,7 +178,7 @@ def _write_plain_events(writer: Writer, events: list[StoredEvent]) -> None:
 
 
 def _short_string(reader: Reader, what: str) -> bytes:
-    return bytes(reader.take(reader.u8(f"the length of an event's {what}"), f"an event's {what}"))
+    return bytes(reader.take(reader.u8(say("the length of an event's {}", what)), say("an event's {}", what)))
 
 
 # Binarised ----------------------------------------------------------------------------------------------------------
@@ -191,7 +188,7 @@ def _read_binarised(reader: Reader, report: Report) -> Binarised:
     reader.take(len(BINARISED), "the file's mark")
     version = reader.u32("the version")
     if version not in BINARISED_VERSIONS:
-        raise reader.error(f"binarised animations of version {version} are unknown (known: 2 to 5)")
+        raise reader.error(say("binarised animations of version {} are unknown (known: 2 to 5)", version))
     turned = reader.u8("the direction")
     step = reader.array("<f4", 3, what="the step")
     frames, preload = reader.u32("the number of frames"), reader.u32("whether to preload")
@@ -201,7 +198,7 @@ def _read_binarised(reader: Reader, report: Report) -> Binarised:
     phases, phases_block = _read_array(reader, version, _PHASE, frames, "the phases")
     rows, blocks = [], []
     for frame in range(frames):
-        row, block = _read_array(reader, version, TRANSFORM, bones, f"frame {frame}")
+        row, block = _read_array(reader, version, TRANSFORM, bones, say("frame {}", frame))
         rows.append(row)
         blocks.append(block)
     transforms = np.stack(rows) if rows else np.empty((0, bones), TRANSFORM)
@@ -222,12 +219,12 @@ def _read_binarised(reader: Reader, report: Report) -> Binarised:
     result.tail = reader.rest()
     _report(result, report)
     if first_frame_bones != bones:
-        report.warn(f"the first frame declares {counted(first_frame_bones, 'bone')}, the others {bones}; kept")
+        report.warn(say("the first frame declares {:# bone|# bones}, the others {}; kept", first_frame_bones, bones))
     if turned != 1:
-        report.warn(f"the direction is {turned}; every known file has 1 (axes rotated by 180°)")
+        report.warn(say("the direction is {}; every known file has 1 (axes rotated by 180°)", turned))
     packed = sum(1 for block in (phases_block, *blocks) if len(block))
     if packed:
-        report.note(f"compressed arrays: {packed} of {frames + 1}")
+        report.note(say("compressed arrays: {} of {}", packed, frames + 1))
     return result
 
 
@@ -257,7 +254,8 @@ def _write_binarised(document: Binarised, *, checked: bool) -> bytes:
             writer.f32(event.phase)
             writer.string(event.value)
     elif document.events or document.meta:
-        raise WriteError(f"binarised files of version {document.version} have no events", remedy="Write version 5")
+        words = "binarised files of version {} have no events"
+        raise WriteError(say(words, document.version), remedy="Write version 5")
     _write_array(writer, document.version, document.phases, document.phases_block, checked)
     for row, block in zip(document.transforms, document.blocks, strict=True):
         _write_array(writer, document.version, row, block, checked)
@@ -267,7 +265,7 @@ def _write_binarised(document: Binarised, *, checked: bool) -> bytes:
 
 def _strings(reader: Reader, count: int, what: str) -> list[bytes]:
     reader.expect_room(count, f"{what} names", 1)
-    return [reader.string(f"the name of {what} {number}") for number in range(count)]
+    return [reader.string(say("the name of {} {}", what, number)) for number in range(count)]
 
 
 def _read_binarised_events(reader: Reader) -> tuple[list[bytes], list[StoredEvent]]:
@@ -285,14 +283,14 @@ def _read_array(
     reader: Reader, version: int, kind: np.dtype[Any], expected: int, what: str
 ) -> tuple[NDArray[Any], Bytes]:
     """Return an array and the compressed block it was read from, which is empty if the array is not compressed."""
-    count = reader.u32(f"the length of {what}")
+    count = reader.u32(say("the length of {}", what))
     if count != expected:
-        raise reader.error(f"{what}: {said_of(count, 'entries', 'are declared')}, {expected} are expected")
+        raise reader.error(say("{}: {:# entry is|# entries are} declared, {} are expected", what, count, expected))
     size = count * kind.itemsize
     if version >= PACKED_BY_FLAG:
-        flag = reader.u8(f"the compression of {what}")
+        flag = reader.u8(say("the compression of {}", what))
         if flag not in (_STORED, _COMPRESSED):
-            raise reader.error(f"{what}: compression {flag} is unknown (known: 0 and 2)")
+            raise reader.error(say("{}: compression {} is unknown (known: 0 and 2)", what, flag))
         compressed = flag == _COMPRESSED
     else:
         compressed = size >= PACKED_FROM
@@ -337,9 +335,11 @@ def _report(document: Rtm, report: Report) -> None:
     ):
         warn_not_finite(report, what, values)
     if len(document.tail):
-        last = "matrix" if isinstance(document, Plain) else "frame"
-        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last {last}; kept")
+        words = "{:# extra byte|# extra bytes} after the last frame; kept"
+        if isinstance(document, Plain):
+            words = "{:# extra byte|# extra bytes} after the last matrix; kept"
+        report.warn(say(words, len(document.tail)))
     if not frames:
         report.warn("the animation has no frames")
     if frames > MOST_FRAMES or bones > MOST_BONES:
-        report.warn(f"the game refuses more than {MOST_FRAMES} frames or {MOST_BONES} bones")
+        report.warn(say("the game refuses more than {} frames or {} bones", MOST_FRAMES, MOST_BONES))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ....core.binary import Bytes
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
-from ....core.report import counted
+from ....core.report import counted, say
 from .. import lzo, names
 
 NAME_SIZE = 32
@@ -152,9 +152,8 @@ Rtm = Plain | Binarised
 
 def too_long(text: bytes) -> WriteError:
     """Return the error for an event's name or value of more than `LONGEST_TEXT` bytes."""
-    return WriteError(
-        f"{names.decode(text)!r} is longer than {LONGEST_TEXT} bytes", remedy="Shorten the event's name or value"
-    )
+    words = "{!r} is longer than {} bytes"
+    return WriteError(say(words, names.decode(text), LONGEST_TEXT), remedy="Shorten the event's name or value")
 
 
 def texts_of(fields: NDArray[np.uint8]) -> list[bytes]:

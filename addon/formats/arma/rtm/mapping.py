@@ -33,7 +33,7 @@ from ....core.changes import Changes
 from ....core.errors import ReadError
 from ....core.model import DeltaClip, absolute
 from ....core.names import duplicates
-from ....core.report import Report, listed, said_of
+from ....core.report import Report, listed, say
 from ..skeletons import Hierarchy
 from .document import (
     NAME_SIZE,
@@ -104,7 +104,7 @@ def decode(document: Rtm, report: Report, hierarchy: Hierarchy | None = None, na
         matrices = absolute(transforms_of(stored, turned=bool(document.turned)), parents)
     repeated = duplicates(document.bones)
     if repeated:
-        report.warn(f"bones the game treats as one: {listed(['/'.join(group) for group in repeated])}", name)
+        report.warn(say("bones the game treats as one: {}", listed(["/".join(group) for group in repeated])), name)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         step = document.step.astype(np.float64)
     return DeltaClip(
@@ -255,16 +255,15 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
     """
     remedy = "Give the skeleton's model.cfg, or choose a built-in skeleton"
     if hierarchy is None or hierarchy.for_display:
-        missing = "" if hierarchy is None else f" ({hierarchy.name} has no hierarchy in the game)"
-        raise ReadError(
-            f"a binarised animation stores each bone relative to its parent, and no file names the parents{missing}",
-            remedy=remedy,
-        )
+        words = "a binarised animation stores each bone relative to its parent, and no file names the parents"
+        if hierarchy is None:
+            raise ReadError(words, remedy=remedy)
+        raise ReadError(say("{} ({} has no hierarchy in the game)", say(words), hierarchy.name), remedy=remedy)
     unknown = hierarchy.unknown(bones)
     if unknown and len(unknown) == len(bones):
-        raise ReadError(f"the skeleton {hierarchy.name} lists none of the animation's bones", remedy=remedy)
+        raise ReadError(say("the skeleton {} lists none of the animation's bones", hierarchy.name), remedy=remedy)
     if unknown:
-        report.warn(f"the skeleton {hierarchy.name} does not list {listed(unknown)}; treated as roots")
+        report.warn(say("the skeleton {} does not list {}; treated as roots", hierarchy.name, listed(unknown)))
     return hierarchy.parent_indices(bones)
 
 
@@ -504,7 +503,7 @@ def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plai
     events = [new_event(event.phase, event.name, event.value, kinds=False) for event in document.events]
     result = _new_plain(clip, document.bone_names, events)
     if document.meta:
-        report.warn(said_of(len(document.meta), "meta names", "are left out: plain files have none"))
+        report.warn(say("{:# meta name is|# meta names are} left out: plain files have none", len(document.meta)))
     return result
 
 

@@ -17,7 +17,7 @@ from ....core.binary import as_in_file
 from ....core.errors import WriteError
 from ....core.model import DeltaClip, Event
 from ....core.names import duplicates
-from ....core.report import counted, listed
+from ....core.report import listed, say
 from .. import names
 from .document import LONGEST_NAME, LONGEST_TEXT, MOST_BONES, MOST_FRAMES, STEP_SOUND, Rtm, StoredEvent, too_long
 
@@ -96,21 +96,20 @@ def check_clip(clip: DeltaClip, base: Rtm | None) -> None:
     if not frames and (base is None or len(base.phases)):
         raise WriteError("the animation has no frames", remedy="A static pose has two, of phase 0 and 1")
     if frames > MOST_FRAMES or count > MOST_BONES:
+        words = "{:# frame|# frames} of {:# bone|# bones}: more than the game reads ({} and {})"
         raise WriteError(
-            f"{counted(frames, 'frame')} of {counted(count, 'bone')}: "
-            f"more than the game reads ({MOST_FRAMES} and {MOST_BONES})",
-            remedy="Export every second frame or fewer bones",
+            say(words, frames, count, MOST_FRAMES, MOST_BONES), remedy="Export every second frame or fewer bones"
         )
     if len(clip.phases) != frames or len(clip.bones) != count:
+        words = "the numbers of phases ({}) and frames ({}), or of bones ({}) and their names ({}), differ"
         raise WriteError(
-            f"the numbers of phases ({len(clip.phases)}) and frames ({frames}), or of bones ({count}) and their names "
-            f"({len(clip.bones)}), differ",
+            say(words, len(clip.phases), frames, count, len(clip.bones)),
             remedy="Give each frame a phase and each bone a name",
         )
     repeated = duplicates(clip.bones)
     if repeated and clip.bones != base_bones:
         raise WriteError(
-            f"the game treats these bones as one: {listed(['/'.join(group) for group in repeated])}",
+            say("the game treats these bones as one: {}", listed(["/".join(group) for group in repeated])),
             remedy="Rename or leave out all but one of each",
         )
 
@@ -126,10 +125,8 @@ def refuse_long(bones: Sequence[str], texts: Sequence[bytes]) -> None:
     """Raise `WriteError` for bones whose names, encoded as ``texts``, are too long."""
     long = [bone for bone, text in zip(bones, texts, strict=True) if len(text) > LONGEST_NAME]
     if long:
-        raise WriteError(
-            f"names of more than {LONGEST_NAME} bytes: {', '.join(long)}",
-            remedy="Rename these bones, or leave them out",
-        )
+        words = "names of more than {} bytes: {}"
+        raise WriteError(say(words, LONGEST_NAME, ", ".join(long)), remedy="Rename these bones, or leave them out")
 
 
 def refuse_not_finite(values: Floats, written: NDArray[np.bool_], bones: Sequence[str]) -> None:
@@ -137,9 +134,8 @@ def refuse_not_finite(values: Floats, written: NDArray[np.bool_], bones: Sequenc
     broken = (written & ~np.isfinite(values)).reshape(len(bones), -1).any(axis=1) if values.size else np.zeros(0, bool)
     if broken.any():
         which = [bones[bone] for bone in np.flatnonzero(broken)[:5]]
-        raise WriteError(
-            f"the pose of {', '.join(which)} holds NaN or infinite values", remedy="Check its keys and drivers"
-        )
+        words = "the pose of {} holds NaN or infinite values"
+        raise WriteError(say(words, ", ".join(which)), remedy="Check its keys and drivers")
 
 
 def event_of(stored: StoredEvent) -> Event:

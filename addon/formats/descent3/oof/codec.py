@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import DAMAGED, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
-from ....core.report import Report, counted, counted_plural
+from ....core.report import Report, counted, say
 from ..strings import read_counted, write_counted
 from .document import (
     ALPHA_SINCE,
@@ -99,7 +99,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
     sections = [_read_section(identifier, body, context, report) for identifier, body in spans]
     document = Oof(version, sections, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{counted(len(document.tail), 'extra byte')} at the end, which can crash the game; kept")
+        report.warn(say("{:# extra byte|# extra bytes} at the end, which can crash the game; kept", len(document.tail)))
     parts = [section for section in sections if section.id == b"SOBJ"]
     if parts and all(section.value is None for section in parts):
         raise ReadError("no sub-object is one of Descent 3", file=file, chunk="SOBJ", remedy=_ANOTHER_GAME)
@@ -136,7 +136,7 @@ def _read_version(reader: Reader) -> int:
     version = reader.i32("the version")
     if not OLDEST <= version <= NEWEST:
         reader.position = 4
-        raise reader.error(f"version {version} is not known to the game", _ANOTHER_GAME)
+        raise reader.error(say("version {} is not known to the game", version), _ANOTHER_GAME)
     return version
 
 
@@ -155,13 +155,14 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
     chunk = chunk_label(identifier)
     layout = _CHUNKS.get(identifier)
     if layout is None:
-        known = "ignored by the game" if identifier in _SKIPPED else "its meaning is not known"
-        report.note(f"{known}; kept unchanged", chunk)
+        is_ignored = identifier in _SKIPPED
+        words = "ignored by the game; kept unchanged" if is_ignored else "its meaning is not known; kept unchanged"
+        report.note(words, chunk)
         return Section(identifier, body=body.data)
     try:
         value = layout.read(body, context)
     except ReadError as wrong:
-        report.warn(f"not readable, kept unchanged: {wrong.problem}", f"{chunk} at {body.start}")
+        report.warn(say("not readable, kept unchanged: {}", wrong.problem), say("{} at {}", chunk, body.start))
         return Section(identifier, body=body.data)
     section = Section(identifier, value, tail=body.rest())
     if isinstance(value, SubObject):
@@ -171,8 +172,8 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
     else:
         warn_not_finite(report, chunk, value)
     if len(section.tail):
-        finding = f"{counted(len(section.tail), 'extra byte')}, which the game would read as a chunk; kept"
-        report.warn(finding, f"{chunk} at {body.start}")
+        finding = say("{:# extra byte|# extra bytes}, which the game would read as a chunk; kept", len(section.tail))
+        report.warn(finding, say("{} at {}", chunk, body.start))
     return section
 
 
@@ -191,7 +192,7 @@ def _report_oddities(document: Oof, report: Report) -> None:
     ids = [section.id for section in document.sections]
     announced = document.header.sub_objects
     if announced > MOST_SUB_OBJECTS:
-        report.warn(f"{announced} sub-objects; the game supports {MOST_SUB_OBJECTS}", "OHDR")
+        report.warn(say("{} sub-objects; the game supports {}", announced, MOST_SUB_OBJECTS), "OHDR")
     if ids.count(b"OHDR") > 1:
         report.warn("there are several headers; the first counts here", "OHDR")
     early = {chunk_label(found) for found in ids[: ids.index(b"OHDR")] if found in (b"SOBJ", b"RANI", b"ANIM", b"PANI")}
@@ -203,7 +204,8 @@ def _report_oddities(document: Oof, report: Report) -> None:
         report.warn("there are several chunks of rotation keys; the last counts", "RANI")
     found = [part.index for part in document.all(SubObject)]
     if len(found) != announced or sorted(found) != list(range(len(found))):
-        report.warn(f"{announced} sub-objects are declared, {len(found)} exist, or their indices are wrong", "SOBJ")
+        words = "{} sub-objects are declared, {} exist, or their indices are wrong"
+        report.warn(say(words, announced, len(found)), "SOBJ")
     textures = len(document.textures)
     for part in document.sub_objects:
         faces = part.faces
@@ -226,9 +228,8 @@ def _read_header(reader: Reader, _: _Context) -> ObjectHeader:
     radius = reader.f32("the radius")
     box = reader.array("<f4", 2, 3, what="the box")
     count = reader.i32("the number of levels of detail")
-    return ObjectHeader(
-        sub_objects, radius, box, reader.array("<i4", count, what=f"{counted(count, 'level')} of detail")
-    )
+    words = "{:# level|# levels} of detail"
+    return ObjectHeader(sub_objects, radius, box, reader.array("<i4", count, what=say(words, count)))
 
 
 def _write_header(writer: Writer, header: ObjectHeader, _: _Context) -> None:
@@ -260,11 +261,11 @@ def _read_sub_object(reader: Reader, context: _Context) -> SubObject:
     name, properties = read_counted(reader, "the name"), read_counted(reader, "the properties")
     movement = reader.array("<i4", 2, what="the movement")
     count = reader.i32("the size of free space")
-    free_space = reader.array("<i4", count, what=f"{counted(count, 'number')} of free space")
+    free_space = reader.array("<i4", count, what=say("{:# number|# numbers} of free space", count))
     count = reader.i32("the number of vertices")
-    positions = reader.array("<f4", count, 3, what=f"{counted_plural(count, 'vertices')}")
-    normals = reader.array("<f4", count, 3, what=f"{counted(count, 'normal')}")
-    alphas = reader.array("<f4", count, what=f"{counted(count, 'alpha')}") if context.major >= ALPHA_SINCE else None
+    positions = reader.array("<f4", count, 3, what=counted(count, "vertex", "vertices"))
+    normals = reader.array("<f4", count, 3, what=counted(count, "normal"))
+    alphas = reader.array("<f4", count, what=counted(count, "alpha")) if context.major >= ALPHA_SINCE else None
     faces = _read_faces(reader, reader.i32("the number of faces"), sizes=context.major >= SIZES_SINCE)
     numbers = (movement, free_space, positions, normals, alphas, faces)
     return SubObject(index, parent, plane, offset, radius, unused, center, name, properties, *numbers)
@@ -352,7 +353,7 @@ def _find_records(
         head = reader.array(_FIXED, 1, what="a face")
         kind = (int(head["corners"][0]), bool(head["textured"][0]))
         if kind[0] < 0:
-            raise reader.error(f"a face of {counted(kind[0], 'corner')}")
+            raise reader.error(say("a face of {:# corner|# corners}", kind[0]))
         size = _record_size(*kind, sizes)
         reader.position = start
         equal = equal + 1 if kind == before else 0
@@ -360,7 +361,7 @@ def _find_records(
         run = 1
         if equal >= _SINGLE_RECORDS:
             run = _equal_records(reader, kind, size, min(count - index, _BLOCK))
-        reader.take(run * size, f"a face of {counted(kind[0], 'corner')}")
+        reader.take(run * size, say("a face of {:# corner|# corners}", kind[0]))
         starts[index : index + run] = start + size * np.arange(run)
         counts[index : index + run] = kind[0]
         textured[index : index + run] = kind[1]
@@ -425,7 +426,7 @@ def _read_points(kind: type[_PointsKind]) -> Callable[[Reader, _Context], _Point
         without_parent = kind is GunPoints and context.version < GUN_PARENTS_SINCE
         count = _read_count(reader, "points")
         return kind(
-            reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=f"{counted(count, 'point')}")
+            reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=counted(count, "point"))
         )
 
     return read_kind
@@ -476,7 +477,7 @@ def _write_special(writer: Writer, special: SpecialPoints, _: _Context) -> None:
 
 def _read_indices(reader: Reader, what: str) -> NDArray[np.int32]:
     count = _read_count(reader, what)
-    return reader.array("<i4", count, what=f"{count} {what}")
+    return reader.array("<i4", count, what=say("{} {}", count, what))
 
 
 def _write_indices(writer: Writer, indices: NDArray[np.int32]) -> None:
@@ -485,9 +486,9 @@ def _write_indices(writer: Writer, indices: NDArray[np.int32]) -> None:
 
 
 def _read_count(reader: Reader, what: str) -> int:
-    count = reader.i32(f"the number of {what}")
+    count = reader.i32(say("the number of {}", what))
     if count < 0:
-        raise reader.error(f"{count} {what} are declared")
+        raise reader.error(say("{} {} are declared", count, what))
     return count
 
 
@@ -519,18 +520,19 @@ def _read_timed(
         count = reader.i32("the number of keys")
         ranges[index] = reader.array("<i4", 2, what="the range of a track")
         if count < 0:
-            raise reader.error(f"a track of {counted(count, 'key')} is declared")
-        keys.append(reader.array(layout, count, what=f"{counted(count, 'key')}"))
+            raise reader.error(say("a track of {:# key|# keys} is declared", count))
+        keys.append(reader.array(layout, count, what=counted(count, "key")))
     return keys, ranges
 
 
 def _read_untimed(reader: Reader, layout: np.dtype[np.void], sub_objects: int) -> tuple[list[NDArray[np.void]], int]:
     count = reader.i32("the number of keys")
     if count < 0:
-        raise reader.error(f"tracks of {counted(count, 'key')} are declared")
+        raise reader.error(say("tracks of {:# key|# keys} are declared", count))
     if not count:
         return [], 0
-    rows = reader.array(layout, sub_objects, count, what=f"{counted(sub_objects, 'track')} of {counted(count, 'key')}")
+    words = "{:# track|# tracks} of {:# key|# keys}"
+    rows = reader.array(layout, sub_objects, count, what=say(words, sub_objects, count))
     return list(rows), count
 
 

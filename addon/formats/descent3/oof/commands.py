@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ....core.report import counted
+from ....core.report import say
 
 
 class Kind(Enum):
@@ -135,11 +135,12 @@ def _with_numbers(kind: Kind, data: str) -> Property:
         return Property(kind, numbers, "there is no value after =; the game would read other memory")
     if len(numbers) < len(wanted):
         names = ", ".join(number.name for number in wanted)
-        return Property(kind, numbers, f"it needs {counted(len(wanted), 'number')}: {names}")
+        return Property(kind, numbers, say("it needs {:# number|# numbers}: {}", len(wanted), names))
     for value, number in zip(numbers, wanted, strict=True):
         name, most = number.name, number.most
         if most < math.inf and (not 0 <= value <= most or (kind is Kind.ROTATE and value == 0)):
-            return Property(kind, numbers, f"{name} must be {'above' if kind is Kind.ROTATE else 'from'} 0 to {most:g}")
+            words = "{} must be above 0 to {:g}" if kind is Kind.ROTATE else "{} must be from 0 to {:g}"
+            return Property(kind, numbers, say(words, name, most))
     return Property(kind, numbers)
 
 

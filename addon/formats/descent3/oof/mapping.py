@@ -12,7 +12,7 @@ from ....core import space
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import parents_first
-from ....core.report import Report, changed_count
+from ....core.report import Report, changed_count, say
 from .. import strings
 from .document import (
     ALPHA_SINCE,
@@ -86,7 +86,7 @@ def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) ->
         parents_first(parents)
     except ValueError as cycle:
         raise ReadError(
-            f"in the hierarchy of sub-objects, {cycle}",
+            say("in the hierarchy of sub-objects, {}", cycle),
             file=document.file,
             chunk="SOBJ",
             remedy="Give one of them another parent in the tool that made it",
@@ -94,7 +94,7 @@ def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) ->
     known = document.part_indices
     for part in document.sub_objects:
         if part.parent != -1 and part.parent not in known:
-            report.warn(f"its parent, sub-object {part.parent}, does not exist; treated as a root", part.label)
+            report.warn(say("its parent, sub-object {}, does not exist; treated as a root", part.parent), part.label)
 
 
 # Encode --------------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def _encode_offset_and_texts(part: Part, encoded: SubObject, old: SubObject | No
     """Set offset, name and property string. Raises `WriteError` for a NaN or infinite offset."""
     offset = space.descent_points(np.asarray(part.offset, np.float32))
     if not np.isfinite(offset).all() and (old is None or not np.array_equal(offset, old.offset, equal_nan=True)):
-        raise WriteError(f"{part.label!r} has a NaN or infinite position", remedy="Move it")
+        raise WriteError(say("{!r} has a NaN or infinite position", part.label), remedy="Move it")
     if old is None:
         encoded.offset, encoded.name = offset, strings.encode(part.name)
         encoded.properties = strings.encode(part.properties)

@@ -19,7 +19,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
 from ....core.rebase import Rows
-from ....core.report import Report, counted
+from ....core.report import Report, say
 from .. import strings
 from .document import CORNER, FACE, Faces, SubObject
 from .model import Singles
@@ -46,10 +46,8 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
     kept = np.flatnonzero(storable(part.faces, len(part.positions)))
     if len(kept) < len(part.faces):
         left_out = len(part.faces) - len(kept)
-        report.warn(
-            f"{counted(left_out, 'face')} cannot be shown in Blender (a vertex twice or missing); kept for export",
-            part.label,
-        )
+        words = "{:# face|# faces} cannot be shown in Blender (a vertex twice or missing); kept for export"
+        report.warn(say(words, left_out), part.label)
     counts = part.faces.counts[kept]
     corners = part.faces.corners[polygons.corners_of(part.faces.counts, kept)][polygons.reversed_corners(counts)]
     materials, index = face_materials(part.faces, textures)
@@ -322,7 +320,7 @@ class _Shape:
 def _shape(mesh: PolygonMesh, base: SubObject, vertices: Rows, changes: Changes) -> _Shape:
     outside = (mesh.corners < 0) | (mesh.corners >= len(mesh.positions))
     if outside.any():
-        raise WriteError(f"a face of {mesh.name!r} refers to a missing vertex", remedy="Validate the mesh")
+        raise WriteError(say("a face of {!r} refers to a missing vertex", mesh.name), remedy="Validate the mesh")
     is_storable = storable(base.faces, len(base.positions))
     storable_rows = np.flatnonzero(is_storable)
     stored = mesh.values(FILE_FACE, Domain.FACE)
@@ -356,16 +354,16 @@ def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: Rows, 
         existing = existing & (vertices.of_base[np.clip(corners, 0, len(base.positions) - 1)] >= 0)
     kept = polygons.all_in_face(existing | same, base.faces.counts[broken])
     if not kept.all():
-        changes.left_out.append(f"faces that Blender could not show, whose vertices were removed: {int((~kept).sum())}")
+        words = "faces that Blender could not show, whose vertices were removed: {}"
+        changes.left_out.append(say(words, int((~kept).sum())))
     return broken[kept]
 
 
 def _check(mesh: PolygonMesh, fresh: Singles) -> None:
-    rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Delete it", fresh)
+    rebase.refuse_not_finite(say("a vertex of {!r} has a NaN or infinite position", mesh.name), "Delete it", fresh)
     if mesh.uvs is not None and len(mesh.uvs) != len(mesh.corners):
-        raise WriteError(
-            f"{mesh.name!r} has different numbers of texture coordinates and corners", remedy="Validate the mesh"
-        )
+        words = "{!r} has different numbers of texture coordinates and corners"
+        raise WriteError(say(words, mesh.name), remedy="Validate the mesh")
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,7 +413,7 @@ def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs
         result[own] = space.descent_uvs(mesh.uvs.astype(np.float32))[shape.mesh_corners[own]]
     changed_uvs = np.ones(len(result), np.bool_)
     result[pairs.mine], changed_uvs[pairs.mine] = rebase.restore_unedited(result[pairs.mine], old)
-    message = f"a texture coordinate of {mesh.name!r} is NaN or infinite"
+    message = say("a texture coordinate of {!r} is NaN or infinite", mesh.name)
     rebase.refuse_not_finite(message, "Unwrap the face again", result[changed_uvs])
     return result, ~polygons.all_in_face(~changed_uvs, shape.counts)
 

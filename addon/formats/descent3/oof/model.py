@@ -18,7 +18,7 @@ from ....core import polygons
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, parents_first
 from ....core.problems import Problem, some, whole
-from ....core.report import counted, counted_plural
+from ....core.report import say
 from .commands import ROTATING, Kind, parse_property
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ class Match:
         if index < 0:
             return -1
         if index >= len(self.stored):
-            raise WriteError(f"there is no part {index}", remedy="Give the point or turret to a part of the model")
+            words = "there is no part {}"
+            raise WriteError(say(words, index), remedy="Give the point or turret to a part of the model")
         return self.stored[index]
 
     def kept(self, stored: int, index: int) -> int:
@@ -216,11 +217,11 @@ def check_hierarchy(model: Model) -> None:
     """Raise `WriteError` if parents are missing or form a cycle."""
     for part in model.parts:
         if part.parent >= len(model.parts):
-            raise WriteError(f"the parent of {part.name!r} is not one of the parts", remedy="Export it too")
+            raise WriteError(say("the parent of {!r} is not one of the parts", part.name), remedy="Export it too")
     try:
         parents_first([part.parent for part in model.parts])
     except ValueError as cycle:
-        raise WriteError(f"in the hierarchy, {cycle}", remedy="Clear a parent") from None
+        raise WriteError(say("in the hierarchy, {}", cycle), remedy="Clear a parent") from None
 
 
 def refuse(model: Model, before: Model | None = None) -> None:
@@ -236,8 +237,10 @@ def refuse(model: Model, before: Model | None = None) -> None:
         source = model.parts[finding.part].source if finding.part >= 0 else -1
         worst = known.get((source, _sentence_kind(finding.problem)), -1)
         if finding.problem.fatal and len(finding.problem.elements) > worst:
-            part = f"{model.parts[finding.part].name!r}: " if finding.part >= 0 else ""
-            raise WriteError(f"{part}{finding.problem.sentence}", remedy=finding.problem.remedy)
+            sentence = finding.problem.sentence
+            if finding.part >= 0:
+                sentence = say("{!r}: {}", model.parts[finding.part].name, sentence)
+            raise WriteError(sentence, remedy=finding.problem.remedy)
 
 
 def _sentence_kind(problem: Problem) -> str:
@@ -261,7 +264,8 @@ def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:
 def problems_of_name(name: str) -> Iterator[Problem]:
     """Yield problems of the name of a model's file (without suffix) that the game would refuse."""
     if len(name) > LONGEST_FILE_NAME:
-        yield whole(f"the name {name!r} is longer than {LONGEST_FILE_NAME} characters", "Shorten the file's name")
+        words = "the name {!r} is longer than {} characters"
+        yield whole(say(words, name, LONGEST_FILE_NAME), "Shorten the file's name")
 
 
 def _warning(sentence: str, remedy: str) -> Problem:
@@ -272,16 +276,18 @@ def _problems_of_model(model: Model) -> Iterator[Problem]:
     if not model.parts:
         yield whole("it has no sub-object", "Add a mesh to it")
     if len(model.parts) > MOST_SUB_OBJECTS:
-        yield whole(f"{len(model.parts)} sub-objects, the game supports {MOST_SUB_OBJECTS}", "Join some of them")
+        words = "{} sub-objects, the game supports {}"
+        yield whole(say(words, len(model.parts), MOST_SUB_OBJECTS), "Join some of them")
     if (depth := _depth(model)) > DEEPEST:
-        yield whole(f"the hierarchy is {depth} levels deep, the game supports {DEEPEST}", "Flatten the hierarchy")
+        words = "the hierarchy is {} levels deep, the game supports {}"
+        yield whole(say(words, depth, DEEPEST), "Flatten the hierarchy")
     yield from problems_of_name(model.name)
     yield from _problems_of_textures(model)
     guns = len(model.of_kind(PointKind.GUN))
     if guns > MOST_GUNS:
-        yield _warning(f"{counted(guns, 'gun point')}, the game supports {MOST_GUNS}", "Delete some")
+        yield _warning(say("{:# gun point|# gun points}, the game supports {}", guns, MOST_GUNS), "Delete some")
     if len(model.of_kind(PointKind.GROUND)) > MOST_GROUND_POINTS:
-        yield _warning(f"more than {MOST_GROUND_POINTS} ground points", "Delete some")
+        yield _warning(say("more than {} ground points", MOST_GROUND_POINTS), "Delete some")
     yield from _problems_of_batteries(model, guns)
 
 
@@ -290,29 +296,31 @@ def _problems_of_textures(model: Model) -> Iterator[Problem]:
     lowered = {name.lower() for name in model.textures}
     count = len(model.textures) + len({name.lower() for name in used} - lowered)
     if count > MOST_TEXTURES:
-        yield whole(f"{counted(count, 'texture')}, the game supports {MOST_TEXTURES}", "Use fewer materials")
+        yield whole(say("{:# texture|# textures}, the game supports {}", count, MOST_TEXTURES), "Use fewer materials")
     for name in sorted(used | {*model.textures}):
         if len(name) > LONGEST_TEXTURE:
-            yield whole(
-                f"the texture's name {name!r} is longer than {LONGEST_TEXTURE} characters", "Rename the texture"
-            )
+            words = "the texture's name {!r} is longer than {} characters"
+            yield whole(say(words, name, LONGEST_TEXTURE), "Rename the texture")
 
 
 def _problems_of_batteries(model: Model, guns: int) -> Iterator[Problem]:
     if len(model.batteries) > MOST_BATTERIES:
-        yield whole(
-            f"{counted_plural(len(model.batteries), 'batteries')}, the game supports {MOST_BATTERIES}", "Delete some"
-        )
+        words = "{:# battery|# batteries}, the game supports {}"
+        yield whole(say(words, len(model.batteries), MOST_BATTERIES), "Delete some")
     for index, battery in enumerate(model.batteries):
         for numbers, most, what in ((battery.guns, guns, "gun"), (battery.turrets, len(model.parts), "turret")):
             if len(numbers) > MOST_IN_BATTERY:
-                yield whole(
-                    f"battery {index} has {len(numbers)} {what}s, the game supports {MOST_IN_BATTERY}", "Split it"
-                )
+                words = "battery {} has {} guns, the game supports {}"
+                if what == "turret":
+                    words = "battery {} has {} turrets, the game supports {}"
+                yield whole(say(words, index, len(numbers), MOST_IN_BATTERY), "Split it")
             if any(not 0 <= one < most for one in numbers):
-                yield whole(f"battery {index} names a {what} that is not there", "Correct its list")
+                words = "battery {} names a gun that is not there"
+                if what == "turret":
+                    words = "battery {} names a turret that is not there"
+                yield whole(say(words, index), "Correct its list")
         if any(gun > 255 for gun in battery.guns):
-            yield whole(f"battery {index} names a gun above 255", "Put the gun points it uses first")
+            yield whole(say("battery {} names a gun above 255", index), "Put the gun points it uses first")
 
 
 def _depth(model: Model) -> int:
@@ -327,14 +335,13 @@ def _problems_of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterat
     mesh, command = part.mesh, parse_property(part.properties)
     count, faces = len(mesh.positions), len(mesh.counts)
     if count > MOST_VERTICES:
-        yield whole(
-            f"{counted_plural(count, 'vertices')}, the game supports {MOST_VERTICES}",
-            "Separate it into several objects",
-        )
+        words = "{:# vertex|# vertices}, the game supports {}"
+        yield whole(say(words, count, MOST_VERTICES), "Separate it into several objects")
     if faces > MOST_FACES:
-        yield whole(f"{counted(faces, 'face')}, the game supports {MOST_FACES}", "Separate it into several objects")
+        words = "{:# face|# faces}, the game supports {}"
+        yield whole(say(words, faces, MOST_FACES), "Separate it into several objects")
     if len(part.name) > LONGEST_NAME:
-        yield whole(f"its name is longer than {LONGEST_NAME} characters", "Rename it")
+        yield whole(say("its name is longer than {} characters", LONGEST_NAME), "Rename it")
     if len(part.properties) > LONGEST_PROPERTIES or len(part.properties.partition("=")[0]) >= LONGEST_COMMAND:
         yield whole("its property string is too long for the game", "Shorten it")
     if not faces and has_children:
@@ -342,7 +349,7 @@ def _problems_of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterat
     kind = command.kind if command is not None and command.works else None
     yield from _problems_of_faces(part, kind, shapes=shapes)
     if command is not None and command.problem:
-        yield _warning(f"{part.properties}: {command.problem}", "Correct its property string")
+        yield _warning(say("{}: {}", part.properties, command.problem), "Correct its property string")
     if part.properties.endswith("=") and command is None:
         yield _warning("its property string ends in =; the game would read past it", "Correct it")
     if kind in _CHILDLESS and has_children:
@@ -359,27 +366,51 @@ def _problems_of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterat
     mesh = part.mesh
     counts, corners = mesh.counts, mesh.corners
     inside = polygons.all_in_face((corners >= 0) & (corners < len(mesh.positions)), counts)
-    yield from some(~inside, "faces", "point to a vertex that does not exist", "Validate the mesh", fatal=True)
-    yield from some(counts > MOST_CORNERS, "faces", f"have more than {MOST_CORNERS} corners", "Cut them", fatal=True)
+    yield from some(
+        ~inside, "face|faces", "{0:points|point} to a vertex that does not exist", "Validate the mesh", fatal=True
+    )
+    yield from some(
+        counts > MOST_CORNERS,
+        "face|faces",
+        "{0:has|have} more than {2} corners",
+        "Cut {0:it|them}",
+        fatal=True,
+        values=(MOST_CORNERS,),
+    )
     many = (counts > MOST_COLLIDING_CORNERS) & (counts <= MOST_CORNERS)
-    yield from some(many, "faces", f"have more than {MOST_COLLIDING_CORNERS} corners; nothing hits them", "Cut them")
+    yield from some(
+        many,
+        "face|faces",
+        "{0:has|have} more than {2} corners; nothing hits {0:it|them}",
+        "Cut {0:it|them}",
+        values=(MOST_COLLIDING_CORNERS,),
+    )
     finite: NDArray[np.bool_] = np.all(np.isfinite(mesh.positions), axis=1)
-    yield from some(~finite, "vertices", "have a NaN or infinite position", "Delete them", Domain.VERTEX)
-    yield from some(counts < 3, "faces", "have fewer than three corners", "Delete them", fatal=True)
+    yield from some(
+        ~finite, "vertex|vertices", "{0:has|have} a NaN or infinite position", "Delete {0:it|them}", Domain.VERTEX
+    )
+    yield from some(counts < 3, "face|faces", "{0:has|have} fewer than three corners", "Delete {0:it|them}", fatal=True)
     if shapes and inside.all() and finite.all() and len(counts):
         yield from _problems_of_shapes(part)
     if kind in _SINGLE_FACE:
         if len(counts) != 1:
-            yield _warning(f"{part.properties} wants exactly one face, it has {len(counts)}", "Leave one face")
+            yield _warning(say("{} wants exactly one face, it has {}", part.properties, len(counts)), "Leave one face")
         yield from some(
-            counts > MOST_BILLBOARD_CORNERS, "faces", f"have more than {MOST_BILLBOARD_CORNERS} corners", "Cut them"
+            counts > MOST_BILLBOARD_CORNERS,
+            "face|faces",
+            "{0:has|have} more than {2} corners",
+            "Cut {0:it|them}",
+            values=(MOST_BILLBOARD_CORNERS,),
         )
     if kind is Kind.FACING:
         index = np.zeros(len(counts), np.int64) if mesh.material_index is None else mesh.material_index
         textured = np.array([bool(material.texture) for material in mesh.materials] or [False])
         plain = np.logical_not(textured[np.clip(index, 0, len(textured) - 1)])
         yield from some(
-            plain, "faces", "have no texture, which faces that always look at the camera need", "Give them one"
+            plain,
+            "face|faces",
+            "{0:has|have} no texture, which faces that always look at the camera need",
+            "Give {0:it|them} one",
         )
 
 
@@ -390,11 +421,16 @@ def _problems_of_shapes(part: Part) -> Iterator[Problem]:
     counts = mesh.counts[whole_faces]
     wrong = np.zeros(len(mesh.counts), np.bool_)
     wrong[whole_faces] = np.logical_not(polygons.normals(mesh.positions, counts, corners).any(axis=1))
-    yield from some(wrong, "faces", "have no area", "Delete them, or merge their vertices")
+    yield from some(wrong, "face|faces", "{0:has|have} no area", "Delete {0:it|them}, or merge {0:its|their} vertices")
     concave = np.zeros_like(wrong)
     concave[whole_faces] = polygons.concave(mesh.positions, counts, corners)
-    yield from some(concave & ~wrong, "faces", "are not convex; the game draws them as fans", "Triangulate them")
+    yield from some(
+        concave & ~wrong,
+        "face|faces",
+        "{0:is|are} not convex; the game draws {0:it|them} as fans",
+        "Triangulate {0:it|them}",
+    )
     extent = float(np.linalg.norm(np.ptp(mesh.positions.astype(np.float64), axis=0)))
     not_flat = np.zeros_like(wrong)
     not_flat[whole_faces] = polygons.distances_from_plane(mesh.positions, counts, corners) > FLAT * max(extent, 1e-9)
-    yield from some(not_flat & ~wrong, "faces", "are not flat", "Triangulate them")
+    yield from some(not_flat & ~wrong, "face|faces", "{0:is|are} not flat", "Triangulate {0:it|them}")

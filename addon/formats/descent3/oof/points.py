@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ....core import rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.report import Report, counted
+from ....core.report import Report, say
 from .. import strings
 from .document import (
     GUN_PARENTS_SINCE,
@@ -81,9 +81,8 @@ def _up_vectors(document: Oof, count: int, report: Report) -> NDArray[np.float32
         vectors: NDArray[np.float32] = ups.rows["direction"]
         return vectors
     if ups is not None:
-        report.warn(
-            f"{counted(len(ups.rows), 'up vector')} for {counted(count, 'attach point')}: the game ignores them"
-        )
+        words = "{:# up vector|# up vectors} for {:# attach point|# attach points}: the game ignores them"
+        report.warn(say(words, len(ups.rows), count))
     return None
 
 
@@ -144,16 +143,15 @@ def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | 
     rows, sources = np.zeros(len(points), layout), _sources(points, len(stored))
     for row, point, source in zip(rows, points, sources, strict=True):
         if point.direction is None:
-            raise WriteError(f"a {kind.value} has no direction", remedy="Give it one")
+            raise WriteError(say("a {} has no direction", kind.value), remedy="Give it one")
         row["position"] = space.descent_points(np.asarray(point.position, np.float32))
         row["direction"] = space.descent_points(np.asarray(point.direction, np.float32))
         if not without_parent:
             old_parent = int(stored[source]["parent"]) if source >= 0 else -1
             row["parent"] = match.kept(old_parent, point.parent)
         elif point.parent != match.base_indices.get(0, 0):
-            raise WriteError(
-                f"this version's {kind.value}s all belong to sub-object 0", remedy="Convert the file to version 2300"
-            )
+            words = "this version's {}s all belong to sub-object 0"
+            raise WriteError(say(words, kind.value), remedy="Convert the file to version 2300")
     _keep_stored(rows, stored, sources, ("position", "direction"))
     return rows
 
@@ -169,7 +167,7 @@ def _keep_stored(
     """Restore the base's bits in unchanged rows. Raises `WriteError` if new numbers are NaN or infinite."""
     for name in fields:
         rows[name], fresh = rebase.restore_from_sources(rows[name], old[name], sources)
-        rebase.refuse_not_finite(f"the {name} of a point is NaN or infinite", "Move it", rows[name][fresh])
+        rebase.refuse_not_finite(say("the {} of a point is NaN or infinite", name), "Move it", rows[name][fresh])
 
 
 def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[np.void] | None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ....core import rotation, space
 from ....core.model import parents_first
-from ....core.report import Report
+from ....core.report import Report, say
 from .document import Batteries, Oof
 from .model import Floats, Motion, Singles
 from .track import Keys, Track, rotation_matrices, tracks_of
@@ -294,11 +294,11 @@ def keyed_motions(
         tolerances = max(TOLERANCE / max(lever, 1), _LEAST_TOLERANCE), TOLERANCE
         fast = _fast_ticks(motion, _FEW_FAST if few else tolerances)
         if len(fast) > left:
-            report.warn(
-                f"rotates fast: from tick {motion.first + int(fast[left])} on, only whole ticks show the game's "
-                "poses; between them Blender rotates evenly",
-                part.label,
+            words = (
+                "rotates fast: from tick {} on, only whole ticks show the game's poses; between them Blender rotates "
+                "evenly"
             )
+            report.warn(say(words, motion.first + int(fast[left])), part.label)
             fast = fast[:left]
         left -= 0 if few else len(fast)
         result.append(_keyed(motion, fast, _FEW if few else tolerances, motion.key_rows if few else None))

@@ -20,7 +20,7 @@ from ....core import rotation, space
 from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.report import Report, changed_count
+from ....core.report import Report, changed_count, say
 from .document import (
     FULL_TURN,
     POSITION_KEY,
@@ -52,7 +52,7 @@ def decode_motions(document: Oof, tracks: list[Track], report: Report) -> list[M
     result: list[Motion | None] = [None] * len(parts)
     spans = {index: tracks[index].span for index in moving}
     if sum(last - first + 1 for first, last in spans.values()) > MOST_TICKS:
-        report.warn(f"the motions last more than {MOST_TICKS} ticks; left out here, kept for export")
+        report.warn(say("the motions last more than {} ticks; left out here, kept for export", MOST_TICKS))
         return result
     for index in moving:
         track = tracks[index]
@@ -144,7 +144,7 @@ def encode_tracks(model: Model, base: Oof, match: Match, precision: Precision) -
     any_positions = positions is not None or any(len(track.position) for track in tracks)
     if rotations is not None or any_positions or any(len(track.rotation) for track in tracks):
         if not timed:
-            raise WriteError(f"version {base.version} has no times", remedy="Convert the file to version 2300")
+            raise WriteError(say("version {} has no times", base.version), remedy="Convert the file to version 2300")
         keys = _by_stored_index([track.rotation for track in tracks], match, ROTATION_KEY)
         result.values[b"RANI"] = RotationTracks(*keys)
     if any_positions:
@@ -174,7 +174,8 @@ def _encode_track(
     if motion is None:
         return result
     if not (np.isfinite(motion.rotations).all() and np.isfinite(motion.displacements).all()):
-        raise WriteError(f"the motion of {part.label!r} holds NaN or infinite values", remedy="Clean up its F-curves")
+        words = "the motion of {!r} holds NaN or infinite values"
+        raise WriteError(say(words, part.label), remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
     same_rotation, same_position = _same_ticks(before, motion, precision)
     same_span = _has_same_span(before, motion)
@@ -190,7 +191,8 @@ def _encode_track(
         changes.lines.append(f"{part.label}: {keys}")
         fastest = largest_step(motion, same_rotation)
         if fastest > precision.step:
-            changes.left_out.append(f"{part.label} turns {fastest:.0f}° in one tick: the game rotates the shorter way")
+            words = "{} turns {:.0f}° in one tick: the game rotates the shorter way"
+            changes.left_out.append(say(words, part.label, fastest))
     if not keeps_position or not one_range:
         # With a different range of its own the game plays position keys at other ticks than their start.
         stored = before.position.rows if before.rotation.range == before.position.range else before.position.rows[:0]
@@ -215,7 +217,7 @@ def _encode_spin(part: Part, axis: Floats, before: Track, ticks: tuple[int, int]
     if _same_axis(spin_axis(before), axis):
         return before
     if not np.isfinite(axis).all():
-        raise WriteError(f"the axis of rotation of {part.label!r} is NaN or infinite", remedy="Set it again")
+        raise WriteError(say("the axis of rotation of {!r} is NaN or infinite", part.label), remedy="Set it again")
     wanted = before.rotation.range
     if wanted is None or wanted[1] <= wanted[0]:
         wanted = ticks[0], max(ticks[1], ticks[0] + 1)
@@ -243,10 +245,8 @@ def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track], p
         if part.spin_axis is not None and not _same_axis(spin_axis(old), part.spin_axis):
             same = False
         if not same or not match.same:
-            raise WriteError(
-                f"{part.name!r}: keys of version {base.version} have no times and cannot be changed",
-                remedy="Convert the file to version 2300 first",
-            )
+            words = "{!r}: keys of version {} have no times and cannot be changed"
+            raise WriteError(say(words, part.name, base.version), remedy="Convert the file to version 2300 first")
 
 
 # Keys of an edited motion --------------------------------------------------------------------------------------------

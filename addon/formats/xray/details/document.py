@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ....core import names
 from ....core.binary import Bytes, Reader, Writer, warn_not_finite
-from ....core.report import Report, counted
+from ....core.report import Report, counted, say
 from ....core.walk import Entries, View, Views, fields
 from .. import dm
 from ..chunks import (
@@ -81,7 +81,7 @@ class Header:
         """Read a header. Raises `ReadError` for a version whose slots are not known."""
         version = reader.u32("the version")
         if version not in SLOTS:
-            raise reader.error(f"details of version {version} are not known (known: 2 and 3)")
+            raise reader.error(say("details of version {} are not known (known: 2 and 3)", version))
         models = reader.u32("the number of models")
         offset = reader.i32("the grid's offset"), reader.i32("the grid's offset")
         return cls(version, models, offset, (reader.u32("the grid's size"), reader.u32("the grid's size")))
@@ -130,7 +130,7 @@ def new(models: Sequence[Dm], slots: NDArray[np.void], size: tuple[int, int], of
     """
     header = Header(NEWEST, len(models), offset, size)
     if len(slots) != header.slots:
-        raise ValueError(f"{counted(len(slots), 'slot')} for a grid of {header.slots}")
+        raise ValueError(say("{:# slot|# slots} for a grid of {}", len(slots), header.slots))
     model_run = ChunkRun([Chunk(number, dm.write(model)) for number, model in enumerate(models)])
     run = ChunkRun([Chunk(number, b"") for number in (MODEL_LIST, SLOT_LIST, HEADER)])
     return Details(header, dict(enumerate(models)), slots, run, model_run)
@@ -156,11 +156,13 @@ def read(data: bytes, file: str, report: Report) -> Details:
     run = read_chunks(reader, report)
     head_chunk, slot_chunk, model_list = (run.first(number) for number in (HEADER, SLOT_LIST, MODEL_LIST))
     if head_chunk is None or slot_chunk is None:
-        what = "header (chunk 0x0)" if head_chunk is None else "list of slots (chunk 0x2)"
-        raise reader.error(f"there is no {what}", "Check that this is a level.details, copied whole")
+        words = "there is no list of slots (chunk 0x2)"
+        if head_chunk is None:
+            words = "there is no header (chunk 0x0)"
+        raise reader.error(words, "Check that this is a level.details, copied whole")
     head, slot_body = open_chunk(head_chunk, reader), open_chunk(slot_chunk, reader)
     header = Header.read(head)
-    slots = slot_body.array(SLOTS[header.version], header.slots, what=f"{counted(header.slots, 'slot')}")
+    slots = slot_body.array(SLOTS[header.version], header.slots, what=counted(header.slots, "slot"))
     model_run = ChunkRun([])
     models: dict[int, Dm] = {}
     if model_list is not None:
@@ -170,16 +172,17 @@ def read(data: bytes, file: str, report: Report) -> Details:
             if chunk.plain_id not in models:
                 models[chunk.plain_id] = dm.read_model(open_chunk(chunk, inside), report)
     if len(models) != header.models or any(number >= header.models for number in models):
-        report.warn(f"the header says {counted(header.models, 'model')}, the file has {len(models)}")
+        report.warn(say("the header says {:# model|# models}, the file has {}", header.models, len(models)))
     document = Details(header, models, slots, run, model_run, head.rest(), slot_body.rest(), file)
     if not warn_not_finite(report, "slots", slots) and header.version == 2:
         with np.errstate(over="ignore"):  # the difference of two floats of a broken file
             warn_not_finite(report, "heights of slots", height_of(slots).astype(np.float32))
-    for rest, what in ((document.header_rest, "header"), (document.slots_rest, "slots")):
-        if len(rest):
-            report.warn(f"{counted(len(rest), 'extra byte')} after the {what}; kept")
+    if len(document.header_rest):
+        report.warn(say("{:# extra byte|# extra bytes} after the header; kept", len(document.header_rest)))
+    if len(document.slots_rest):
+        report.warn(say("{:# extra byte|# extra bytes} after the slots; kept", len(document.slots_rest)))
     for chunk in run.others((HEADER, MODEL_LIST, SLOT_LIST)):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
+        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
     return document
 
 

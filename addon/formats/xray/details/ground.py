@@ -25,7 +25,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted
+from ....core.report import Report, counted, say
 from ....core.scratch import scratch
 from .. import dm
 from ..chunks import Chunk, ChunkRun
@@ -82,9 +82,9 @@ def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) 
     Raises `WriteError` if the numbers of points and slots differ, or if a value does not fit a slot.
     """
     if len(ground.positions) != len(base.slots):
+        words = "{!r} has {:# point|# points}, the grid has {:# slot|# slots}"
         raise WriteError(
-            f"{ground.name!r} has {counted(len(ground.positions), 'point')}, "
-            f"the grid has {counted(len(base.slots), 'slot')}",
+            say(words, ground.name, len(ground.positions), len(base.slots)),
             remedy="Import the grid again: its points must not be deleted, joined or added to",
         )
     problems.refuse(_out_of_range(ground, base), ground.name)
@@ -107,7 +107,8 @@ def report_missing(document: Details, named: set[int], report: Report) -> None:
     """Warn about models in ``named`` (those that slots refer to) that are not in the file."""
     missing = sorted(named - set(document.models))
     if missing:
-        report.warn(f"slots refer to models that are not in the file: {', '.join(map(str, missing))}", document.name)
+        words = "slots refer to models that are not in the file: {}"
+        report.warn(say(words, ", ".join(map(str, missing))), document.name)
 
 
 def slot_blocks(document: Details) -> Iterator[Details]:
@@ -195,7 +196,7 @@ def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[np.v
     height_edited = np.logical_not(
         quantum.unedited(heights, old_heights, 0 if is_old_version else HEIGHT_STEP, magnitude=magnitude_sum)
     )
-    message = f"a height of {ground.name!r} is NaN or infinite"
+    message = say("a height of {!r} is NaN or infinite", ground.name)
     rebase.refuse_not_finite(message, "Set it again", grounds[ground_edited], heights[height_edited])
     new = SlotValues(
         np.where(ground_edited, grounds, values.ground),
@@ -255,7 +256,8 @@ def _steps(
 def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], changes: Changes) -> None:
     """Replace the models of ``document``, which is a copy of ``base``."""
     if len(models) > MODELS:
-        raise WriteError(f"{counted(len(models), 'detail model')}, the game supports {MODELS}", remedy="Leave some out")
+        words = "{:# detail model|# detail models}, the game supports {}"
+        raise WriteError(say(words, len(models), MODELS), remedy="Leave some out")
     numbered = dict(models)
     changes.resized("models", len(base.models), len(models))
     different = [
@@ -281,9 +283,14 @@ def _out_of_range(ground: Mesh, base: Details) -> Iterator[Problem]:
         values = ground.values(name, Domain.VERTEX)
         if values is not None:
             wrong = np.logical_or(values < EMPTY, values > highest)
-            remedy = f"Give them a number from 0 to {highest}, or {EMPTY} for none"
             yield from problems.some(
-                wrong, "slots", f"have a {name} the file cannot store", remedy, Domain.VERTEX, fatal=True
+                wrong,
+                "slot|slots",
+                "{0:has|have} a {2} the file cannot store",
+                "Give {0:it|them} a number from 0 to {3}, or {4} for none",
+                Domain.VERTEX,
+                fatal=True,
+                values=(name, highest, EMPTY),
             )
 
 
@@ -293,13 +300,20 @@ def _heights_out_of_range(ground: Mesh) -> Iterator[Problem]:
     highest = LOWEST + MOST_GROUND * GROUND_STEP
     with np.errstate(invalid="ignore"):
         wrong = (heights < LOWEST - GROUND_STEP) | (heights > highest + GROUND_STEP)
-    what = f"lie below {LOWEST:g} or above {highest:g} m, which the file cannot store"
-    yield from problems.some(wrong, "slots", what, "Move them", Domain.VERTEX)
+    what = "{0:lies|lie} below {2:g} or above {3:g} m, which the file cannot store"
+    remedy = "Move {0:it|them}"
+    yield from problems.some(wrong, "slot|slots", what, remedy, Domain.VERTEX, values=(LOWEST, highest))
     slot_heights = ground.values(HEIGHT, Domain.VERTEX)
     if slot_heights is not None:
         wrong = np.logical_or(slot_heights < -HEIGHT_STEP, slot_heights > (MOST_HEIGHT + 1) * HEIGHT_STEP)
-        what = f"are less than 0 or more than {MOST_HEIGHT * HEIGHT_STEP:g} m high, which the file cannot store"
-        yield from problems.some(wrong, "slots", what, "Give them another height", Domain.VERTEX)
+        yield from problems.some(
+            wrong,
+            "slot|slots",
+            "{0:is|are} less than 0 or more than {2:g} m high, which the file cannot store",
+            "Give {0:it|them} another height",
+            Domain.VERTEX,
+            values=(MOST_HEIGHT * HEIGHT_STEP,),
+        )
 
 
 def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Iterator[Problem]:
@@ -312,13 +326,15 @@ def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Ite
         yield from _heights_out_of_range(ground)
     count = len(base.models) if models is None else models
     if count > MODELS:
-        yield problems.whole(f"it has {counted(count, 'detail model')}, the game supports {MODELS}", "Leave some out")
+        words = "it has {:# detail model|# detail models}, the game supports {}"
+        yield problems.whole(say(words, count, MODELS), "Leave some out")
     for name in MODEL:
         values = ground.values(name, Domain.VERTEX)
         if values is not None:
             wrong = np.logical_and(values >= count, values <= _MOST_MODEL[base.header.version])
-            what = f"have a {name} that is not one of the file's {counted(count, 'model')}"
-            yield from problems.some(wrong, "slots", what, "Choose another, or add the model", Domain.VERTEX)
+            what = "{0:has|have} a {2} that is not one of the file's {3:# model|# models}"
+            remedy = "Choose another, or add the model"
+            yield from problems.some(wrong, "slot|slots", what, remedy, Domain.VERTEX, values=(name, count))
 
 
 # The grid: slots where points are -------------------------------------------------------------------------------------
@@ -360,10 +376,18 @@ def find_misplaced(points: Mesh, header: Header) -> Iterator[Problem]:
     """Yield fatal problems: points outside the grid, and several points in one slot."""
     numbers = slot_numbers(points, header)
     remedy = "Delete them, or move them into the grid"
-    yield from problems.some(numbers < 0, "faces", "are outside all slots", remedy, Domain.VERTEX, fatal=True)
-    what = "are in the slot of another face"
+    yield from problems.some(
+        numbers < 0,
+        "face|faces",
+        "{0:is|are} outside all slots",
+        "Delete {0:it|them}, or move {0:it|them} into the grid",
+        Domain.VERTEX,
+        fatal=True,
+    )
     remedy = "Delete all but one of each slot; undo triangulating"
-    yield from problems.some(_is_repeated(numbers), "faces", what, remedy, Domain.VERTEX, fatal=True)
+    yield from problems.some(
+        _is_repeated(numbers), "face|faces", "{0:is|are} in the slot of another face", remedy, Domain.VERTEX, fatal=True
+    )
 
 
 def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
@@ -376,13 +400,12 @@ def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
     problems.refuse(find_misplaced(points, header), points.name)
     moved_sideways = int(np.count_nonzero(_slots_by_position(points, header) != numbers))
     if moved_sideways:
-        report.warn(
-            f"faces moved sideways, whose slots are exported at their old positions: {moved_sideways}", points.name
-        )
+        words = "faces moved sideways, whose slots are exported at their old positions: {}"
+        report.warn(say(words, moved_sideways), points.name)
     if len(numbers) == count and np.array_equal(numbers, np.arange(count)):
         return points
     if count > len(numbers):
-        report.warn(f"slots without a face, where nothing grows: {count - len(numbers)}", points.name)
+        report.warn(say("slots without a face, where nothing grows: {}", count - len(numbers)), points.name)
     result = decode(base, Report())
     is_lost = np.ones(count, np.bool_)
     is_lost[numbers] = False
@@ -405,19 +428,18 @@ def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
     """
     positions = points.positions[:, :2].astype(np.float64)
     if not len(positions):
-        raise WriteError(f"{points.name!r} has no faces", remedy="Draw a grid of squares of 2 m")
+        raise WriteError(say("{!r} has no faces", points.name), remedy="Draw a grid of squares of 2 m")
     if not np.isfinite(positions).all() or np.abs(positions).max() > 2**30:
-        raise WriteError(f"a vertex of {points.name!r} has a NaN or infinite position", remedy="Move or delete it")
+        words = "a vertex of {!r} has a NaN or infinite position"
+        raise WriteError(say(words, points.name), remedy="Move or delete it")
     if sorted(models) != list(range(len(models))):
-        raise ValueError(f"models numbered {sorted(models)}")
+        raise ValueError(say("models numbered {}", sorted(models)))
     cells = np.floor(positions / SLOT_SIZE).astype(np.int64)
     low, high = cells.min(axis=0), cells.max(axis=0)
     width, depth = (high - low + 1).tolist()
     if width * depth > MOST_SLOTS:
-        raise WriteError(
-            f"the faces of {points.name!r} are spread over {width} x {depth} slots",
-            remedy="Leave out those that lie far away",
-        )
+        words = "the faces of {!r} are spread over {} x {} slots"
+        raise WriteError(say(words, points.name, width, depth), remedy="Leave out those that lie far away")
     slots = empty_slots(width * depth)
     return new([models[number] for number in sorted(models)], slots, (width, depth), (int(-low[0]), int(-low[1])))
 
@@ -430,9 +452,15 @@ def find_orphans(points: Mesh, gone: Iterable[int]) -> Iterator[Problem]:
         if values is not None and len(numbers):
             wrong = np.isin(values, numbers)
             missing = ", ".join(map(str, np.unique(values[wrong]).tolist()))
-            what = f"have a {name} that is missing ({missing})"
-            remedy = "Give them another model or none, or restore the missing one"
-            yield from problems.some(wrong, "slots", what, remedy, Domain.VERTEX, fatal=True)
+            yield from problems.some(
+                wrong,
+                "slot|slots",
+                "{0:has|have} a {2} that is missing ({3})",
+                "Give {0:it|them} another model or none, or restore the missing one",
+                Domain.VERTEX,
+                fatal=True,
+                values=(name, missing),
+            )
 
 
 def renumbered(points: Mesh, old: Sequence[int]) -> Mesh:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
-from ....core.report import Report, counted_plural
+from ....core.report import Report, say
 from ..chunks import (
     Chunk,
     ChunkRun,
@@ -89,7 +89,7 @@ def read_visuals(reader: Reader, report: Report) -> Visuals:
         identifier, size = _CHUNK.unpack_from(table.data, at)
         if size > end - at - _CHUNK.size:
             reader.position = at
-            problem = f"visual {identifier} claims {size} bytes, {end - at - _CHUNK.size} are left"
+            problem = say("visual {} claims {} bytes, {} are left", identifier, size, end - at - _CHUNK.size)
             raise reader.error(problem, DAMAGED)
         at += _CHUNK.size
         inner = list(_chunks(table.data, at, at + size))
@@ -102,7 +102,7 @@ def read_visuals(reader: Reader, report: Report) -> Visuals:
         at += size
     tail = table.data[at:]
     if len(tail):
-        report.warn(f"{counted_plural(len(tail), 'extra bytes')} after the last visual; kept", reader.chunk)
+        report.warn(say("{:# extra byte|# extra bytes} after the last visual; kept", len(tail)), reader.chunk)
     for path in table.unreadable:
         report.warn("the visual's chunks do not fit into it; kept unchanged, not shown", path)
     return _to_visuals(table, tail, report)
@@ -166,9 +166,8 @@ def _to_visuals(table: _ChunkTable, tail: Bytes, report: Report) -> Visuals:
     ]
     opaque_count = int(np.count_nonzero((entries["kind"] == Kind.OPAQUE) & (entries["depth"] > 0)))
     if opaque_count:
-        report.warn(
-            f"{counted_plural(opaque_count, 'chunks')} of visuals of unknown meaning or wrong size; kept unchanged"
-        )
+        words = "{:# chunk|# chunks} of visuals of unknown meaning or wrong size; kept unchanged"
+        report.warn(say(words, opaque_count))
     for kind, word in ((Kind.HEADER, "bounds of visuals"), (Kind.TREE, "trees"), (Kind.LOD, "impostors")):
         rows = fixed[kind]
         warn_not_finite(report, word, rows["corners"] if kind == Kind.LOD else rows)
@@ -274,7 +273,7 @@ def read(data: bytes, file: str, report: Report) -> Level:
     missing = [number for number in (SHADERS, VISUALS, SECTORS) if run.first(number) is None]
     if missing:
         raise reader.error(
-            f"chunk {missing[0]:#x} is missing (there are {listed(run.chunks)}): not a level, or cut off",
+            say("chunk {:#x} is missing (there are {}): not a level, or cut off", missing[0], listed(run.chunks)),
             "Check that this is the file named `level` of a compiled level, and that it was copied whole",
         )
     rows = {number: _read_rows(run, number, reader, rests, report) for number in _ROWS}
@@ -294,7 +293,7 @@ def read(data: bytes, file: str, report: Report) -> Level:
         rests,
     )
     for chunk in run.others(KNOWN):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
+        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
     return document
 
 
@@ -306,7 +305,7 @@ def read_version(run: ChunkRun, reader: Reader, rests: dict[int, Bytes], report:
     header = run.first(HEADER)
     if header is None:
         raise reader.error(
-            f"there is no header (chunk {HEADER:#x}; there are {listed(run.chunks)}): not a level",
+            say("there is no header (chunk {:#x}; there are {}): not a level", HEADER, listed(run.chunks)),
             "Check that this is the file named `level` or `level.geom` of a compiled level, copied whole",
         )
     inside = open_chunk(header, reader)
@@ -314,8 +313,9 @@ def read_version(run: ChunkRun, reader: Reader, rests: dict[int, Bytes], report:
     if version not in VERSIONS:
         name = OLDER.get(version, "no known build or game")
         inside.position = 0
+        words = "this is a level of version {} ({}); versions {} and {} are read"
         raise inside.error(
-            f"this is a level of version {version} ({name}); versions {VERSIONS[0]} and {VERSIONS[1]} are read",
+            say(words, version, name, VERSIONS[0], VERSIONS[1]),
             "Use the level of a released game, or compile it again with the SDK",
         )
     quality = inside.u16("the quality")
@@ -356,7 +356,7 @@ def _read_rows(run: ChunkRun, number: int, parent: Reader, rests: dict[int, Byte
         return np.zeros(0, layout)
     inside = open_chunk(chunk, parent)
     count = inside.remaining // layout.itemsize
-    rows = inside.array(layout, count, what=f"{count} {noun}")
+    rows = inside.array(layout, count, what=say("{} {}", count, noun))
     keep_rest(inside, number, rests, report)
     warn_not_finite(report, noun, rows)
     return rows
@@ -383,7 +383,7 @@ def _read_sector(reader: Reader, report: Report) -> Sector:
         sector.portals = inside.array("<u2", inside.remaining // 2, what="the portals of a sector")
         keep_rest(inside, _PORTALS, sector.rests, report)
     for other in run.others((_ROOT, _PORTALS)):
-        report.note(f"a chunk of unknown meaning ({other.id:#x}), kept unchanged", reader.chunk)
+        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", other.id), reader.chunk)
     return sector
 
 

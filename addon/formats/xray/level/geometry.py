@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import Bytes, Reader, warn_not_finite
-from ....core.report import Report, counted, counted_plural
+from ....core.report import Report, counted, say
 from ....core.walk import View, Views
 from ..chunks import (
     CHUNK_VIEWS,
@@ -110,7 +110,7 @@ def read(data: Bytes, file: str, report: Report) -> Geometry:
             read_part(inside, document, report)
             keep_rest(inside, number, rests, report)
     for chunk in run.others(KNOWN):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
+        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
     return document
 
 
@@ -121,10 +121,10 @@ def _read_vertices(reader: Reader, document: Geometry, report: Report) -> None:
         declaration = _read_declaration(reader)
         layout = layout_of(declaration, reader)
         size = reader.u32("the number of vertices")
-        rows = reader.array(layout, size, what=counted_plural(size, "vertices"))
+        rows = reader.array(layout, size, what=counted(size, "vertex", "vertices"))
         document.vertices.append(VertexBuffer(declaration, rows))
         for name in layout.names or ():
-            warn_not_finite(report, f"vertex buffer {number}, {name}", rows[name])
+            warn_not_finite(report, say("vertex buffer {}, {}", number, name), rows[name])
 
 
 def _read_declaration(reader: Reader) -> NDArray[np.void]:
@@ -135,7 +135,7 @@ def _read_declaration(reader: Reader) -> NDArray[np.void]:
             reader.position = start
             return reader.array(ELEMENT, count)
     reader.position = start
-    raise reader.error(f"a vertex declaration has no end within {MOST_ELEMENTS} elements")
+    raise reader.error(say("a vertex declaration has no end within {} elements", MOST_ELEMENTS))
 
 
 def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[np.void]:
@@ -149,7 +149,7 @@ def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[np.void
     for element in declaration[:-1]:
         kind, usage = int(element["type"]), int(element["usage"])
         if kind not in TYPES:
-            raise reader.error(f"vertex elements of type {kind} are not known (known: 0 to {max(TYPES)})")
+            raise reader.error(say("vertex elements of type {} are not known (known: 0 to {})", kind, max(TYPES)))
         name = USAGES.get(usage, f"usage{usage}_")
         if usage not in USAGES or usage == 5 or element["index"]:
             name += str(element["index"])
@@ -178,7 +178,7 @@ def _read_indices(reader: Reader, document: Geometry, _report: Report) -> None:
     reader.expect_room(count, "index buffers", 4)
     for _ in range(count):
         size = reader.u32("the number of indices")
-        document.indices.append(reader.array("<u2", size, what=f"{size} indices"))
+        document.indices.append(reader.array("<u2", size, what=say("{} indices", size)))
 
 
 def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
@@ -188,7 +188,7 @@ def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
     rows: list[NDArray[np.void]] = []
     for number in range(count):
         *reserved[number], length = _WINDOWS_HEAD.unpack(reader.take(_WINDOWS_HEAD.size, "a list of windows"))
-        rows.append(reader.array(WINDOW, length, what=counted_plural(length, "windows")))
+        rows.append(reader.array(WINDOW, length, what=counted(length, "window")))
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(one) for one in rows], dtype=np.int64)))
     document.windows = Windows(reserved, Lists(starts, np.concatenate(rows) if rows else np.zeros(0, WINDOW)))
 
@@ -276,10 +276,10 @@ def raw_size(document: Geometry) -> int:
 def problems(document: Geometry) -> Iterator[str]:
     """Yield what the game refuses."""
     if document.version != NEWEST:
-        yield f"version {document.version}; the released games accept {NEWEST} only"
+        yield say("version {}; the released games accept {} only", document.version, NEWEST)
     for number in (VERTICES, INDICES):
         if document.run.first(number) is None:
-            yield f"chunk {number:#x} is missing"
+            yield say("chunk {:#x} is missing", number)
 
 
 def describe(document: Geometry) -> list[str]:

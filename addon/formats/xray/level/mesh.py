@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import space
-from ....core.report import Report, said_of
+from ....core.report import Report, say
 from .document import Kind, Level, Lists, VisualType
 from .geometry import Geometry, VertexBuffer
 
@@ -123,8 +123,8 @@ def drawn(level: Level, geometry: Geometry, report: Report, detail: float = 0.0)
     _take_windows(result, counts, np.where(missing, -1, lists), shared, detail)
     fits = ~missing & _in_buffers(result, geometry)
     if not fits.all():
-        words = "refer to missing vertices or faces of level.geom"
-        report.warn(f"{said_of(int((~fits).sum()), 'visuals', words)}; left out")
+        sentence = "{:# visual refers|# visuals refer} to missing vertices or faces of level.geom; left out"
+        report.warn(say(sentence, int((~fits).sum())))
     return np.asarray(result[fits])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, text
-from ....core.report import agreeing, counted, counted_plural, said_of
+from ....core.report import counted, counted_plural, say
 from ....core.walk import Entries, View, Views, fields
 from ..chunks import CHUNK_VIEWS, headings, kept_size, with_chunks
 from .codec import KNOWN
@@ -98,7 +98,7 @@ def problems(document: Level) -> Iterator[str]:
         yield f"{counted(len(which), 'visual')} without a readable header, first {which[0]}"
     wrong = np.flatnonzero(shaders >= len(document.shaders))
     if len(wrong):
-        yield f"{said_of(len(wrong), 'visuals', 'refer to missing shaders')}, first {wrong[0]}"
+        yield say("{:# visual refers|# visuals refer} to missing shaders, first {}", len(wrong), wrong[0])
     yield from _child_problems(document)
     roots = [sector.root for sector in document.sectors]
     for number, root in enumerate(roots):
@@ -121,7 +121,7 @@ def _child_problems(document: Level) -> Iterator[str]:
     children = visuals.children.rows.astype(np.int64)
     missing = int(((children >= len(visuals)) & (parents >= 0)).sum())
     if missing:
-        yield f"{counted(missing, 'child', 'children')} {agreeing(missing, 'are missing')}"
+        yield say("{:# child is|# children are} missing", missing)
     too_early_parents = int(((children >= parents) & (children < len(visuals)) & (parents >= 0)).sum())
     if too_early_parents:
         yield f"{counted(too_early_parents, 'child', 'children')} after the parent, where the game does not find them"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ....core import names
 from ....core.binary import Reader
 from ....core.errors import WriteError
-from ....core.report import Report, counted, listed, said_of
+from ....core.report import Report, counted, listed, say
 from .document import BLANKS, Head, Include, Line, Ltx, begins_section, is_open, part_of, split_comment
 
 ASCII, CODE_PAGE, UTF_8 = "ascii", "cp1251", "utf-8"
@@ -117,7 +117,7 @@ def _lines(text: str) -> Iterator[Line]:
 
 def _report_oddities(document: Ltx, report: Report) -> None:
     if document.zeros:
-        report.warn(f"{counted(document.zeros, 'zero byte')} after the text; kept")
+        report.warn(say("{:# zero byte|# zero bytes} after the text; kept", document.zeros))
     heads = document.heads
     first = heads[0].line if heads else len(document.lines)
     included = {part.line for part in document.includes}
@@ -126,7 +126,7 @@ def _report_oddities(document: Ltx, report: Report) -> None:
     ]
     if ignored:
         report.warn(
-            "text before the first section, which the game ignores; kept", f"line {document.number(ignored[0])}"
+            "text before the first section, which the game ignores; kept", say("line {}", document.number(ignored[0]))
         )
     for head in heads:
         if re.search(r"\][ \t]+:", document.lines[head.line].code):
@@ -148,7 +148,7 @@ def problems(document: Ltx) -> Iterator[str]:
     for name, lines in list(duplicates.items())[:SHOWN]:
         yield f"the section [{name}] occurs {counted(len(lines), 'time')}, in {_numbered(document, lines)}"
     if len(duplicates) > SHOWN:
-        yield said_of(len(duplicates) - SHOWN, "more sections", "occur repeatedly")
+        yield say("{:# more section occurs|# more sections occur} repeatedly", len(duplicates) - SHOWN)
     start = document.heads[0].line if document.heads else len(document.lines)
     open_quotes = [
         index

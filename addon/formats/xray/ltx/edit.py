@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ....core.errors import WriteError
+from ....core.report import say
 from .codec import ASCII, CODE_PAGE, parsed, write
 from .document import BLANKS, Change, Head, Item, Line, Ltx, cleaned
 from .tree import ConfigFile, Configs, Value
@@ -53,7 +54,7 @@ def _heads(document: Ltx, section: str) -> list[Head]:
     change, name = (Change(sign), name.removesuffix("]")) if bracket else (Change.NONE, section)
     found = [head for head in document.heads if head.name == name.lower() and head.change == change]
     if not found:
-        raise WriteError(f"the file has no section {change}[{name}]", remedy="Name one of its sections")
+        raise WriteError(say("the file has no section {}[{}]", change, name), remedy="Name one of its sections")
     return found
 
 
@@ -118,14 +119,14 @@ def _encodable(document: Ltx, lines: list[Line], text: str) -> Ltx:
 def _check_reading(changed: Ltx, section: str, key: str, text: str) -> None:
     """Raise `WriteError` unless the game would read exactly this value, and all other lines as before."""
     again = parsed(write(changed))
-    problem = "" if list(again.lines) == list(changed.lines) else "it would change how other lines are read"
+    problem: str = "" if list(again.lines) == list(changed.lines) else "it would change how other lines are read"
     if not problem:
         _, item = _find_key(again, section, key)
         if item is None or item.value != cleaned(text):
             problem = "it would be read as something else"
     if problem:
         raise WriteError(
-            f"{key} = {text!r} cannot be written: {problem}",
+            say("{} = {!r} cannot be written: {}", key, text, problem),
             remedy="Leave out line breaks, signs of comments (; and //) and single quotes",
         )
 
@@ -175,9 +176,9 @@ def _target_of(configs: Configs, section: str, key: str, *, of_parents: bool) ->
         return *found.sources[0], value
     if value.change is not Change.NONE:
         raise WriteError(
-            f"[{section}] {key} is a list that several files add to",
+            say("[{}] {} is a list that several files add to", section, key),
             file=value.file.name,
-            remedy=f"Edit line {value.file.document.number(value.line)} by hand",
+            remedy=say("Edit line {} by hand", value.file.document.number(value.line)),
         )
     sources = configs.section(value.section).sources
     file, head = next(

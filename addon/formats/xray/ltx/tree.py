@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ....core.errors import ReadError
-from ....core.report import Report
+from ....core.report import Report, say
 from .codec import parsed, scanned
 from .document import Change, Head, Include, Ltx, words
 
@@ -55,7 +55,7 @@ class ConfigFile:
 
     def place(self, line: int) -> str:
         """Return the position of a line for messages: ``configs/system.ltx, line 12``."""
-        return f"{self.name}, line {self.document.number(line)}"
+        return say("{}, line {}", self.name, self.document.number(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Configs:
         """Return the section of this name in any letter case. Raises `ReadError` if there is none."""
         found = self.sections.get(name.lower())
         if found is None:
-            raise ReadError(f"there is no section [{name}]", remedy="Choose one of the game's sections")
+            raise ReadError(say("there is no section [{}]", name), remedy="Choose one of the game's sections")
         return found
 
     def values(self, name: str) -> dict[str, Value]:
@@ -131,10 +131,10 @@ class Configs:
                 finished[open_names.pop()] = None
             elif parent in open_names:
                 cycle = [*open_names[open_names.index(parent) :], parent]
-                self._refuse(parent, f"the section inherits from itself: {' > '.join(cycle)}")
+                self._refuse(parent, say("the section inherits from itself: {}", " > ".join(cycle)))
             elif parent in self.sections and parent not in finished and parent not in self._values:
                 if len(open_names) >= DEEPEST:
-                    self._refuse(name, f"sections inherit from each other more than {DEEPEST} deep")
+                    self._refuse(name, say("sections inherit from each other more than {} deep", DEEPEST))
                 open_names.append(parent)
                 parents_left.append(iter(self.sections[parent].parents))
         return list(finished)
@@ -155,7 +155,7 @@ class Configs:
             inherited = self._values.get(parent, {})
             work += len(inherited)
             if work > MOST_INHERITED:
-                self._refuse(section.name, f"it inherits more than {MOST_INHERITED} keys")
+                self._refuse(section.name, say("it inherits more than {} keys", MOST_INHERITED))
             result |= inherited
         inherited = dict(result)
         lists: dict[str, tuple[Value | None, list[Value]]] = {}
@@ -273,11 +273,12 @@ class ConfigTree:
             if known is not None and known[0] == stamp and known[1].name == name:
                 return known[1]
             if status.st_size > LARGEST_FILE:
-                raise ReadError(f"it has more than {LARGEST_FILE >> 20} MiB", file=name, remedy="Choose a text file")
+                words = "it has more than {} MiB"
+                raise ReadError(say(words, LARGEST_FILE >> 20), file=name, remedy="Choose a text file")
             data = path.read_bytes()
         except OSError as wrong:
             raise ReadError(
-                f"cannot read it: {wrong.strerror or wrong}", file=str(path), remedy="Check its permissions"
+                say("cannot read it: {}", wrong.strerror or wrong), file=str(path), remedy="Check its permissions"
             ) from wrong
         read = ConfigFile(name, path, data)
         self._files[path] = stamp, read
@@ -315,7 +316,7 @@ class _Loading:
             for parent in section.parents:
                 if parent not in self.sections:
                     file, head = section.sources[0]
-                    self.report.warn(f"no section [{parent}] to inherit from; left out", file.place(head.line))
+                    self.report.warn(say("no section [{}] to inherit from; left out", parent), file.place(head.line))
         return Configs(self.sections, list(self.files.values()))
 
     def _changes_of(self, parts: Sequence[str]) -> Iterator[str]:
@@ -349,7 +350,7 @@ class _Loading:
             return
         self._head_count += 1
         if self._head_count > MOST_SECTIONS:
-            self._refuse(file, head.line, f"there are more than {MOST_SECTIONS} sections", "Remove includes")
+            self._refuse(file, head.line, say("there are more than {} sections", MOST_SECTIONS), "Remove includes")
         if head.change:
             if self.tree.dltx:
                 self._changes.append((file, head))
@@ -385,7 +386,7 @@ class _Loading:
         where = include.line
         wanted = self._resolved(file, include, parts[:-1])
         if len(self._include_stack) >= DEEPEST:
-            self._refuse(file, where, f"files include each other more than {DEEPEST} deep", "Remove this include")
+            self._refuse(file, where, say("files include each other more than {} deep", DEEPEST), "Remove this include")
         names = [wanted[-1]]
         if any(sign in wanted[-1] for sign in "*?"):
             names = self.tree.matching(wanted[:-1], wanted[-1].lower())
@@ -394,12 +395,12 @@ class _Loading:
             below = (*wanted[:-1], name)
             path = self.tree.find(below)
             if path is None:
-                self.report.warn(f"there is no file {include.path!r} to include; left out", file.place(where))
+                self.report.warn(say("there is no file {!r} to include; left out", include.path), file.place(where))
                 return
             if tuple(part.lower() for part in below) in self._include_stack:
-                self._refuse(file, where, f"the file {'/'.join(below)!r} includes itself", "Remove this include")
+                self._refuse(file, where, say("the file {!r} includes itself", "/".join(below)), "Remove this include")
             if self._read_count >= MOST_FILES:
-                self._refuse(file, where, f"more than {MOST_FILES} files are included", "Remove includes")
+                self._refuse(file, where, say("more than {} files are included", MOST_FILES), "Remove includes")
             self._file(below, path)
 
     def _resolved(self, file: ConfigFile, include: Include, folder: Sequence[str]) -> tuple[str, ...]:
@@ -409,16 +410,18 @@ class _Loading:
         for part in re.split(r"[\\/]+", include.path):
             if part == "..":
                 if not result:
-                    self._refuse(file, where, f"{include.path!r} leads out of the game's folders", "Correct the path")
+                    words = "{!r} leads out of the game's folders"
+                    self._refuse(file, where, say(words, include.path), "Correct the path")
                 result.pop()
             elif part not in ("", "."):
                 result.append(part)
         if ":" in include.path:
-            self._refuse(file, where, f"{include.path!r} names a drive", "Write the path relative to this file")
+            self._refuse(file, where, say("{!r} names a drive", include.path), "Write the path relative to this file")
         if any(sign in part for part in result[:-1] for sign in "*?"):
-            self._refuse(file, where, f"{include.path!r} has a mask for folders", "Use * and ? in the file's name only")
+            words = "{!r} has a mask for folders"
+            self._refuse(file, where, say(words, include.path), "Use * and ? in the file's name only")
         if not include.path.strip("\\/. "):
-            self._refuse(file, where, f"{include.path!r} names no file", "Write the name of a file")
+            self._refuse(file, where, say("{!r} names no file", include.path), "Write the name of a file")
         return tuple(result)
 
     def _refuse(self, file: ConfigFile, line: int, problem: str, remedy: str) -> NoReturn:

@@ -16,7 +16,7 @@ from ....core import names
 from ....core.model import Domain, PolygonMesh
 from ....core.polygons import without_area
 from ....core.problems import Problem, some, whole
-from ....core.report import counted, said_of
+from ....core.report import say
 from .. import bones
 from ..omf.document import MOST_BONES
 from .chunk_types import DYNAMIC, VERTEX_FORMAT, ObjectFlags, Surfaces
@@ -62,7 +62,8 @@ def problems(document: Object, most_bones: int = MOST_BONES, most_weights: int |
     model = document.model
     version = model.first(Version)
     if version is None or version.number != OBJECT_VERSION:
-        yield f"the version of the object is {version.number if version is not None else 'missing'}, not 16"
+        words = "the version of the object is missing, not 16"
+        yield say("the version of the object is {}, not 16", version.number) if version is not None else words
     if model.first(ObjectFlags) is None:
         yield "the object has no flags"
     if model.first(Surfaces) is None:
@@ -75,32 +76,33 @@ def problems(document: Object, most_bones: int = MOST_BONES, most_weights: int |
     surfaces = {surface.label.lower() for surface in model.surfaces} if model.first(Surfaces) is not None else None
     for mesh in model.meshes:
         found = _mesh_problems(mesh, surfaces, weight_maps if model.bones else None, most_weights)
-        yield from (f"in mesh {mesh.label!r}: {sentence}" for sentence in found)
+        yield from (say("in mesh {!r}: {}", mesh.label, sentence) for sentence in found)
     for group in names.duplicates(mesh.label for mesh in model.meshes):
-        yield f"the mesh {group[0]!r} occurs {len(group)} times"
+        yield say("the mesh {!r} occurs {} times", group[0], len(group))
 
 
 def _surface_problems(model: Model) -> Iterator[str]:
     for surface in model.surfaces:
         if not surface.shader:
-            yield f"the surface {surface.label!r} has no shader"
+            yield say("the surface {!r} has no shader", surface.label)
         if surface.format != VERTEX_FORMAT or surface.coordinates != 1:
-            yield (
-                f"the surface {surface.label!r} has vertex format {surface.format:#x} and "
-                f"{counted(surface.coordinates, 'texture coordinate')}, not 0x112 and 1"
+            words = (
+                "the surface {!r} has vertex format {:#x} and {:# texture coordinate|# texture coordinates}, not "
+                "0x112 and 1"
             )
+            yield (say(words, surface.label, surface.format, surface.coordinates))
     for group in names.duplicates(surface.label for surface in model.surfaces):
-        yield f"the surface {group[0]!r} occurs {len(group)} times"
+        yield say("the surface {!r} occurs {} times", group[0], len(group))
 
 
 def _bone_problems(model: Model, most_bones: int) -> Iterator[str]:
     labels = [bone.name.lower() for bone in model.bones]
     for group in names.duplicates(labels):
-        yield f"the bone {group[0]!r} occurs {len(group)} times"
+        yield say("the bone {!r} occurs {} times", group[0], len(group))
     if "" in labels:
         yield "a bone without a name"
     if len(labels) > most_bones:
-        yield f"{counted(len(labels), 'bone')}, the game supports {most_bones}"
+        yield say("{:# bone|# bones}, the game supports {}", len(labels), most_bones)
     flags = model.first(ObjectFlags)
     if labels and flags is not None and not flags.flags & DYNAMIC:
         yield "the object has bones but is not dynamic (flag 1): the actor editor cannot export it"
@@ -108,21 +110,21 @@ def _bone_problems(model: Model, most_bones: int) -> Iterator[str]:
     for part in model.parts:
         missing = [name for name in map(names.decode, part.bones) if name.lower() not in labels]
         if missing:
-            yield f"the bone part {names.decode(part.name)!r} has bones that do not exist: {', '.join(missing)}"
+            yield say("the bone part {!r} has bones that do not exist: {}", names.decode(part.name), ", ".join(missing))
 
 
 def _hierarchy_problems(found: list[bones.Bone], labels: list[str]) -> Iterator[str]:
     parents = {label: bone.parent.lower() for label, bone in zip(labels, found, strict=True)}
     roots = [label for label in parents if parents[label] not in parents]
     if len(roots) > 1:
-        yield f"{said_of(len(roots), 'bones', 'have no parent')}: {', '.join(roots)}"
+        yield say("{:# bone has|# bones have} no parent: {}", len(roots), ", ".join(roots))
     for label, parent in parents.items():
         seen, ancestor = {label}, parent
         while ancestor in parents and ancestor not in seen:
             seen.add(ancestor)
             ancestor = parents[ancestor]
         if ancestor in parents:
-            yield f"the parents of the bone {label!r} form a cycle"
+            yield say("the parents of the bone {!r} form a cycle", label)
             return
 
 
@@ -131,15 +133,19 @@ def _mesh_problems(
 ) -> Iterator[str]:
     version = mesh.first(Version)
     if version is None or version.number != MESH_VERSION:
-        yield f"its version is {version.number if version is not None else 'missing'}, not 17"
+        yield (
+            say("its version is {}, not 17", version.number)
+            if version is not None
+            else "its version is missing, not 17"
+        )
     missing = [kind for kind in _REQUIRED_CHUNKS if mesh.first(kind) is None]
-    yield from (f"it has no {_CHUNK_WORDS[kind]}" for kind in missing)
+    yield from (say("it has no {}", _CHUNK_WORDS[kind]) for kind in missing)
     points, faces, refs = mesh.first(Points), mesh.first(Faces), mesh.first(VertexMapRefs)
     if points is None or faces is None or refs is None:
         return
     if len(points.positions) < 3 or not len(faces.corners):
-        found = f"{counted(len(points.positions), 'point')} and {counted(len(faces.corners), 'face')}"
-        yield f"it has {found}; editors want at least 3 and 1"
+        words = "it has {:# point|# points} and {:# face|# faces}; editors want at least 3 and 1"
+        yield say(words, len(points.positions), len(faces.corners))
     box = mesh.first(Box)
     if box is not None and not _is_box(box.corners, points.positions):
         yield "its bounding box is not that of its points"
@@ -164,12 +170,12 @@ def _is_box(corners: NDArray[np.float32], positions: NDArray[np.float32]) -> boo
 
 def _count_problems(mesh: Mesh, faces: int) -> Iterator[str]:
     smoothing, normals = mesh.first(Smoothing), mesh.first(Normals)
-    for what, count in (
-        ("smoothing groups", faces if smoothing is None else len(smoothing.groups)),
-        ("normals", faces if normals is None else len(normals.normals)),
-    ):
-        if count != faces:
-            yield f"it has {what} of {counted(count, 'face')}, and {counted(faces, 'face')}"
+    if smoothing is not None and len(smoothing.groups) != faces:
+        words = "it has smoothing groups of {:# face|# faces}, and {:# face|# faces}"
+        yield say(words, len(smoothing.groups), faces)
+    if normals is not None and len(normals.normals) != faces:
+        words = "it has normals of {:# face|# faces}, and {:# face|# faces}"
+        yield say(words, len(normals.normals), faces)
 
 
 def _surface_list_problems(mesh: Mesh, surfaces: set[str] | None, faces: int) -> Iterator[str]:
@@ -178,18 +184,18 @@ def _surface_list_problems(mesh: Mesh, surfaces: set[str] | None, faces: int) ->
         return
     for entry in listed.surfaces:
         if not len(entry.faces):
-            yield f"its surface {entry.label!r} has no faces"
+            yield say("its surface {!r} has no faces", entry.label)
         if surfaces is not None and entry.label.lower() not in surfaces and not entry.label:
-            yield said_of(len(entry.faces), "faces", "have no surface")
+            yield say("{:# face has|# faces have} no surface", len(entry.faces))
         elif surfaces is not None and entry.label.lower() not in surfaces:
-            yield f"its surface {entry.label!r} is not in the object's list"
+            yield say("its surface {!r} is not in the object's list", entry.label)
     numbers = np.concatenate([np.zeros(0, np.int64), *(entry.faces for entry in listed.surfaces)]).astype(np.int64)
     if ((numbers < 0) | (numbers >= faces)).any():
         yield "its surfaces have faces that do not exist"
         return
     without = faces - len(np.unique(numbers))
     if without:
-        yield said_of(without, "faces", "have no surface")
+        yield say("{:# face has|# faces have} no surface", without)
 
 
 def _map_problems(
@@ -212,17 +218,18 @@ def _map_problems(
     of_kind = kinds[rows[:, 0]] if len(rows) else np.zeros(0, np.int64)
     uvs = np.bincount(owner[of_kind == UV], minlength=count)
     if untextured := _points_with(corners, uvs != 1):
-        yield said_of(untextured, "vertices", "have no texture coordinates, or several")
+        yield say("{:# vertex has|# vertices have} no texture coordinates, or several", untextured)
     if weight_maps is None:
         return
     unknown = sorted({one.label for one in maps if one.type == WEIGHT} - weight_maps)
     if unknown:
-        yield f"weights of bones that do not exist: {', '.join(unknown)}"
+        yield say("weights of bones that do not exist: {}", ", ".join(unknown))
     weights = np.bincount(owner[of_kind == WEIGHT], minlength=count)
     if unweighted := _points_with(corners, weights == 0):
-        yield said_of(unweighted, "vertices", "have no weights")
+        yield say("{:# vertex has|# vertices have} no weights", unweighted)
     if most_weights is not None and (trimmed := _points_with(corners, weights > most_weights)):
-        yield said_of(trimmed, "vertices", f"have more bones than the editor keeps, the {most_weights} heaviest")
+        words = "{:# vertex has|# vertices have} more bones than the editor keeps, the {} heaviest"
+        yield say(words, trimmed, most_weights)
 
 
 def _points_with(corners: NDArray[np.uint32], chosen: NDArray[np.bool_]) -> int:
@@ -244,11 +251,16 @@ def find_problems(mesh: PolygonMesh, bones: Collection[str] | None) -> Iterator[
     corners = mesh.corners.reshape(-1, 3)
     if mesh.uvs is None:
         yield whole("the mesh has no UV map", "Add one in Properties > Data > UV Maps")
-    yield from some(_without_surface(mesh), "faces", "have no material, so no surface", "Assign a material")
+    yield from some(
+        _without_surface(mesh), "face|faces", "{0:has|have} no material, so no surface", "Assign a material"
+    )
     degenerate = np.zeros(len(corners), np.bool_)
     degenerate[without_area(mesh.positions, corners)] = True
     yield from some(
-        degenerate, "faces", "have no area, and are left out in the game", "Merge their vertices, or delete them"
+        degenerate,
+        "face|faces",
+        "{0:has|have} no area, and {0:is|are} left out in the game",
+        "Merge {0:its|their} vertices, or delete {0:it|them}",
     )
     yield from _too_large_surfaces(mesh, corners)
     if bones is not None:
@@ -270,9 +282,10 @@ def _too_large_surfaces(mesh: PolygonMesh, corners: NDArray[np.int32]) -> Iterat
     many = np.flatnonzero(np.bincount(pairs // len(mesh.positions)) > MOST_VERTICES)
     yield from some(
         np.isin(index, many),
-        "faces",
-        f"have a surface with more than {MOST_VERTICES} vertices, which the game cannot hold",
+        "face|faces",
+        "{0:has|have} a surface with more than {2} vertices, which the game cannot hold",
         "Use several materials",
+        values=(MOST_VERTICES,),
     )
 
 
@@ -290,19 +303,24 @@ def _weight_problems(mesh: PolygonMesh, corners: NDArray[np.int32], bones: Colle
     has_other_groups = np.zeros(count, np.bool_)
     has_other_groups[vertices[~follows]] = True
     yield from some(
-        used & (number == 0), "vertices", "have no bone, which editors refuse", "Assign weights", Domain.VERTEX
+        used & (number == 0),
+        "vertex|vertices",
+        "{0:has|have} no bone, which editors refuse",
+        "Assign weights",
+        Domain.VERTEX,
     )
     yield from some(
         has_other_groups,
-        "vertices",
-        "have weights of vertex groups that are no bones, which ends the editor",
+        "vertex|vertices",
+        "{0:has|have} weights of vertex groups that are no bones, which ends the editor",
         "Remove those groups, or name each after a bone",
         Domain.VERTEX,
     )
     yield from some(
         number > MOST_WEIGHTS,
-        "vertices",
-        f"have more than {MOST_WEIGHTS} bones, of which the game uses the heaviest",
-        "Limit the number of their weights",
+        "vertex|vertices",
+        "{0:has|have} more than {2} bones, of which the game uses the heaviest",
+        "Limit the number of {0:its|their} weights",
         Domain.VERTEX,
+        values=(MOST_WEIGHTS,),
     )

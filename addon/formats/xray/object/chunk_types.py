@@ -34,6 +34,7 @@ from ....core.records import (
     unless_at_end,
     write_fields,
 )
+from ....core.report import say
 from ..envelopes import NAMES, StoredEnvelope, read_old, write_envelope
 
 SURFACES, SURFACES_WITHOUT_MATERIAL, OLD_SURFACES = 0x907, 0x906, 0x905
@@ -59,7 +60,7 @@ class ObjectFlags(Record):
     def read(cls, reader: Reader) -> ObjectFlags:
         data = bytes(reader.rest())
         if len(data) not in (1, 2, 4):
-            raise reader.error(f"an object's flags take 1, 2 or 4 bytes, not {len(data)}")
+            raise reader.error(say("an object's flags take 1, 2 or 4 bytes, not {}", len(data)))
         return cls(int.from_bytes(data, "little"), len(data))
 
     def write(self, writer: Writer) -> None:
@@ -168,7 +169,7 @@ class OldBones(Record):
 
 
 def _read_channels(reader: Reader) -> list[StoredEnvelope]:
-    return [read_old(reader, f"channel {channel}") for channel in NAMES]
+    return [read_old(reader, say("channel {}", channel)) for channel in NAMES]
 
 
 def _write_channels(writer: Writer, envelopes: list[StoredEnvelope]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ....core.binary import Reader
 from ....core.errors import ReadError
-from ....core.report import Report
+from ....core.report import Report, say
 from .. import bones, skl
 from ..chunks import (
     listed,
@@ -88,7 +88,7 @@ def _read_motions(reader: Reader, report: Report) -> skl.Skl | None:
     try:
         return read_list(reader, report)
     except ReadError as wrong:
-        report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
+        report.warn(say("not readable, kept unchanged: {}", wrong.problem), reader.chunk)
         return None
 
 
@@ -125,7 +125,11 @@ def read(data: bytes, file: str, report: Report) -> Object:
     document = read_contents(Object, reader, report, {OBJECT: _read_model}.get, once=True)
     if not any(isinstance(section.value, Model) for section in document.sections):
         raise ReadError(
-            f"no chunk {OBJECT:#x} (an object); found: {listed([section.chunk for section in document.sections])}",
+            say(
+                "no chunk {:#x} (an object); found: {}",
+                OBJECT,
+                listed([section.chunk for section in document.sections]),
+            ),
             file=file,
             remedy="Check that this is an .object of the game's editor and that it was copied whole",
         )
@@ -136,7 +140,9 @@ def _read_model(reader: Reader, report: Report) -> Model:
     model = read_contents(Model, reader, report, MODEL_CHUNKS.get)
     if all(section.value is None for section in model.sections):
         raise ReadError(
-            f"nothing of an object is in the chunk; found: {listed([section.chunk for section in model.sections])}",
+            say(
+                "nothing of an object is in the chunk; found: {}", listed([section.chunk for section in model.sections])
+            ),
             file=reader.file,
             chunk=reader.chunk,
             offset=reader.start,

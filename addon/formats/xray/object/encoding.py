@@ -23,7 +23,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.polygons import row_groups
-from ....core.report import Report, counted, said_of
+from ....core.report import Report, say
 from ..chunks import Chunk, Section
 from .document import Mesh, Model
 from .mapping import POINT, SMOOTHING, decode_mesh, group_of_map, vmref_values
@@ -193,10 +193,8 @@ def _weight_refs(geometry: Geometry, maps: list[VertexMap]) -> tuple[NDArray[np.
         maps.append(VertexMap(geometry.groups[int(group[start])], WEIGHT, values.astype(np.float32), 0, points))
     counts += np.bincount(vertex, minlength=len(counts))
     if int(counts.max()) >= MOST_VMREF_ENTRIES:
-        raise WriteError(
-            f"a vertex has {counted(int(counts.max()), 'weight')}, the file holds {MOST_VMREF_ENTRIES - 1}",
-            remedy="Limit its total weights",
-        )
+        words = "a vertex has {:# weight|# weights}, the file holds {}"
+        raise WriteError(say(words, int(counts.max()), MOST_VMREF_ENTRIES - 1), remedy="Limit its total weights")
     return refs[np.lexsort((group, vertex))], counts
 
 
@@ -307,7 +305,7 @@ def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report)
 
 
 def _refuse_not_finite(mesh: PolygonMesh, positions: NDArray[np.float32]) -> None:
-    message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
+    message = say("a vertex of {!r} holds NaN or infinite values", mesh.name)
     rebase.refuse_not_finite(message, "Correct or delete it", positions)
 
 
@@ -573,8 +571,11 @@ def _with_sharp_edges(made: Mesh, rule: Rule, points: tuple[Indices, Indices], o
         flags = made.first(MeshFlags)
         made = made if flags is None else made.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
     if lost:
-        words = "end inside a smooth surface, which groups cannot store; they become smooth"
-        report.warn(said_of(lost, "sharp edges", words), made.label)
+        words = (
+            "{0:# sharp edge ends|# sharp edges end} inside a smooth surface, which groups cannot store; {0:it "
+            "becomes|they become} smooth"
+        )
+        report.warn(say(words, lost), made.label)
     return _with_values(made, {Smoothing: Smoothing(groups)}, ())
 
 

@@ -19,7 +19,7 @@ from ....core import names, polygons, space
 from ....core.errors import ReadError
 from ....core.model import Attribute, Domain, Material, PolygonMesh, Skeleton, VertexWeights, parents_first
 from ....core.records import Record
-from ....core.report import Report, said_of
+from ....core.report import Report, say
 from ..bones import Bone, Bones, Naming, Placement, Version, new_bone
 from ..ogf.chunk_types import IkBone
 from .document import Mesh, Model
@@ -51,7 +51,7 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
         intact = np.all(np.logical_and(point < len(positions), vmref < total), axis=1)
     lost = int((~intact).sum())
     if lost:
-        report.warn(said_of(lost, "faces", "refer to missing vertices; left out"), mesh.label)
+        report.warn(say("{:# face refers|# faces refer} to missing vertices; left out", lost), mesh.label)
         point, vmref = point[intact], vmref[intact]
     groups = group_of_map(mesh, model)
     uvs, weights = vmref_values(mesh, refs, groups, report)
@@ -108,7 +108,7 @@ def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str
     for number, entry in enumerate(entries):
         index[entry.faces[(entry.faces >= 0) & (entry.faces < faces)]] = number
     if (index < 0).any():
-        report.warn(said_of(int((index < 0).sum()), "faces", "have no surface"), mesh.label)
+        report.warn(say("{:# face has|# faces have} no surface", int((index < 0).sum())), mesh.label)
     return index, [entry.label for entry in entries]
 
 

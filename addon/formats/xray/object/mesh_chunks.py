@@ -30,7 +30,7 @@ from ....core.records import (
     u16,
     u32,
 )
-from ....core.report import counted
+from ....core.report import say
 
 MAPS, MAPS_WITHOUT_LISTS, UV_MAPS = 0x1012, 0x1011, 0x1007
 """Chunk ids of vertex maps, from the newest layout to the oldest."""
@@ -121,7 +121,7 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     """
     data = reader.data[reader.position :]
     if groups > len(data):
-        raise reader.error(f"{what}: {groups} are declared, {len(data)} bytes are left", DAMAGED)
+        raise reader.error(say("{}: {} are declared, {} bytes are left", what, groups, len(data)), DAMAGED)
     if not groups:
         return np.zeros(0, np.int64), 0
     stride = 1 + row * data[0]
@@ -136,7 +136,7 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     else:
         end = int(starts[-1]) + sizes[data[starts[-1]]]
     if end > len(data):
-        raise reader.error(f"{what} need more than the {len(data)} bytes that are left", DAMAGED)
+        raise reader.error(say("{} need more than the {} bytes that are left", what, len(data)), DAMAGED)
     return starts, end
 
 
@@ -288,7 +288,7 @@ def _read_map(reader: Reader, layout: int) -> VertexMap:
     kind = reader.u8("a vertex map's type") if layout != UV_MAPS else UV
     count = reader.u32("the number of a map's entries")
     if not width and count:
-        raise reader.error(f"a vertex map has {counted(count, 'entry', 'entries')} without numbers")
+        raise reader.error(say("a vertex map has {:# entry|# entries} without numbers", count))
     what = "the entries of a vertex map"
     made = VertexMap(name, kind, reader.array("<f4", count, width, what=what), polygon)
     if layout == MAPS:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ....core.errors import ReadError
 from ....core.polygons import connected, row_groups, row_order
+from ....core.report import say
 from .document import Mesh
 from .mesh_chunks import FLAT, MASKS, Faces, MeshFlags, Normals, Points, Smoothing
 
@@ -285,7 +286,8 @@ def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Fl
         if not len(neighbours):
             break
         if step == MOST_MASKS:
-            raise ReadError(f"more than {MOST_MASKS} different smoothing masks at one point", remedy="Check the file")
+            words = "more than {} different smoothing masks at one point"
+            raise ReadError(say(words, MOST_MASKS), remedy="Check the file")
         neighbours = neighbours[(mask_of[neighbours] & mask_of[neighbours + step]) != 0]
         result[neighbours] += sums[neighbours + step]
         result[neighbours + step] += sums[neighbours]

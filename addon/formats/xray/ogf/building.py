@@ -19,7 +19,7 @@ from ....core import affine, names, polygons, space
 from ....core.binary import not_finite
 from ....core.errors import WriteError
 from ....core.model import PolygonMesh
-from ....core.report import Report, said_of
+from ....core.report import Report, say
 from . import surface
 from .chunk_types import (
     LONG_FORMATS,
@@ -117,9 +117,9 @@ def make_children(
         triangles = _split_at_creases(corners, np.delete(triangles, repeats, axis=0), np.delete(own, repeats, axis=0))
         made += [_child(corners, run, texture, generation) for run in _split_by_vertex_count(triangles)]
     if lost:
-        report.warn(f"{said_of(lost, 'faces', 'have')} no extent; left out")
+        report.warn(say("{:# face has|# faces have} no extent; left out", lost))
     if repeated:
-        report.warn(f"{said_of(repeated, 'faces', 'are')} repeated; left out")
+        report.warn(say("{:# face is|# faces are} repeated; left out", repeated))
     return made
 
 
@@ -310,11 +310,11 @@ def with_new_meshes(
             continue
         part = mesh_corners(mesh, bones, generation, report)
         if mesh.material_index is None or not mesh.materials:
-            raise WriteError(f"{mesh.name!r} has no material", remedy="Assign one with a texture and a shader")
+            raise WriteError(say("{!r} has no material", mesh.name), remedy="Assign one with a texture and a shader")
         without_material = int(np.array([not one.name for one in mesh.materials])[mesh.material_index].sum())
         if without_material:
-            words = f"{said_of(without_material, 'faces', 'have')} no material"
-            raise WriteError(f"{words} in {mesh.name!r}", remedy="Give every face a material")
+            words = "{:# face has|# faces have} no material in {!r}"
+            raise WriteError(say(words, without_material, mesh.name), remedy="Give every face a material")
         listed = [Texture(names.encode(one.texture), names.encode(one.shader)) for one in mesh.materials]
         textures += [one for one in dict.fromkeys(listed) if one not in textures]
         part.texture = np.array([textures.index(one) for one in listed])[mesh.material_index]
@@ -349,7 +349,7 @@ def mesh_corners(mesh: PolygonMesh, bones: Sequence[str], generation: Generation
     Raises `WriteError` for damaged faces, NaN or infinite values, too long normals, and unusable weights.
     """
     if mesh.corner_normals is None:
-        raise WriteError(f"faces of {mesh.name!r} are damaged", remedy="Repair it in the editor")
+        raise WriteError(say("faces of {!r} are damaged", mesh.name), remedy="Repair it in the editor")
     used, place = np.unique(mesh.corners, return_inverse=True)
     triangles = space.xray_triangles(place.reshape(-1, 3).astype(np.int64))
     uvs = np.zeros((len(mesh.corners), 2), np.float32) if mesh.uvs is None else space.xray_uvs(mesh.uvs)
@@ -361,9 +361,9 @@ def mesh_corners(mesh: PolygonMesh, bones: Sequence[str], generation: Generation
         np.zeros(len(triangles), np.int64),
     )
     if not_finite(np.concatenate([corners.positions.ravel(), corners.normals.ravel(), corners.uvs.ravel()])):
-        raise WriteError(f"{mesh.name!r} holds NaN or infinite values", remedy="Move or delete those vertices")
+        raise WriteError(say("{!r} holds NaN or infinite values", mesh.name), remedy="Move or delete those vertices")
     if (np.abs(corners.normals) > LONGEST_NORMAL).any():
-        raise WriteError(f"normals of {mesh.name!r} are too long", remedy="Reset its normals")
+        raise WriteError(say("normals of {!r} are too long", mesh.name), remedy="Reset its normals")
     if bones:
         corners.slots = _slots(mesh, used, bones, generation, report)
     return corners
@@ -388,10 +388,10 @@ def _slots(
         replace(found, keys=keys, weights=found.weights[kept], vertex_count=len(used)), generation.most_links, mesh.name
     )
     if found.left_out:
-        report.warn(f"groups that are not bones left out: {', '.join(found.left_out)}", mesh.name)
+        report.warn(say("groups that are not bones left out: {}", ", ".join(found.left_out)), mesh.name)
     if result.trimmed:
-        words = "have more bones than the engine reads; the heaviest are written"
-        report.warn(said_of(result.trimmed, "vertices", words), mesh.name)
+        sentence = "{:# vertex has|# vertices have} more bones than the engine reads; the heaviest are written"
+        report.warn(say(sentence, result.trimmed), mesh.name)
     return result
 
 

@@ -35,7 +35,7 @@ from ....core.records import (
     u32,
     write_fields,
 )
-from ....core.report import counted_plural
+from ....core.report import counted, say
 
 Floats = NDArray[np.float32]
 
@@ -105,7 +105,7 @@ class Header(Record):
         version = reader.u8("the model's version")
         if version not in (3, 4):
             raise reader.error(
-                f"a model of version {version} is not known (known: 3 and 4)",
+                say("a model of version {} is not known (known: 3 and 4)", version),
                 "Check that this is a model of S.T.A.L.K.E.R.; older builds' models have to be converted first",
             )
         header = cls(version, reader.u8("the model's type"), reader.u16("the model's shader"))
@@ -165,9 +165,9 @@ class Vertices(Record):
         """Read a vertex buffer. Raises `ReadError` if the layout of its format is unknown."""
         number = reader.u32("the vertex format")
         if number not in formats:
-            raise reader.error(f"the vertex format {number:#x} is not known")
+            raise reader.error(say("the vertex format {:#x} is not known", number))
         count = reader.u32("the number of vertices")
-        return cls(number, reader.array(formats[number], count, what=f"{counted_plural(count, 'vertices')}"))
+        return cls(number, reader.array(formats[number], count, what=counted(count, "vertex", "vertices")))
 
     @classmethod
     def read_old(cls, reader: Reader) -> Vertices:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ....core.binary import Reader, warn_not_finite
 from ....core.errors import ReadError
-from ....core.report import Report, counted
+from ....core.report import Report, say
 from ..chunks import Section, open_chunk, read_chunks, starts_like_chunks
 from ..contents import Contents, ContentsType, body_of, unknown_size, write_contents
 from ..omf.codec import raw_size_of_motions, read_motions, read_parameters, write_motions, write_parameters
@@ -188,12 +188,9 @@ def read_visual(reader: Reader, report: Report) -> Ogf:
     headers = (chunk for chunk in run.chunks if chunk.plain_id == HEADER and len(chunk.body))
     first = next(headers, None)
     if first is None:
+        words = "there is no header (chunk {:#x}): not a model"
         raise ReadError(
-            f"there is no header (chunk {HEADER:#x}): not a model",
-            file=reader.file,
-            chunk=reader.chunk,
-            offset=reader.start,
-            remedy=_NOT_A_MODEL,
+            say(words, HEADER), file=reader.file, chunk=reader.chunk, offset=reader.start, remedy=_NOT_A_MODEL
         )
     header = Header.read(open_chunk(first, reader))
     context = _Context(report, reader.file, header.version)
@@ -219,13 +216,13 @@ def _read_section(section: Section[Any], parent: Reader, context: _Context, read
     try:
         section.value = read_value(body, context)
     except ReadError as wrong:
-        context.report.warn(f"not readable, kept unchanged: {wrong.problem}", body.chunk)
+        context.report.warn(say("not readable, kept unchanged: {}", wrong.problem), body.chunk)
         return
     section.tail = body.rest()
     if not isinstance(section.value, Contents | MotionLibrary | Parameters):  # they report it themselves
-        warn_not_finite(context.report, f"{_subject(section.value)}, chunk {body.chunk}", section.value)
+        warn_not_finite(context.report, say("{}, chunk {}", _subject(section.value), body.chunk), section.value)
     if len(section.tail):
-        context.report.warn(f"{counted(len(section.tail), 'extra byte')}; kept", body.chunk)
+        context.report.warn(say("{:# extra byte|# extra bytes}; kept", len(section.tail)), body.chunk)
 
 
 def _subject(value: Value) -> str:

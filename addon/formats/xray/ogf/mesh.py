@@ -24,7 +24,7 @@ from ....core import affine, names, rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
-from ....core.report import Report, changed_count, counted, counted_plural, said_of
+from ....core.report import Report, changed_count, say
 from . import surface
 from .chunk_types import (
     LONG_FORMATS,
@@ -121,10 +121,8 @@ def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None =
     """
     listed = mesh_parts(base)
     if len(meshes) != len(listed):
-        raise WriteError(
-            f"{said_of(len(meshes), 'meshes', 'are')} given, the model has {len(listed)}",
-            remedy="Export one for each of its meshes",
-        )
+        words = "{:# mesh is|# meshes are} given, the model has {}"
+        raise WriteError(say(words, len(meshes), len(listed)), remedy="Export one for each of its meshes")
     bones, rest = bone_labels(base), rest_of(base)
     changes = Changes()
     changed: dict[tuple[int, ...], Ogf] = {}
@@ -148,8 +146,10 @@ def _report_parts_left_out(document: Ogf, decoded: set[tuple[int, ...]], report:
         if part.path in decoded:
             continue
         in_level = part.visual.first(GeometryContainer) or part.visual.first(VertexContainer)
-        where = "its geometry lies in the level's files" if in_level else "it has no readable vertices or faces"
-        report.warn(f"a mesh is left out: {where}", part_name(document, part))
+        words = "a mesh is left out: it has no readable vertices or faces"
+        if in_level:
+            words = "a mesh is left out: its geometry lies in the level's files"
+        report.warn(words, part_name(document, part))
 
 
 # Damaged files hold numbers whose sums overflow; they are kept as they are.
@@ -165,7 +165,7 @@ def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, re
     valid = (triangles < len(rows)).all(axis=1)
     if not valid.all():
         lost = int((~valid).sum())
-        report.warn(said_of(lost, "triangles", "refer to missing vertices; left out"), name)
+        report.warn(say("{:# triangle refers|# triangles refer} to missing vertices; left out", lost), name)
         triangles = triangles[valid]
     positions, normals = rows["position"], rows["normal"]
     if rest is not None and vertices.links:
@@ -214,7 +214,7 @@ def encode_mesh(
         document = _encode_triangles(mesh, document, indices)
         changes.lines.append(changed_count("triangles", len(old.triangles), len(mesh.triangles)))
         if has_levels:
-            changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
+            changes.left_out.append(say("the levels of detail of {!r}: they belong to the old triangles", mesh.name))
     if edited.positions.any():
         document = _with_bounds(document, _fitted_bounds_for(base, old.positions, mesh.positions))
     return document, changes
@@ -230,7 +230,8 @@ def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, rep
             report.warn("the finest detail has faces that do not exist; the existing ones are used", name)
         corners = corners[start : start + count]
     if len(corners) % 3:
-        report.warn(f"{said_of(len(corners), 'corners', 'do')} not make whole triangles; the rest is left out", name)
+        words = "{:# corner does|# corners do} not make whole triangles; the rest is left out"
+        report.warn(say(words, len(corners)), name)
     return corners[: len(corners) // 3 * 3]
 
 
@@ -251,8 +252,7 @@ def decode_weights(vertices: Vertices, bone_count: int, name: str, report: Repor
     bones, weights = weight_slots(vertices)
     unknown = (bones >= bone_count) & (weights > 0)
     if unknown.any():
-        lost = counted(int(unknown.sum()), "weight")
-        report.warn(f"{lost} of bones that do not exist left out", name)
+        report.warn(say("{:# weight|# weights} of bones that do not exist left out", int(unknown.sum())), name)
     used = (weights > 0) & np.isfinite(weights) & ~unknown
     rows, slots = np.nonzero(used)
     return VertexWeights(rows.astype(np.int32), bones[rows, slots].astype(np.int32), weights[rows, slots])
@@ -335,7 +335,7 @@ def _check_numbers(mesh: Mesh, edited: _EditedFields) -> None:
     """Raise `WriteError` for NaN or infinite values in edited fields; unedited ones of the file may be written back."""
     masks = {"positions": edited.positions, "normals": edited.normals, "uvs": edited.uvs}
     new_values = [values[mask] for name, mask in masks.items() if (values := getattr(mesh, name)) is not None]
-    message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
+    message = say("a vertex of {!r} holds NaN or infinite values", mesh.name)
     rebase.refuse_not_finite(message, "Correct or delete it", *new_values)
 
 
@@ -343,20 +343,18 @@ def _check(mesh: Mesh, old: Mesh) -> None:
     count = len(mesh.positions)
     if count > MOST_VERTICES:
         raise WriteError(
-            f"{mesh.name!r} has {counted_plural(count, 'vertices')}, the game supports {MOST_VERTICES} per mesh",
+            say("{!r} has {:# vertex|# vertices}, the game supports {} per mesh", mesh.name, count, MOST_VERTICES),
             remedy="Split it, or join what the texture seams cut apart",
         )
     if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
-        raise WriteError(
-            f"{mesh.name!r} has several materials, the game supports one per mesh",
-            remedy="Give all its faces one material, or export with Replace Meshes",
-        )
+        words = "{!r} has several materials, the game supports one per mesh"
+        raise WriteError(say(words, mesh.name), remedy="Give all its faces one material, or export with Replace Meshes")
     if not len(mesh.triangles) and not len(old.triangles):
         return
     if not len(mesh.triangles):
-        raise WriteError(f"{mesh.name!r} has no faces", remedy="Leave it out or give it faces")
+        raise WriteError(say("{!r} has no faces", mesh.name), remedy="Leave it out or give it faces")
     if int(mesh.triangles.min()) < 0 or int(mesh.triangles.max()) >= count:
-        raise WriteError(f"a face of {mesh.name!r} refers to a missing vertex", remedy="Validate the mesh")
+        raise WriteError(say("a face of {!r} refers to a missing vertex", mesh.name), remedy="Validate the mesh")
 
 
 # Edited vertices and triangles --------------------------------------------------------------------------------------
@@ -418,10 +416,10 @@ def _encode_links(edit: _VertexEdit, base: Vertices, changes: Changes) -> surfac
     # Vertices keep at least as many bones as the base has room for.
     found = surface.slots(influences, max(most, 0 if edit.resized else base.links), edit.mesh.name)
     name = edit.mesh.name
-    changes.left_out += [f"the group {group!r} of {name!r} is not a bone" for group in influences.left_out]
+    changes.left_out += [say("the group {!r} of {!r} is not a bone", group, name) for group in influences.left_out]
     if found.trimmed:
-        vertices = counted_plural(found.trimmed, "vertices")
-        changes.left_out.append(f"{name!r}: {vertices} with more bones than can be written")
+        words = "{!r}: {:# vertex|# vertices} with more bones than can be written"
+        changes.left_out.append(say(words, name, found.trimmed))
     return found
 
 

@@ -19,7 +19,7 @@ from ....core.binary import DAMAGED, NOT_IN_FORMAT
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
-from ....core.report import Report, counted, said_of
+from ....core.report import Report, say
 from ..omf.document import MOST_BONES, RAISE_LIMIT, MotionLibrary
 from .chunk_types import BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
 from .document import Ogf, part_name, parts, with_parts
@@ -47,7 +47,7 @@ def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
     labels = [bone.label for bone in bone_names.bones]
     for group in names.duplicates(labels):
         raise ReadError(
-            f"{len(group)} bones are named {group[0]!r}",
+            say("{} bones are named {!r}", len(group), group[0]),
             file=document.file,
             remedy="Rename all but one of them: the game finds bones by name",
         )
@@ -72,12 +72,8 @@ def _bone_chunks(document: Ogf) -> tuple[BoneNames, IkData]:
             remedy="Choose the model that the motions belong to, or copy this one again from its source",
         )
     if physics is None or len(physics.bones) != len(bone_names.bones):
-        raise ReadError(
-            f"the rest pose of {counted(len(bone_names.bones), 'bone')} is missing or unreadable "
-            "(chunk of inverse kinematics)",
-            file=document.file,
-            remedy=NOT_IN_FORMAT,
-        )
+        words = "the rest pose of {:# bone|# bones} is missing or unreadable (chunk of inverse kinematics)"
+        raise ReadError(say(words, len(bone_names.bones)), file=document.file, remedy=NOT_IN_FORMAT)
     return bone_names, physics
 
 
@@ -87,7 +83,7 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
     for number, bone in enumerate(bone_names.bones):
         parent = names.decode(bone.parent)
         if parent and parent.lower() not in index:
-            report.warn(f"the parent {parent!r} does not exist; the bone becomes a root", bone.label)
+            report.warn(say("the parent {!r} does not exist; the bone becomes a root", parent), bone.label)
         elif parent:
             parents[number] = index[parent.lower()]
     try:
@@ -95,15 +91,15 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
     except ValueError:
         cycle = [bone_names.bones[number].label for number in _cycle(parents)]
         raise ReadError(
-            f"the parents of bones form a cycle: {', '.join(cycle)}",
+            say("the parents of bones form a cycle: {}", ", ".join(cycle)),
             file=document.file,
             remedy="Give one of them another parent in the tool that made it",
         ) from None
     roots = [bone_names.bones[number].label for number in np.flatnonzero(parents < 0)]
     if len(roots) > 1:
-        report.warn(f"several bones have no parent, the game supports one: {', '.join(roots)}")
+        report.warn(say("several bones have no parent, the game supports one: {}", ", ".join(roots)))
     if len(bone_names.bones) > MOST_BONES:
-        report.warn(f"{counted(len(bone_names.bones), 'bone')}, the game supports {MOST_BONES}")
+        report.warn(say("{:# bone|# bones}, the game supports {}", len(bone_names.bones), MOST_BONES))
     return parents
 
 
@@ -207,29 +203,28 @@ def check_skeleton(skeleton: Skeleton, most_bones: int = MOST_BONES) -> None:
     count = len(skeleton.bones)
     if not 0 < count <= most_bones:
         raise WriteError(
-            f"the skeleton has {counted(count, 'bone')}, the game supports 1 to {most_bones}",
+            say("the skeleton has {:# bone|# bones}, the game supports 1 to {}", count, most_bones),
             remedy=RAISE_LIMIT if count else "Add a bone",
         )
     if any(not bone for bone in skeleton.bones):
         raise WriteError("a bone has no name", remedy="Give every bone a name")
     for group in names.duplicates(skeleton.bones):
         raise WriteError(
-            f"the bones {' and '.join(repr(bone) for bone in group)} are the same name to the game",
+            say("the bones {} are the same name to the game", " and ".join(repr(bone) for bone in group)),
             remedy="Make them differ in more than upper and lower case",
         )
     wrong = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if not -1 <= parent < count]
     if wrong:
-        raise WriteError(f"the parent of {wrong[0]!r} is not a bone of the skeleton", remedy="Choose another parent")
+        words = "the parent of {!r} is not a bone of the skeleton"
+        raise WriteError(say(words, wrong[0]), remedy="Choose another parent")
     try:
         parents_first(skeleton.parents)
     except ValueError as cycle:
         raise WriteError(str(cycle), remedy="Give one of these bones another parent") from None
     roots = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if parent < 0]
     if len(roots) != 1:
-        raise WriteError(
-            f"{said_of(len(roots), 'bones', 'have')} no parent ({', '.join(roots)}), the game needs exactly one",
-            remedy="Give all but one of them a parent",
-        )
+        words = "{:# bone has|# bones have} no parent ({}), the game needs exactly one"
+        raise WriteError(say(words, len(roots), ", ".join(roots)), remedy="Give all but one of them a parent")
 
 
 def check_rest(skeleton: Skeleton) -> None:
@@ -237,7 +232,8 @@ def check_rest(skeleton: Skeleton) -> None:
     numbers = np.concatenate([skeleton.rest_rotation, skeleton.rest_translation], axis=1)
     if not np.isfinite(numbers).all():
         broken = skeleton.bones[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]
-        raise WriteError(f"the rest pose of {broken!r} holds NaN or infinite values", remedy="Reset its rest pose")
+        words = "the rest pose of {!r} holds NaN or infinite values"
+        raise WriteError(say(words, broken), remedy="Reset its rest pose")
 
 
 def _encode_names(skeleton: Skeleton, bone_names: BoneNames, base_index: list[int], changes: Changes) -> BoneNames:
@@ -308,7 +304,7 @@ def _new_numbers(
     if (numbers < 0).any():
         lost = sorted({bones[number].label for number in np.unique(old[numbers < 0])})
         raise WriteError(
-            f"vertices of {mesh!r} follow bones that were removed: {', '.join(lost)}",
+            say("vertices of {!r} follow bones that were removed: {}", mesh, ", ".join(lost)),
             remedy="Assign these vertices to other bones, export the mesh, and then remove the bones",
         )
     return numbers

@@ -17,6 +17,7 @@ from ....core import quantum
 from ....core.errors import WriteError
 from ....core.model import Mesh, PolygonMesh
 from ....core.polygons import row_groups
+from ....core.report import say
 
 Floats = NDArray[np.float64]
 CREASE_COSINE = 0.27
@@ -231,7 +232,7 @@ def influences(mesh: Mesh | PolygonMesh, bones: Sequence[str]) -> Influences:
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         weights = mesh.weights.weights.astype(np.float64)
     if not np.isfinite(weights).all():
-        raise WriteError(f"a weight of {mesh.name!r} is NaN or infinite", remedy="Normalise its vertex groups")
+        raise WriteError(say("a weight of {!r} is NaN or infinite", mesh.name), remedy="Normalise its vertex groups")
     bone = bone_of_group[mesh.weights.groups]
     unknown = np.unique(mesh.weights.groups[(bone < 0) & (weights > 0)])
     known = (bone >= 0) & (weights > 0)
@@ -276,7 +277,7 @@ def slots(sparse: Influences, most: int, name: str) -> Slots:
     if not counts.all():
         lost = int((counts == 0).sum())
         raise WriteError(
-            f"vertices of {name!r} that are not assigned to a bone: {lost} of {len(counts)}",
+            say("vertices of {!r} that are not assigned to a bone: {} of {}", name, lost, len(counts)),
             remedy="Give them weights in groups named like the model's bones",
         )
     order = np.lexsort((-sparse.weights, vertex))

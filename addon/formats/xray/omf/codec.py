@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ....core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, counted, counted_plural, said_of
+from ....core.report import Report, say
 from ..chunks import (
     Chunk,
     ChunkRun,
@@ -79,16 +79,14 @@ def _read_value(chunk: Chunk, chunks: list[Chunk], parent: Reader, report: Repor
 
 def _missing(identifier: int, what: str, chunks: list[Chunk], reader: Reader) -> ReadError:
     if any(chunk.plain_id == identifier for chunk in chunks):
-        return ReadError(
-            f"chunk {identifier:#x} ({what}) is empty",
-            file=reader.file,
-            remedy=DAMAGED,
-        )
+        words = "chunk {:#x} ({}) is empty"
+        return ReadError(say(words, identifier, what), file=reader.file, remedy=DAMAGED)
     if any(chunk.plain_id & 0xFFFF == identifier for chunk in chunks):
         remedy = "A mod's own tool has encrypted it: get the unprotected file from its author"
     else:
         remedy = "Check that this is an .omf of S.T.A.L.K.E.R. and that it was copied whole"
-    return ReadError(f"no chunk {identifier:#x} ({what}); found: {listed(chunks)}", file=reader.file, remedy=remedy)
+    words = "no chunk {:#x} ({}); found: {}"
+    return ReadError(say(words, identifier, what, listed(chunks)), file=reader.file, remedy=remedy)
 
 
 def _check_agreement(document: Omf, report: Report) -> None:
@@ -96,12 +94,12 @@ def _check_agreement(document: Omf, report: Report) -> None:
     bones = sum(len(partition.bones) for partition in parameters.partitions)
     all_motions = library.motions
     if len(all_motions) != len(parameters.definitions):
-        report.warn(f"{said_of(len(parameters.definitions), 'motions', 'are')} defined, {len(all_motions)} found")
+        words = "{:# motion is|# motions are} defined, {} found"
+        report.warn(say(words, len(parameters.definitions), len(all_motions)))
     for motion, label in zip(all_motions, document.motion_set.labels, strict=True):
         if motion.track_count != bones:
-            report.warn(
-                f"{counted(motion.track_count, 'track')} for {counted(bones, 'bone')} listed in bone parts", label
-            )
+            words = "{:# track|# tracks} for {:# bone|# bones} listed in bone parts"
+            report.warn(say(words, motion.track_count, bones), label)
     for motion, definition in zip(all_motions, parameters.definitions, strict=False):
         if motion.name.lower() != definition.name.lower():
             report.warn("a motion and its definition have different names", f"{motion.label} / {definition.label}")
@@ -163,7 +161,7 @@ def _motion_or_chunk(chunk: Chunk, parent: Reader, report: Report) -> Motion | C
     try:
         return _read_motion(chunk, body, report)
     except ReadError as wrong:
-        report.warn(f"not readable as a motion, kept unchanged: {wrong.problem}", body.chunk)
+        report.warn(say("not readable as a motion, kept unchanged: {}", wrong.problem), body.chunk)
         return chunk
 
 
@@ -171,7 +169,7 @@ def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
     motion = read_motion(reader)
     motion.identifier, motion.declared, motion.offset = chunk.id, chunk.declared, chunk.offset
     if motion.leftover:
-        report.warn(f"{said_of(motion.leftover, 'bytes', 'do')} not make a whole track; kept", motion.label)
+        report.warn(say("{:# byte does|# bytes do} not make a whole track; kept", motion.leftover), motion.label)
     _check_tracks(motion, report)
     return motion
 
@@ -204,7 +202,10 @@ def _check_tracks(motion: Motion, report: Report) -> None:
             if f"{what}_crc" in (rows.dtype.names or ()):
                 for keys, stored in zip(rows[what], rows[f"{what}_crc"].tolist(), strict=True):
                     if checksum(keys) != stored:
-                        report.warn(f"the checksum of {what} keys is wrong; kept (ignored by the game)", motion.label)
+                        words = "the checksum of translation keys is wrong; kept (ignored by the game)"
+                        if what == "rotation":
+                            words = "the checksum of rotation keys is wrong; kept (ignored by the game)"
+                        report.warn(words, motion.label)
     warn_not_finite(report, motion.label, *groups)
 
 
@@ -213,10 +214,8 @@ def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None
     if library.count is None:
         report.warn("the number of motions is missing", reader.chunk)
     elif library.count != len(motions):
-        report.warn(
-            f"{said_of(library.count, 'motions', 'are')} declared, {len(motions)} found",
-            reader.chunk,
-        )
+        words = "{:# motion is|# motions are} declared, {} found"
+        report.warn(say(words, library.count, len(motions)), reader.chunk)
     if len({motion.track_count for motion in motions}) > 1:
         report.warn("the motions have different numbers of tracks", reader.chunk)
     if not motions:
@@ -314,7 +313,7 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     version = reader.u16("the version of the motion parameters")
     if version not in VERSIONS:
         raise reader.error(
-            f"motion parameters of version {version} are unknown (known: 1 to 4)",
+            say("motion parameters of version {} are unknown (known: 1 to 4)", version),
             "A mod's own tool may have encrypted it: get the unprotected file from its author",
         )
     found = _try_layout(reader, start + 2, version, named=version != 1, numbered=version != 2)
@@ -334,8 +333,8 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     parameters, found_report = found
     report.include(found_report)
     if len(parameters.tail):
-        extra = counted_plural(len(parameters.tail), "extra bytes")
-        report.warn(f"{extra} after the motion parameters; kept", reader.chunk)
+        words = "{:# extra byte|# extra bytes} after the motion parameters; kept"
+        report.warn(say(words, len(parameters.tail)), reader.chunk)
     return parameters
 
 
@@ -371,7 +370,7 @@ def _read_definition(reader: Reader, report: Report, version: int) -> Definition
     flags = reader.u32("a motion's flags")
     bone_or_part, motion = reader.u16(), reader.u16()
     definition = Definition(name, flags, bone_or_part, motion, reader.array("<f4", 4, what="a motion's timing"))
-    warn_not_finite(report, f"{definition.label}, timing", definition.timing)
+    warn_not_finite(report, say("{}, timing", definition.label), definition.timing)
     if version >= MARKS_SINCE:
         definition.marks = read_marks(reader, report, definition.label)
     return definition

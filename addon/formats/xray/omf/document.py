@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ....core import names
 from ....core.binary import Bytes
-from ....core.report import Report
+from ....core.report import Report, say
 from ..chunks import Chunk, Section
 from ..marks import Mark
 
@@ -404,21 +404,21 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones
     for entry_index, bone in enumerate(entries):
         track = entry_index if bone.track is None else bone.track
         if track >= tracks:
-            report.warn(f"a bone part refers to track {track}, the motions have {tracks}", _bone_label(bone.name))
+            words = "a bone part refers to track {}, the motions have {}"
+            report.warn(say(words, track, tracks), _bone_label(bone.name))
         elif bone.name is not None:
             if bones[track] is not None:
-                report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))
+                report.warn(say("track {} is given to two bones; the last one counts", track), _bone_label(bone.name))
             bones[track] = names.decode(bone.name)
     known = model_bones if len(model_bones) == tracks else ()
     for track, name in enumerate(bones):
         if name is None:
             found = known and known[track] not in bones
             bones[track] = known[track] if found else f"track_{track}"
-            report.warn(
-                "tracks without a bone's name: "
-                + ("taken from the model by index" if found else "their bones are unknown"),
-                f"track {track}",
-            )
+            words = "tracks without a bone's name: their bones are unknown"
+            if found:
+                words = "tracks without a bone's name: taken from the model by index"
+            report.warn(words, say("track {}", track))
     return [name or "" for name in bones]
 
 

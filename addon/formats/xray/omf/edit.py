@@ -16,7 +16,7 @@ import numpy as np
 
 from ....core import names
 from ....core.errors import WriteError
-from ....core.report import Report, counted, listed, said_of
+from ....core.report import Report, listed, say
 from ..marks import SKIPPED_BYTES
 from .codec import with_motions
 from .document import (
@@ -46,23 +46,22 @@ def problems(motions: MotionSet, most_bones: int = MOST_BONES) -> dict[str, str]
     _partition_problems(parameters, found, most_bones)
     all_motions = library.motions
     if len(all_motions) > MOST_MOTIONS:
-        found[f"{counted(len(all_motions), 'motion')}; the game supports {MOST_MOTIONS}"] = "Split the file"
+        found[say("{:# motion|# motions}; the game supports {}", len(all_motions), MOST_MOTIONS)] = "Split the file"
     if len(all_motions) != len(parameters.definitions):
-        found[f"{counted(len(all_motions), 'motion')}, {counted(len(parameters.definitions), 'definition')}"] = (
-            "Delete the motions that lack one"
-        )
+        words = "{:# motion|# motions}, {:# definition|# definitions}"
+        found[say(words, len(all_motions), len(parameters.definitions))] = "Delete the motions that lack one"
     bones = sum(len(partition.bones) for partition in parameters.partitions)
     for motion, label in zip(all_motions, motions.labels, strict=True):
         if not 1 <= motion.frames <= MOST_FRAMES:
-            found[f"the motion {label!r} has {counted(motion.frames, 'frame')}"] = "Give it at least one frame"
+            found[say("the motion {!r} has {:# frame|# frames}", label, motion.frames)] = "Give it at least one frame"
         if motion.track_count != bones:
-            found[f"the motion {label!r} has {counted(motion.track_count, 'track')} for {counted(bones, 'bone')}"] = (
-                "Export it with the skeleton the file belongs to"
-            )
+            words = "the motion {!r} has {:# track|# tracks} for {:# bone|# bones}"
+            found[say(words, label, motion.track_count, bones)] = "Export it with the skeleton the file belongs to"
     for definition in parameters.definitions:
         _definition_problems(definition, parameters, found)
     for group in names.duplicates(definition.label for definition in parameters.definitions):
-        found[f"the motion {group[0]!r} occurs {len(group)} times"] = "Rename all but one: the game plays the first"
+        words = "the motion {!r} occurs {} times"
+        found[say(words, group[0], len(group))] = "Rename all but one: the game plays the first"
     return found
 
 
@@ -71,37 +70,36 @@ def library_problems(library: MotionLibrary) -> Iterator[str]:
     identifiers = [motion.identifier for motion in library.motions]
     if identifiers != list(range(1, len(identifiers) + 1)):
         shown = listed(list(map(str, identifiers)))
-        yield f"motions have the chunk ids {shown}; the game looks for 1 to {len(identifiers)}"
+        yield say("motions have the chunk ids {}; the game looks for 1 to {}", shown, len(identifiers))
     if library.count is None:
         yield "the number of motions is missing"
     elif library.count != len(identifiers):
-        yield f"{said_of(library.count, 'motions', 'are')} declared, {len(identifiers)} found"
+        yield say("{:# motion is|# motions are} declared, {} found", library.count, len(identifiers))
 
 
 def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]:
     """Yield what does not match the model that contains the motions; ``bones`` are the model's bones."""
     for count in sorted({motion.track_count for motion in motions.library.motions} - {len(bones)}):
-        yield f"motions have {counted(count, 'track')}, the model has {counted(len(bones), 'bone')}"
+        yield say("motions have {:# track|# tracks}, the model has {:# bone|# bones}", count, len(bones))
     known = {bone.lower() for bone in bones}
     named = (bone.name for partition in motions.parameters.partitions for bone in partition.bones)
     strange = sorted({names.decode(name) for name in named if name and names.decode(name).lower() not in known})
     if strange:
-        yield f"bone parts refer to bones that the model does not have: {listed(strange)}"
+        yield say("bone parts refer to bones that the model does not have: {}", listed(strange))
 
 
 def _partition_problems(parameters: Parameters, found: dict[str, str], most_bones: int) -> None:
     bones = [bone for partition in parameters.partitions for bone in partition.bones]
     if len(bones) > most_bones:
-        found[f"{counted(len(bones), 'bone')}; the game supports {most_bones}"] = RAISE_LIMIT
+        found[say("{:# bone|# bones}; the game supports {}", len(bones), most_bones)] = RAISE_LIMIT
     if len(parameters.partitions) > MOST_PARTITIONS:
-        found[f"{counted(len(parameters.partitions), 'bone part')}; the game supports {MOST_PARTITIONS}"] = (
-            "Join some of them"
-        )
+        words = "{:# bone part|# bone parts}; the game supports {}"
+        found[say(words, len(parameters.partitions), MOST_PARTITIONS)] = "Join some of them"
     if parameters.numbered and sorted(bone.track or 0 for bone in bones) != list(range(len(bones))):
         found["the bone parts do not number every track exactly once"] = "Put every bone into exactly one bone part"
     for name, count in Counter((bone.name or b"").lower() for bone in bones if parameters.named).items():
         if count > 1:
-            found[f"the bone {names.decode(name)!r} is in several bone parts ({count})"] = "Put it into one"
+            found[say("the bone {!r} is in several bone parts ({})", names.decode(name), count)] = "Put it into one"
     for label in [partition.name for partition in parameters.partitions] + [bone.name or b"" for bone in bones]:
         _name_problems("bone part or bone", label, found)
 
@@ -109,23 +107,21 @@ def _partition_problems(parameters: Parameters, found: dict[str, str], most_bone
 def _definition_problems(definition: Definition, parameters: Parameters, found: dict[str, str]) -> None:
     _name_problems("motion", definition.name, found)
     if definition.marks and parameters.version < 4:
-        found[f"the motion {definition.label!r} has marks; version {parameters.version} of the file has none"] = (
-            "Remove the marks or write version 4"
-        )
+        words = "the motion {!r} has marks; version {} of the file has none"
+        found[say(words, definition.label, parameters.version)] = "Remove the marks or write version 4"
     for mark in definition.marks:
         if len(mark.intervals) & 0xFF in SKIPPED_BYTES:
-            intervals = counted(len(mark.intervals), "interval")
-            mark_text = f"the mark {mark.label!r} of {definition.label!r}"
-            found[f"{mark_text} has {intervals}, which the game misreads"] = "Split it or add an interval"
+            words = "the mark {!r} of {!r} has {:# interval|# intervals}, which the game misreads"
+            found[say(words, mark.label, definition.label, len(mark.intervals))] = "Split it or add an interval"
         if any(byte in mark.name for byte in SKIPPED_BYTES) or b"\0" in mark.name:
-            found[f"a mark's name of {definition.label!r} holds a line break"] = "Rename the mark"
+            found[say("a mark's name of {!r} holds a line break", definition.label)] = "Rename the mark"
 
 
 def _name_problems(what: str, name: bytes, found: dict[str, str]) -> None:
     if not name:
-        found[f"a {what} without a name"] = "Name it"
+        found[say("a {} without a name", what)] = "Name it"
     elif len(name) > LONGEST_NAME:
-        found[f"the {what} name {names.decode(name)!r} is longer than {LONGEST_NAME} bytes"] = "Shorten it"
+        found[say("the {} name {!r} is longer than {} bytes", what, names.decode(name), LONGEST_NAME)] = "Shorten it"
 
 
 def refuse_new_problems(before: MotionSet | None, after: MotionSet, most_bones: int = MOST_BONES) -> None:
@@ -143,11 +139,8 @@ def pairs(motions: MotionSet) -> list[Pair]:
     """Return each motion with the definition of the same index. Raises `WriteError` if their numbers differ."""
     all_motions, definitions = motions.library.motions, motions.parameters.definitions
     if len(all_motions) != len(definitions):
-        raise WriteError(
-            f"the file has {counted(len(all_motions), 'motion')} and {counted(len(definitions), 'definition')}, "
-            "so they cannot be matched",
-            remedy="Repair the file first",
-        )
+        words = "the file has {:# motion|# motions} and {:# definition|# definitions}, so they cannot be matched"
+        raise WriteError(say(words, len(all_motions), len(definitions)), remedy="Repair the file first")
     return list(zip(all_motions, definitions, strict=True))
 
 
@@ -198,8 +191,10 @@ def _index_of(all_pairs: Sequence[Pair], name: str) -> int:
         if names.same(definition.label, name):
             return index
     similar = [definition.label for _, definition in all_pairs if name.lower() in definition.label.lower()]
-    hint = f"Did you mean {', '.join(similar[:5])}?" if similar else "List the motions to see their names"
-    raise WriteError(f"there is no motion named {name!r}", remedy=hint)
+    remedy = "List the motions to see their names"
+    if similar:
+        remedy = say("Did you mean {}?", ", ".join(similar[:5]))
+    raise WriteError(say("there is no motion named {!r}", name), remedy=remedy)
 
 
 def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
@@ -208,7 +203,7 @@ def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
     index = _index_of(all_pairs, old)
     for other, (_, definition) in enumerate(all_pairs):
         if other != index and names.same(definition.label, new):
-            raise WriteError(f"a motion named {definition.label!r} already exists", remedy="Choose another name")
+            raise WriteError(say("a motion named {!r} already exists", definition.label), remedy="Choose another name")
     motion, definition = all_pairs[index]
     label = names.encode(new)
     all_pairs[index] = (replace(motion, name=label), replace(definition, name=label))
@@ -265,10 +260,8 @@ def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -
             motion, definition = pair
             result[index] = (motion, replace(definition, motion=result[index][1].motion))
         else:
-            raise WriteError(
-                f"both files have a motion named {definition.label!r}",
-                remedy="Rename one, or replace those of the first",
-            )
+            words = "both files have a motion named {!r}"
+            raise WriteError(say(words, definition.label), remedy="Rename one, or replace those of the first")
     marks = any(definition.marks for _, definition in result)
     version = max(motions.parameters.version, other.parameters.version) if marks else motions.parameters.version
     return _rearranged_checked(motions, result, replace(motions.parameters, version=version))
@@ -285,7 +278,7 @@ def _track_order(motions: MotionSet, other: MotionSet) -> list[int]:
     if sorted(own_bones) != sorted(other_bones):
         unshared = sorted(set(own_bones) ^ set(other_bones))
         raise WriteError(
-            f"the files move different bones ({len(own_bones)} and {len(other_bones)}; {listed(unshared)})",
+            say("the files move different bones ({} and {}; {})", len(own_bones), len(other_bones), listed(unshared)),
             remedy="Merge only files that belong to one skeleton",
         )
     return [other_bones.index(bone) for bone in own_bones]
@@ -295,9 +288,8 @@ def _in_track_order(motion: Motion, order: list[int]) -> Motion:
     if order == list(range(motion.track_count)):
         return motion
     if motion.track_count != len(order):
-        raise WriteError(
-            f"the motion {motion.label!r} has {counted(motion.track_count, 'track')} for {len(order)} bones"
-        )
+        words = "the motion {!r} has {:# track|# tracks} for {} bones"
+        raise WriteError(say(words, motion.label, motion.track_count, len(order)))
     return Motion.of(motion.name, motion.frames, [motion.track_bytes(track) for track in order])
 
 
@@ -310,7 +302,7 @@ def _with_partition(definition: Definition, source: MotionSet, parts: list[str])
     label = names.decode(partitions[number].name) if number < len(partitions) else f"number {number}"
     if label.lower() not in parts:
         raise WriteError(
-            f"the motion {definition.label!r} plays on the bone part {label!r}, which this file lacks",
+            say("the motion {!r} plays on the bone part {!r}, which this file lacks", definition.label, label),
             remedy="Set it to another bone part or to all of them first",
         )
     return replace(definition, bone_or_part=parts.index(label.lower()))
@@ -336,9 +328,8 @@ def set_parameters(
     values = np.array(definition.timing, "<f4")
     for field, value in (timing or {}).items():
         if not 0.0 <= value <= 100.0:
-            raise WriteError(
-                f"{field} {value} is outside what the file can store", remedy="Choose a number from 0 to 100"
-            )
+            words = "{} {} is outside what the file can store"
+            raise WriteError(say(words, field, value), remedy="Choose a number from 0 to 100")
         values[TIMING.index(field)] = value
     changed = replace(
         definition,

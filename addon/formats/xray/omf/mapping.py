@@ -21,7 +21,7 @@ from ....core.binary import as_in_file
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
 from ....core.model import Clip, Skeleton
-from ....core.report import Report, counted, listed
+from ....core.report import Report, counted, listed, say
 from ..marks import decode_marks, encode_marks
 from .codec import numbered
 from .document import (
@@ -180,7 +180,7 @@ def refuse_bones_of_one_name(bones: Sequence[str]) -> None:
     """Raise `WriteError` if names of bones differ only in upper case, which the game ignores."""
     for group in names.duplicates(bones):
         raise WriteError(
-            f"the game treats these bones as one: {', '.join(map(repr, group))}",
+            say("the game treats these bones as one: {}", ", ".join(map(repr, group))),
             remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
         )
 
@@ -329,8 +329,10 @@ def _job_of(
     clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None, sampled: Collection[str]
 ) -> _EncodingJob:
     if not bones:
-        problem = f"the motion {clip.name!r} has no tracks" if base is not None else "the file lists no bones"
-        raise WriteError(f"{problem}: nothing can be animated", remedy="Leave the motion out, or export to a new file")
+        problem = "the file lists no bones: nothing can be animated"
+        if base is not None:
+            problem = say("the motion {!r} has no tracks: nothing can be animated", clip.name)
+        raise WriteError(problem, remedy="Leave the motion out, or export to a new file")
     ordered = in_order(clip, bones, base, rest)
     known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None
     lowered = {name.lower() for name in sampled}
@@ -458,7 +460,7 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     filling = _filling(clip, bones, base, rest) if missing else clip
     if filling is None:
         raise WriteError(
-            f"the motion {clip.name!r} lacks {counted(len(missing), 'bone')} of the file: {listed(missing)}",
+            say("the motion {!r} lacks {:# bone|# bones} of the file: {}", clip.name, len(missing), listed(missing)),
             remedy="Name a model of this skeleton, which gives them its rest pose"
             if rest is None
             else "Choose a file of this armature's skeleton, or add these bones to the armature",

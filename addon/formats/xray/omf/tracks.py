@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ....core import quantum, rotation, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
-from ....core.report import counted
+from ....core.report import say
 from .document import Motion, TrackFlag, checksum, track_layout, tracks_by_layout
 
 Floats = NDArray[np.float64]
@@ -82,9 +82,9 @@ def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
     """Raise `ReadError` for motions that declare far more frames than their data can hold (`overlong`)."""
     worst = overlong(motions)
     if worst is not None:
+        words = "the motion {!r} declares {:# frame|# frames} of {:# bone|# bones} in {:# byte|# bytes}"
         raise ReadError(
-            f"the motion {worst.label!r} declares {counted(worst.frames, 'frame')} "
-            f"of {counted(worst.track_count, 'bone')} in {counted(len(worst.body), 'byte')}",
+            say(words, worst.label, worst.frames, worst.track_count, len(worst.body)),
             file=file,
             offset=worst.offset,
             remedy="Leave this motion out, or delete it from the file",
@@ -179,10 +179,8 @@ class _EditedTracks:
         wrong = [] if fits.all() else np.argwhere(wanted & ~fits.all(axis=2)).tolist()
         if wrong:
             bone, motion = self.labels[wrong[0][0]]
-            raise WriteError(
-                f"keys of {bone!r} in {motion!r} are NaN, infinite or too large for the file",
-                remedy="Delete these keys, or restore the motion from its file",
-            )
+            words = "keys of {!r} in {!r} are NaN, infinite or too large for the file"
+            raise WriteError(say(words, bone, motion), remedy="Delete these keys, or restore the motion from its file")
 
 
 @dataclass

@@ -20,7 +20,7 @@ from ....core import files, names
 from ....core.binary import as_in_file
 from ....core.changes import ENGLISH, Words
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, listed, said_of
+from ....core.report import Report, listed, say
 from ....formats.xray import bones as bones_format
 from ....formats.xray import conversion
 from ....formats.xray.bones import (
@@ -210,11 +210,10 @@ def take_order(rig: Object, order: BoneOrder, report: Report) -> int:
     missing = [bone for bone in order.bones if bone.lower() not in labels]
     additional = [bone.name for bone, label in zip(bones, labels, strict=True) if label not in numbers]
     if missing:
-        report.warn(f"bones of the other model that this one lacks: {listed(missing)}", rig.name)
+        report.warn(say("bones of the other model that this one lacks: {}", listed(missing)), rig.name)
     if additional:
-        report.warn(
-            f"bones that the other model lacks, which get numbers behind its own: {listed(additional)}", rig.name
-        )
+        words = "bones that the other model lacks, which get numbers behind its own: {}"
+        report.warn(say(words, listed(additional)), rig.name)
     ranked = sorted(zip(bones, labels, strict=True), key=lambda row: numbers.get(row[1], len(numbers)))
     for number, (bone, _) in enumerate(ranked):
         bone.motionbridge_xray.index = number
@@ -300,11 +299,8 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
     given, missing = 0, []
     found = [(bone, by_name.get(bone.name.lower())) for bone in document.bones]
     if not any(own is not None for _, own in found):
-        raise ReadError(
-            f"none of the file's bones is in the armature {rig.name!r}",
-            file=path,
-            remedy="Select the armature these properties belong to",
-        )
+        sentence = "none of the file's bones is in the armature {!r}"
+        raise ReadError(say(sentence, rig.name), file=path, remedy="Select the armature these properties belong to")
     firsts = _first_of_each_name(document)
     decoded = [decode_bone(bone) for bone, _ in found]  # errors are raised before a bone is changed
     for number, ((bone, own), physics) in enumerate(zip(found, decoded, strict=True)):
@@ -318,8 +314,11 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
         build_physics(own, physics.entry, _missing_properties(physics))
         given += 1
     if missing:
-        words = "are not in the armature; their properties are kept and written back"
-        report.warn(said_of(len(missing), "bones of the file", words), ", ".join(missing))
+        words = (
+            "{0:# bone|# bones} of the file {0:is|are} not in the armature; {0:its|their} properties are kept and "
+            "written back"
+        )
+        report.warn(say(words, len(missing)), ", ".join(missing))
     rig.motionbridge_bones.path = path
     keep(rig.motionbridge_bones, "document", data)
     return given
@@ -399,10 +398,8 @@ def _changed(rig: Object, document: Bones, plan: BonesPlan, report: Report) -> B
 def _new_file(rig: Object, plan: BonesPlan) -> Bones:
     bones = [bone for bone in bone_properties.in_order(rig) if bone_properties.known(bone) is not None]
     if not bones:
-        raise WriteError(
-            f"no bone of {rig.name!r} has properties of the game",
-            remedy="Import a model (.ogf) or bone properties (.bones) first",
-        )
+        words = "no bone of {!r} has properties of the game"
+        raise WriteError(say(words, rig.name), remedy="Import a model (.ogf) or bone properties (.bones) first")
     plan.added = [bone_properties.game_name(bone) for bone in bones]
     made = [new_bone(name, _file_entry(bone)) for name, bone in zip(plan.added, bones, strict=True)]
     return new_bones(made, list(_parts(rig)))

@@ -23,6 +23,7 @@ from ....blender import action as blender_action
 from ....blender import armature, bone_curves, compat, scope
 from ....core import rotation
 from ....core.errors import WriteError
+from ....core.report import say
 from ....formats.xray.ltx.document import numbers
 from ..bones.properties import game_name
 from . import pairs
@@ -128,25 +129,22 @@ def _refuse(hands: Object, rig: Object, bone: str, holder: str) -> None:
     followed, moved = hands.pose.bones.get(holder), rig.pose.bones.get(bone)
     for found, name, of in ((followed, holder, hands), (moved, bone, rig)):
         if found is None:
-            raise WriteError(f"{of.name!r} has no bone {name!r}", remedy="Choose one of its bones")
+            raise WriteError(say("{!r} has no bone {!r}", of.name, name), remedy="Choose one of its bones")
     if rig == hands and moved in {followed, *followed.parent_recursive}:
-        raise WriteError(f"the bone {holder!r} moves with {bone!r}", remedy="Choose a bone of the other hand")
+        raise WriteError(say("the bone {!r} moves with {!r}", holder, bone), remedy="Choose a bone of the other hand")
     if any(map(armature.is_pin, moved.constraints)):
-        raise WriteError(
-            f"the game ignores the keys of the weapon's root bone {bone!r}",
-            remedy="Attach the bone of the hands that the weapon is at",
-        )
+        words = "the game ignores the keys of the weapon's root bone {!r}"
+        raise WriteError(say(words, bone), remedy="Attach the bone of the hands that the weapon is at")
     if moved.rotation_mode != "QUATERNION":
-        raise WriteError(
-            f"the rotation mode of {bone!r} is not Quaternion", remedy="Choose Quaternion in the bone's transform panel"
-        )
+        words = "the rotation mode of {!r} is not Quaternion"
+        raise WriteError(say(words, bone), remedy="Choose Quaternion in the bone's transform panel")
 
 
 def _motion_of(hands: Object, rig: Object) -> Motion:
     row = active_row(hands)
     action = None if row is None else row.hands if rig == hands else row.item
     if action is None:
-        raise WriteError(f"{rig.name!r} plays no motion in the active action", remedy="Choose another action")
+        raise WriteError(say("{!r} plays no motion in the active action", rig.name), remedy="Choose another action")
     start, _ = blender_action.frame_range(row.hands)
     first, count = blender_action.frame_range(action)
     return Motion(action, first, count, start, pairs.speed_of(row.hands) / pairs.speed_of(action))

@@ -16,7 +16,7 @@ from ....blender import action as blender_action
 from ....blender import action_lists, compat, nla
 from ....core.errors import ReadError, WriteError
 from ....core.model import Path
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray import hud, omf
 from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
 from ..models.importing import ImportedModel
@@ -53,7 +53,7 @@ class MotionFiles:
             try:
                 self.files.append(omf_codec.OMF.read(file, report))
             except ReadError as refusal:  # the other files can still be used
-                report.warn(f"motions left out: {str(refusal).rstrip('.')}")
+                report.warn(say("motions left out: {}", str(refusal).rstrip(".")))
         self.table = hud.motion_table(opened.document.motion_set for opened in self.files)
 
     def import_named(self, context: Context, names: Iterable[str] | None, report: Report) -> dict[str, Any]:
@@ -231,7 +231,8 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
     if row is None:
         raise WriteError("the active action has no motion of the hands to copy", remedy="Choose another action")
     if not name or name != name.lower():
-        raise WriteError(f"the game would not find a motion named {name!r}", remedy="Type a name without capitals")
+        words = "the game would not find a motion named {!r}"
+        raise WriteError(say(words, name), remedy="Type a name without capitals")
     item = item_of(hands) if row.item is not None else None
     for rig in rigs_of(hands) if row.item is not None else [hands]:
         _refuse_used_name(rig, name)
@@ -257,13 +258,15 @@ def _refuse_used_name(rig: Object, name: str) -> None:
         stored = motion_files.document_of(file).motion_set.parameters.definitions
         listed = [str(one.motionbridge_motion.motion_name) for one in library.motions_of(file)]
         if name in {label.lower() for label in [*listed, *(definition.label for definition in stored)]}:
-            raise WriteError(f"the file {file.name!r} has a motion named {name!r} already", remedy="Type another name")
+            words = "the file {!r} has a motion named {!r} already"
+            raise WriteError(say(words, file.name, name), remedy="Type another name")
 
 
 def _copied(rig: Object, action: Action, name: str) -> Action:
     file = action_lists.file_of(rig, action, motion_properties.LISTS)
     if file is None:
-        raise WriteError(f"the action {action.name!r} is in no motion file of {rig.name!r}", remedy="Import its file")
+        words = "the action {!r} is in no motion file of {!r}"
+        raise WriteError(say(words, action.name, rig.name), remedy="Import its file")
     copy = action.copy()
     copy.name = copy.motionbridge_motion.motion_name = name
     library.add(omf_codec.OMF, file, copy)

@@ -16,7 +16,7 @@ from mathutils import Euler, Matrix
 from numpy.typing import NDArray
 
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray import hud
 from ....formats.xray.ltx.document import cleaned, numbers
 from ..bones.properties import game_name
@@ -65,7 +65,7 @@ def parent_to_bone(obj: Any, rig: Object, anchor: str) -> None:
     bone = next((bone for bone in rig.data.bones if game_name(bone).lower() == anchor.lower()), None)
     if bone is None:
         raise ReadError(
-            f"{rig.name!r} has no bone {anchor!r} to attach {obj.name!r} to",
+            say("{!r} has no bone {!r} to attach {!r} to", rig.name, anchor, obj.name),
             remedy="Choose another model, or the name of one of its bones",
         )
     obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", bone.name
@@ -175,7 +175,7 @@ def _text(hands: Object, key: str) -> str:
     rows = hands.motionbridge_hud.values
     row = rows.get(key)
     if row is None:
-        raise WriteError(f"{hands.name!r} stores no value of {key}", remedy="Create the HUD scene again")
+        raise WriteError(say("{!r} stores no value of {}", hands.name, key), remedy="Create the HUD scene again")
     plain = rows.get(key.removesuffix(hud.WIDE_SUFFIX))
     return cleaned(plain.text if row.is_missing and not row.text and plain is not None else row.text)
 

@@ -33,7 +33,7 @@ from ....blender import armature, compat, scope
 from ....core import files
 from ....core.body import Part, Side, body_of
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray import hud
 from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
 from .. import paths
@@ -98,7 +98,7 @@ def _beside(setup: Setup, options: HudSceneOptions, report: Report) -> Setup:
         )
     if hud.attach_place(setup.values) == hud.attach_place(other.values):
         raise ReadError(
-            f"{setup.name} and {other.name} are held in the same hand",
+            say("{} and {} are held in the same hand", setup.name, other.name),
             remedy="Choose sections with different values of attach_place_idx",
         )
     return other
@@ -254,7 +254,7 @@ def import_effects(carrier: Object, folders: Sequence[Path], names: Iterable[str
         try:
             found[name] = paths.import_action(str(file), compat.slot_name(carrier), report)
         except ReadError as refusal:
-            report.warn(f"camera effect left out: {str(refusal).rstrip('.')}")
+            report.warn(say("camera effect left out: {}", str(refusal).rstrip(".")))
     return found
 
 
@@ -295,7 +295,7 @@ def chosen_rows(hands: Object, names: str) -> list[int]:
     ]
     if not found:
         raise WriteError(
-            f"no action is named {names}" if masks else "the active action has no motion",
+            say("no action is named {}", names) if masks else "the active action has no motion",
             remedy="Choose actions of the list; * stands for all",
         )
     return found
@@ -314,7 +314,8 @@ def render_strip(
     if not Path(path).parent.is_dir():
         raise WriteError("its folder does not exist", file=path, remedy="Create the folder first")
     if len(numbers) * columns > MOST_IMAGES:
-        raise WriteError(f"more than {MOST_IMAGES} pictures are too many", remedy="Choose fewer actions or frames")
+        words = "more than {} pictures are too many"
+        raise WriteError(say(words, MOST_IMAGES), remedy="Choose fewer actions or frames")
     if scene.camera is None:
         raise WriteError("the scene has no camera", remedy="Set the scene's camera in its properties")
     width = round(height * scene.render.resolution_x / scene.render.resolution_y)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ....core import files
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray import hud, ltx
 from ....formats.xray.hud import Action, Generation, Placing
 from ....formats.xray.ltx import edit
@@ -145,8 +145,9 @@ def _of_section(options: HudSceneOptions, report: Report) -> Setup:
     if two_models:
         found = _hands_values(configs, options, tree, report)
         anchor = hud.anchor_bone(found, values)
-        hands = _model(tree, found.get("visual", ""), options.hands, "hands")
-    item = _model(tree, values["item_visual" if two_models else "visual"], options.item, "weapon")
+        hands = _model(tree, found.get("visual", ""), options.hands, "the model of the hands {!r} was not found ({})")
+    words = "the model of the weapon {!r} was not found ({})"
+    item = _model(tree, values["item_visual" if two_models else "visual"], options.item, words)
     return Setup(
         name=name,
         values=values,
@@ -197,14 +198,14 @@ def _hands_values(configs: Configs, options: HudSceneOptions, tree: GameTree, re
     return next(with_model, found[0])
 
 
-def _model(tree: GameTree, named: str, chosen: str, what: str) -> Path:
+def _model(tree: GameTree, named: str, chosen: str, words: str) -> Path:
     if chosen:
         return _existing(chosen)
     found = tree.find_model(unquoted(named))
     if found is None:
         folders = ", ".join(map(str, tree.meshes)) or "there is no meshes folder"
         raise ReadError(
-            f"the model of the {what} {named!r} was not found ({folders})",
+            say(words, named, folders),
             remedy="Add the game folder that has it, or choose a model",
         )
     return found

@@ -26,7 +26,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted, counted_plural, said_of
+from ....core.report import Report, counted, counted_plural, say
 from ....core.scratch import scratch
 from ....formats.xray import details, dm
 from ....formats.xray.details import Details
@@ -276,7 +276,8 @@ def _warn_of_tilted(ground: Object, heights: NDArray[np.float64], report: Report
     with np.errstate(invalid="ignore"):  # vertices of broken files
         tilted = int(np.count_nonzero(heights[:, 1] - heights[:, 0] > LEVEL_WITHIN))
     if tilted:
-        report.warn(said_of(tilted, "slots", "are tilted, and have the height of their lowest corner"), ground.name)
+        words = "{0:# slot is|# slots are} tilted, and {0:has|have} the height of {0:its|their} lowest corner"
+        report.warn(say(words, tilted), ground.name)
 
 
 def plan(context: Context, ground: Object, data: bytes, options: LevelExportOptions, report: Report) -> Plan:
@@ -377,10 +378,8 @@ def show(obj: Any) -> None:
     level = obj.motionbridge_level
     _, heights, values = instances.gather_faces(obj, WANTED, COLOURS)
     if level.shown_by in ("SUN", "SKY", "COLOUR") and level.shown_by.lower() not in values:
-        raise WriteError(
-            f"{obj.name!r} has no {level.shown_by.lower()}; files of version 2 have none",
-            remedy="Colour it by model or density",
-        )
+        words = "{!r} has no {}; files of version 2 have none"
+        raise WriteError(say(words, obj.name, level.shown_by.lower()), remedy="Colour it by model or density")
     for names, missing in (
         (details.MODEL, np.full(len(heights), details.EMPTY, np.int32)),
         (details.DENSITY, np.zeros((len(heights), 4), np.float32)),
@@ -471,7 +470,7 @@ def add_models(ground: Object, objects: Sequence[Object]) -> int:
             remedy="Select the meshes to add, then the ground with Shift",
         )
     if len(existing) + len(new) > details.MODELS:
-        raise WriteError(f"{len(existing) + len(new)} detail models, the game supports {details.MODELS}")
+        raise WriteError(say("{} detail models, the game supports {}", len(existing) + len(new), details.MODELS))
     level = ground.motionbridge_level
     holder = level.models
     if holder is None:
@@ -556,15 +555,18 @@ def scatter(
     }
     plants = details.scatter(points, faces[np.isfinite(points.positions[faces]).all(axis=1)], scales, options.spacing)
     if not len(plants):
+        words = "no detail models on {:# selected slot|# selected slots}"
+        if selected is None:
+            words = "no detail models on {:# slot|# slots}"
         raise WriteError(
-            f"no detail models on {counted_plural(len(faces), 'slots' if selected is None else 'selected slots')}",
+            say(words, len(faces)),
             remedy="Select slots with detail models, and check that the models exist",
         )
     found = len(plants)
     kept = np.arange(found)
     if found > options.most:
         kept = np.linspace(0, found - 1, options.most).astype(np.int64)
-        report.warn(f"only {options.most} of {found} plants are shown; select fewer slots to see all of them")
+        report.warn(say("only {} of {} plants are shown; select fewer slots to see all of them", options.most, found))
     places = np.argsort(np.array(numbers), kind="stable")
     found_at = np.searchsorted(np.array(numbers), plants.models[kept], sorter=places)
     columns = {

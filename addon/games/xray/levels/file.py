@@ -21,7 +21,7 @@ from ....core.changes import Changes, Words
 from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, listed
+from ....core.report import Report, listed, say
 from ....formats.xray import cform, dm, occluders, som
 from ..models.exporting import warn_of_pictures, with_game_names
 from ..options import LevelExportOptions
@@ -180,7 +180,7 @@ def extend_clipping(context: Context, objects: Sequence[Object], report: Report)
         view.clip_end = needed
         view.clip_start = max(view.clip_start, needed / CLIP_RATIO)
     if near:
-        report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), to show the whole level")
+        report.note(say("3D views show up to {:.0f} m now (View > Clip End), to show the whole level", needed))
 
 
 def _views(context: Context) -> Iterator[bpy.types.SpaceView3D]:

@@ -12,7 +12,7 @@ import bpy
 from ....blender import scope
 from ....blender.scope import undone_on_failure
 from ....core.errors import MotionbridgeError, ReadError
-from ....core.report import Report
+from ....core.report import Report, say
 from ..options import LevelFolderOptions
 from . import details as level_details
 from . import geometry as level_geometry
@@ -71,11 +71,8 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
     )
     if not found:
         supported = ", ".join((visuals.FILE, *level_geometry.SUFFIXES, *OPTION_OF_SUFFIX))
-        raise ReadError(
-            f"there is no supported file in it ({supported})",
-            file=str(folder),
-            remedy="Choose the folder with level and level.cform",
-        )
+        words = "there is no supported file in it ({})"
+        raise ReadError(say(words, supported), file=str(folder), remedy="Choose the folder with level and level.cform")
     return found
 
 
@@ -107,7 +104,7 @@ def import_folder(
     if not made:
         raise refusals[0]
     for refusal in refusals:
-        report.warn(f"left out: {str(refusal).rstrip('.')}")
+        report.warn(say("left out: {}", str(refusal).rstrip(".")))
     into = scope.target_collection(context, report, options.collection or folder.name)
     excluded = []
     for kind in COLLECTIONS:
@@ -116,7 +113,7 @@ def import_folder(
             below = kind_collection(kind, into)
             for one in of_kind:
                 level_geometry.link(one, below)
-                report.note(f"{COLLECTIONS[kind][0].lower()}: {one.counts}", one.name)
+                report.note(say("{}: {}", COLLECTIONS[kind][0].lower(), one.counts), one.name)
             excluded += [below] if any(one.excluded for one in of_kind) else []
             if kind == "DM":
                 level_details.lay_out_models([one.holder for one in of_kind])

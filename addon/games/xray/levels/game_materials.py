@@ -18,7 +18,7 @@ from ....blender import mesh as meshes
 from ....core import files
 from ....core.errors import MotionbridgeError
 from ....core.model import Attribute, Domain, Mesh
-from ....core.report import Report, listed, said_of
+from ....core.report import Report, listed, say
 from ....formats.xray import cform, gamemtl
 from ..game_tree import GAME_MATERIALS, GameTree, find_game_materials
 from .materials import Slots, colour_of, distinct_numbers, numbered
@@ -58,10 +58,10 @@ def _listed(path: str, chosen: Path | None, game_folder: Path | None, report: Re
     try:
         document = gamemtl.read(files.read_file(chosen), str(chosen), found)
     except MotionbridgeError as refusal:
-        report.warn(f"game materials are shown by number: {refusal}")
+        report.warn(say("game materials are shown by number: {}", refusal))
         return {}
     for line in found.lines():
-        report.warn(f"{chosen.name}: {line}")
+        report.warn(say("{}: {}", chosen.name, line))
     return document.by_id()
 
 
@@ -70,7 +70,7 @@ def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: 
     missing = [number for number in distinct_numbers(values).tolist() if number not in names] if names else []
     if missing:
         unknown = listed([str(number) for number in missing])
-        report.warn(f"faces have game materials that {GAME_MATERIALS} lacks: {unknown}", place)
+        report.warn(say("faces have game materials that gamemtl.xr lacks: {}", unknown), place)
 
 
 def slots(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
@@ -137,10 +137,16 @@ def set_from_slots(obj: Object, evaluated: Any, mesh: Mesh, report: Report) -> N
     unset = without_game_material(used)[of_face] & (True if by_attribute is None else by_attribute == 0)
     if unset.any():
         sectors = mesh.values(cform.SECTOR, Domain.FACE)
-        words = "have no game material, and are written with number 0; give them one with Set Collision Values"
+        words = (
+            "{0:# face has|# faces have} no game material, and {0:is|are} written with number 0; give {0:it|them} one "
+            "with Set Collision Values"
+        )
         if sectors is None or not sectors[unset].any():
-            words = "have no game material and no sector, and are written with 0; set both with Set Collision Values"
-        report.warn(said_of(int(unset.sum()), "faces", words), obj.name)
+            words = (
+                "{0:# face has|# faces have} no game material and no sector, and {0:is|are} written with 0; set both "
+                "with Set Collision Values"
+            )
+        report.warn(say(words, int(unset.sum())), obj.name)
     if (numbers < 0).all():
         return
     by_slot = numbers[of_face].astype(np.int32)
@@ -151,8 +157,8 @@ def set_from_slots(obj: Object, evaluated: Any, mesh: Mesh, report: Report) -> N
         by_slot[unknown] = by_attribute[unknown]
         differ = int(np.count_nonzero(by_slot != by_attribute))
         if differ:
-            words = "are written with the game material of their Blender material"
-            report.note(said_of(differ, "faces", words), obj.name)
+            sentence = "{0:# face is|# faces are} written with the game material of {0:its|their} Blender material"
+            report.note(say(sentence, differ), obj.name)
     mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 

@@ -29,7 +29,7 @@ from ....core import files, mesh_parts, pausing, polygons
 from ....core.errors import ReadError, WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted
+from ....core.report import Report, counted, say
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
 from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
@@ -87,11 +87,8 @@ def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> 
     found = detect(path, data[:HEAD_SIZE])
     reader = _READERS.get(found.name) if found is not None else None
     if reader is None:
-        raise ReadError(
-            "this is not a supported level file",
-            file=str(path),
-            remedy=f"Known are {', '.join(SUFFIXES)}",
-        )
+        words = "Known are {}"
+        raise ReadError("this is not a supported level file", file=str(path), remedy=say(words, ", ".join(SUFFIXES)))
     made = reader(data, path, options, report)
     for obj in made.objects:
         obj.motionbridge_level.kind = made.kind
@@ -255,10 +252,8 @@ def plan_export(
     """
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIX_OF:
-        raise WriteError(
-            f"{holder.name!r} is not part of a level",
-            remedy="Set its kind in the X-Ray Level panel of the sidebar",
-        )
+        words = "{!r} is not part of a level"
+        raise WriteError(say(words, holder.name), remedy="Set its kind in the X-Ray Level panel of the sidebar")
     if kind != "LEVEL":
         _warn_of_unwritten(context.scene, holder, others, report)
     data = b"" if options.anew else kept(holder.motionbridge_level, "document")
@@ -326,7 +321,7 @@ def export_file(
         *beside, _ = made.plans
         if beside:
             names = ", ".join(Path(one.path).name for one in beside)
-            report.note(f"also written: {names}", str(Path(path).parent))
+            report.note(say("also written: {}", names), str(Path(path).parent))
     else:
         keep_exported(path, plan.data, holder.motionbridge_level)
     return made
@@ -337,7 +332,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     properties = holder.motionbridge_level
     path = bpy.path.abspath(properties.path)
     if not path:
-        raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to one")
+        raise WriteError(say("{!r} comes from no file", holder.name), remedy="Export it to one")
     plan = plan_export(context, holder, LevelExportOptions(), report)
     files.warn_of_replacing(path, report)
     made = FilePlan(path, plan.data, plan.changes)
@@ -363,7 +358,7 @@ def _gather_each(
     for number, holder in enumerate(holders):
         found = meshes_of(holder)
         if not found:
-            raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
+            raise WriteError(say("{!r} has no meshes", holder.name), remedy="Import the file again")
         for obj in found:
             mesh = gather(context, obj, kind, options, report).mesh
             if number:
@@ -384,7 +379,7 @@ def _joined(holders: Sequence[Object], shapes: Sequence[tuple[Object, Mesh]], re
         for name in sorted(stored.keys() - mesh.attributes.keys()):
             value = 0 if obj.motionbridge_level.is_part else DEFAULTS[obj.motionbridge_level.kind][name]
             if obj.motionbridge_level.is_part:
-                report.warn(f"the attribute {name!r} is gone, and written as 0", obj.name)
+                report.warn(say("the attribute {!r} is gone, and written as 0", name), obj.name)
             mesh.attributes[name] = Attribute(Domain.FACE, np.full(len(mesh.triangles), value, stored[name]))
     return mesh_parts.join([mesh for _, mesh in shapes], holder.name)
 
@@ -407,17 +402,17 @@ def _warn_of_unwritten(scene: typed.Scene, holder: Object, others: Sequence[Obje
         elif obj in below and shows_instances(obj):
             shown.append(obj)
     if copies:
-        words = "objects that were separated or copied from it are not written; join them to it (Ctrl J)"
-        report.warn(f"{words}: {listed_objects(copies)}", holder.name)
+        sentence = "objects that were separated or copied from it are not written; join them to it (Ctrl J): {}"
+        report.warn(say(sentence, listed_objects(copies)), holder.name)
     if new:
-        words = "new meshes of its kind are not written; select them too for an export, or join them to it (Ctrl J)"
-        report.warn(f"{words}: {listed_objects(new)}", holder.name)
+        words = "new meshes of its kind are not written; select them too for an export, or join them to it (Ctrl J): {}"
+        report.warn(say(words, listed_objects(new)), holder.name)
     if strangers:
-        words = "meshes below it that are no part of it are not written; join them to it (Ctrl J)"
-        report.warn(f"{words}: {listed_objects(strangers)}", holder.name)
+        sentence = "meshes below it that are no part of it are not written; join them to it (Ctrl J): {}"
+        report.warn(say(sentence, listed_objects(strangers)), holder.name)
     if shown:
-        words = "instances are not written; make them real (Object > Apply) and join them to it"
-        report.warn(f"{words}: {listed_objects(shown)}", holder.name)
+        sentence = "instances are not written; make them real (Object > Apply) and join them to it: {}"
+        report.warn(say(sentence, listed_objects(shown)), holder.name)
 
 
 def _encode_collision(_holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:

@@ -23,7 +23,7 @@ from ....blender.transforms import bounds, in_world
 from ....core import pausing, problems
 from ....core.model import Domain
 from ....core.problems import Problem
-from ....core.report import Report, counted
+from ....core.report import Report, say
 from ....formats.xray import details, level_ai
 from ....formats.xray import level as levels
 from ....formats.xray.level import mesh as visual_mesh
@@ -76,7 +76,7 @@ def _summarised(found: list[Finding]) -> list[Finding]:
     found.sort(key=lambda one: -len(one[1].elements))
     rest = found[MOST_NAMED:]
     kept, problem = found[:MOST_NAMED], rest[0][1]
-    words = f"{counted(len(rest), 'object')} more with fewer: {problem.kind}"
+    words = say("{:# object|# objects} more with fewer: {}", len(rest), problem.kind)
     return [*kept, (rest[0][0], Problem(words, problem.remedy, problem.domain, problem.elements[:0]))]
 
 
@@ -187,7 +187,12 @@ def _without_collision(layers: _Layers) -> Iterator[Finding]:
     for obj in layers.of("SURFACE") if tree is not None else ():
         wrong = _far_from(layers, _middles(obj), tree)
         remedy = "Check whether something can be walked through there"
-        yield from _of(obj, problems.some(wrong, "faces", f"are farther than {LARGEST_GAP:g} m from collision", remedy))
+        yield from _of(
+            obj,
+            problems.some(
+                wrong, "face|faces", "{0:is|are} farther than {2:g} m from collision", remedy, values=(LARGEST_GAP,)
+            ),
+        )
 
 
 def _without_visuals(layers: _Layers) -> Iterator[Finding]:
@@ -197,8 +202,9 @@ def _without_visuals(layers: _Layers) -> Iterator[Finding]:
         wrong = _far_from(layers, middles, tree)
         wrong[wrong] = ~layers.in_trees(middles[wrong])
         remedy = "Check whether there is an invisible wall"
-        what = f"are farther than {LARGEST_GAP:g} m from what is seen"
-        yield from _of(obj, problems.some(wrong, "collision faces", what, remedy))
+        what = "{0:is|are} farther than {2:g} m from what is seen"
+        found = problems.some(wrong, "collision face|collision faces", what, remedy, values=(LARGEST_GAP,))
+        yield from _of(obj, found)
 
 
 def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
@@ -217,8 +223,11 @@ def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
         _, polygons = meshes.triangles_of(obj.data)
         wrong = np.zeros(len(obj.data.polygons), np.bool_)
         wrong[polygons[outside.any(axis=1)]] = True
-        what = f"stick out of what is seen{'' if tree is not None else ' (as boxes)'} by more than {OCCLUDER_GAP:g} m"
-        yield from _of(obj, problems.some(wrong, "occluders", what, "Move them into walls: they hide what is seen"))
+        what = "{0:sticks|stick} out of what is seen by more than {2:g} m"
+        if tree is None:
+            what = "{0:sticks|stick} out of what is seen (as boxes) by more than {2:g} m"
+        remedy = "Move {0:it|them} into walls: {0:it hides|they hide} what is seen"
+        yield from _of(obj, problems.some(wrong, "occluder|occluders", what, remedy, values=(OCCLUDER_GAP,)))
 
 
 def _in_front(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
@@ -242,7 +251,10 @@ def _bent_portals(layers: _Layers) -> Iterator[Finding]:
         if len(corners) < 3 or not np.isfinite(corners).all():
             continue
         wrong = np.full(len(obj.data.polygons), is_bent(corners))
-        yield from _of(obj, problems.some(wrong, "portals", "do not lie in a plane", "Scale it flat along its normal"))
+        yield from _of(
+            obj,
+            problems.some(wrong, "portal|portals", "{0:does|do} not lie in a plane", "Scale it flat along its normal"),
+        )
 
 
 def _details_over_void(layers: _Layers) -> Iterator[Finding]:
@@ -262,9 +274,11 @@ def _details_over_void(layers: _Layers) -> Iterator[Finding]:
         low = ground.positions[planted].astype(np.float64) - (0, 0, LARGEST_GAP)
         wrong = np.zeros(len(planted), np.bool_)
         wrong[planted] = ~_grounded(layers, low, reach[planted], tree, boxes)
-        what = "have detail models and no ground" if tree is not None else "have detail models outside all surfaces"
-        remedy = "Remove their models, or extend the surface below"
-        yield from _of(obj, problems.some(wrong, "slots", what, remedy))
+        what = "{0:has|have} detail models and no ground"
+        if tree is None:
+            what = "{0:has|have} detail models outside all surfaces"
+        remedy = "Remove {0:its|their} models, or extend the surface below"
+        yield from _of(obj, problems.some(wrong, "slot|slots", what, remedy))
 
 
 def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Floats) -> NDArray[np.bool_]:
@@ -286,11 +300,14 @@ def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Fl
 def _nodes(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("CFORM")
     for obj in layers.of("AI"):
-        for name, what in ((level_ai.ISOLATED, "have no links"), (level_ai.ONE_WAY, "have a link that leads one way")):
+        for name, what in (
+            (level_ai.ISOLATED, "{0:has|have} no links"),
+            (level_ai.ONE_WAY, "{0:has|have} a link that leads one way"),
+        ):
             values = attributes.gather(obj.data, name, Domain.FACE, np.bool_)
             if values is not None:
                 remedy = "Build the AI map again, if creatures get stuck there"
-                yield from _of(obj, problems.some(values, "nodes", what, remedy))
+                yield from _of(obj, problems.some(values, "node|nodes", what, remedy))
         if tree is None:
             continue
         middles = _middles(obj)
@@ -303,10 +320,11 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
                 buried[number] = normal is not None and normal.z > 0
                 floating[number] = not buried[number]
         for wrong, what in (
-            (floating, f"float: no collision within {LARGEST_GAP:g} m"),
-            (buried, f"are buried more than {LARGEST_GAP:g} m below the ground"),
+            (floating, "{0:floats|float}: no collision within {2:g} m"),
+            (buried, "{0:is|are} buried more than {2:g} m below the ground"),
         ):
-            yield from _of(obj, problems.some(wrong, "nodes", what, "Build the AI map again"))
+            remedy = "Build the AI map again"
+            yield from _of(obj, problems.some(wrong, "node|nodes", what, remedy, values=(LARGEST_GAP,)))
 
 
 def _of(obj: Object, found: Iterable[Problem]) -> Iterator[Finding]:

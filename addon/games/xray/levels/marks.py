@@ -21,7 +21,7 @@ from ....blender import mesh as meshes
 from ....blender.properties import kept
 from ....core import names, space
 from ....core.model import Mesh, PolygonMesh
-from ....core.report import Report, counted
+from ....core.report import Report, counted, say
 from ....formats.xray import env_mod, level_ai, ps_static, snd_static, spawn
 from ....formats.xray.level import structure
 from ....formats.xray.level.document import SUN, Level
@@ -61,7 +61,7 @@ def portals(level: Level, name: str, report: Report) -> ImportedLevelFile:
         made.motionbridge_level.back_sector = int(portal["back"])
         objects.append(made)
     if folded:
-        report.warn(f"{counted(folded, 'portal')} with fewer than 3 or more than 6 corners; left out", name)
+        report.warn(say("{:# portal|# portals} with fewer than 3 or more than 6 corners; left out", folded), name)
     return ImportedLevelFile("PORTAL", name, None, objects, counted(len(objects), "portal"), excluded=True)
 
 

@@ -78,17 +78,19 @@ def find_miscoloured(obj: Object, mesh: Mesh) -> Iterator[Problem]:
     shown_sides = np.array([bool(one.get(occluders.TWO_SIDED)) for one in values])
     wrong = shown_sides[index] != sides.astype(np.bool_)
     plain = ~sides.astype(np.bool_)
-    words = "have no color of an occluder, and are written one-sided"
+    words = "{0:has|have} no color of an occluder, and {0:is|are} written one-sided"
     shares = mesh.values(som.OCCLUSION, Domain.FACE)
-    remedy = "Select them and click Two-Sided or One-Sided"
+    remedy = "Select {0:it|them} and click Two-Sided or One-Sided"
     if obj.motionbridge_level.kind == "SOM" and shares is not None:
         finite = np.clip(np.nan_to_num(shares.astype(np.float64), nan=0.0), 0.0, 1.0)
         shown_shares = np.array([float(one.get(som.OCCLUSION, 0.0)) for one in values])
         step = 0.1 if len(np.unique(finite)) > MOST_SHARES else 0.01
         wrong |= np.abs(shown_shares[index] - finite) > 0.51 * step
         plain &= finite == 0
-        words = "have no color of a sound occluder, and are written one-sided and letting no sound through"
-        remedy = "Select them, click Two-Sided or One-Sided, and set the sound that passes through"
-    what = "have other values than their color shows, and the values are exported"
-    yield from problems.some(wrong & colours[index], "faces", what, remedy)
-    yield from problems.some(plain & ~colours[index] & colours.any(), "faces", words, remedy)
+        words = (
+            "{0:has|have} no color of a sound occluder, and {0:is|are} written one-sided and letting no sound through"
+        )
+        remedy = "Select {0:it|them}, click Two-Sided or One-Sided, and set the sound that passes through"
+    what = "{0:has|have} other values than {0:its|their} color shows, and the values are exported"
+    yield from problems.some(wrong & colours[index], "face|faces", what, remedy)
+    yield from problems.some(plain & ~colours[index] & colours.any(), "face|faces", words, remedy)

@@ -25,7 +25,7 @@ from ....core import files, pausing, rebase
 from ....core.changes import Changes, Part
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Domain
-from ....core.report import Report, counted, said_of
+from ....core.report import Report, counted, say
 from ....formats.xray.level import edit, geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
@@ -76,8 +76,13 @@ def compare(holder: Object, document: Level, visual_objects: dict[int, Object], 
     # Undo of a save brings back what was known before, but not the file.
     saved = path is not None and digest == saved_here(holder, str(path), GEOMETRY)
     if path is None or not (saved or digest == known):
-        words = "is not the imported one; import the level again" if path is not None else "is missing; copy it there"
-        report.warn(f"{GEOMETRY} {words} to edit meshes: their vertices stay as they are in the file", folder.name)
+        words = (
+            "level.geom is not the imported one; import the level again to edit meshes: their vertices stay as they "
+            "are in the file"
+        )
+        if path is None:
+            words = "level.geom is missing; copy it there to edit meshes: their vertices stay as they are in the file"
+        report.warn(words, folder.name)
         return None
     geom = geometry.read(files.map_file(path), str(path), Report())
     edits = VertexEdits(holder, document, geom, path, report)
@@ -110,7 +115,7 @@ def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes
             found = edits.move_in_fast_geometry(fast)
             result.files |= {} if found is None else {fast: found}
         elif edits.moves:
-            edits.report.warn(f"{FAST_GEOMETRY} is not beside it: shadows stay where they are", folder.name)
+            edits.report.warn("level.geomx is not beside it: shadows stay where they are", folder.name)
     return result
 
 
@@ -199,7 +204,8 @@ class VertexEdits:
                 self.edited[buffer] = self.geom.vertices[buffer].rows.copy()
             self.edited[buffer][first : first + len(done.rows)] = done.rows
         moved = done.rows["position"][done.moved]
-        rebase.refuse_not_finite(f"a vertex of {one.name!r} has a position that is NaN or infinite", "Move it", moved)
+        words = "a vertex of {!r} has a position that is NaN or infinite"
+        rebase.refuse_not_finite(say(words, one.name), "Move it", moved)
         if done.moved.any():
             visuals = ranges["visual"].tolist()
             self.reshaped |= set(visuals)
@@ -269,25 +275,40 @@ class VertexEdits:
         for objects, words in (
             (
                 self.other_topology,
-                "have other vertices or faces than level.geom, which only the compiler can change; not written",
+                (
+                    "{:# mesh has|# meshes have} other vertices or faces than level.geom, which only the compiler can "
+                    "change; not written"
+                ),
             ),
-            (self.sharing_with_other_meshes, "share vertices with trees that have another mesh; not written"),
+            (
+                self.sharing_with_other_meshes,
+                "{:# mesh shares|# meshes share} vertices with trees that have another mesh; not written",
+            ),
             (
                 self.uvs_out_of_range,
-                "have texture coordinates outside 32 tiles (trees: 16); these vertices are not written",
+                (
+                    "{:# mesh has|# meshes have} texture coordinates outside 32 tiles (trees: 16); these vertices are "
+                    "not written"
+                ),
             ),
             (
                 self.uvs_differ_at_vertex,
-                "have vertices with several texture coordinates; the first that was edited counts",
+                (
+                    "{:# mesh has|# meshes have} vertices with several texture coordinates; the first that was edited "
+                    "counts"
+                ),
             ),
             (
                 self.missing_attributes,
-                "have lost attributes or texture coordinates of the import; those of the file stay",
+                (
+                    "{:# mesh has|# meshes have} lost attributes or texture coordinates of the import; those of the "
+                    "file stay"
+                ),
             ),
-            (self.edited_normals, "have edited normals; not written, those of the file stay"),
+            (self.edited_normals, "{:# mesh has|# meshes have} edited normals; not written, those of the file stay"),
         ):
             if objects:
-                self.report.warn(f"{said_of(len(objects), 'meshes', words)}: {listed_objects(objects)}")
+                self.report.warn(say("{}: {}", say(words, len(objects)), listed_objects(objects)))
         if self.moves:
             self.report.warn("vertices were moved; collision, normals and baked light stay as they are")
 
@@ -320,7 +341,7 @@ class VertexEdits:
         try:
             fast = geometry.read(files.map_file(path), str(path), Report())
         except ReadError as refusal:
-            self.report.warn(f"shadows stay where they are: {str(refusal).rstrip('.')}")
+            self.report.warn(say("shadows stay where they are: {}", str(refusal).rstrip(".")))
             return None
         containers = self.document.visuals.fixed[Kind.CONTAINER]
         of_visual = self.document.visuals.rows_of(Kind.CONTAINER, depth=2)
@@ -338,8 +359,8 @@ class VertexEdits:
             rows["position"][first : first + count] = points
             several += apart
         if several:
-            words = "where vertices of one place were moved apart: shadows follow the first"
-            self.report.warn(f"{counted(several, 'point')} {words}")
+            sentence = "{:# point|# points} where vertices of one place were moved apart: shadows follow the first"
+            self.report.warn(say(sentence, several))
         for number, rows in buffers.items():
             fast.vertices[number] = VertexBuffer(fast.vertices[number].declaration, rows)
         return b"".join(geometry.pieces(fast)) if buffers else None
@@ -370,12 +391,12 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
     """
     obj, *copies = objects
     if copies:
-        report.warn(f"impostors cannot be added; not written: {listed_objects(copies)}")
+        report.warn(say("impostors cannot be added; not written: {}", listed_objects(copies)))
     base = structure.impostors(document)
     with meshes.outside_edit_mode(obj) as data:
         quads = _quads(data, base)
         if quads is None:
-            report.warn(f"impostors have other vertices or faces than the file; not written: {obj.name!r}")
+            report.warn(say("impostors have other vertices or faces than the file; not written: {!r}", obj.name))
             return None
         slots = meshes.material_indices(data)[quads.faces]
         layer = data.uv_layers.get(meshes.UV_LAYER)
@@ -389,14 +410,13 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
             "hemi": None if hemi is None else hemi[quads.vertices],
         }
     if any(values is None for values in found.values()):
-        words = "have lost attributes or texture coordinates of the import; those of the file stay"
-        report.warn(f"impostors {words}: {obj.name!r}")
+        sentence = "impostors have lost attributes or texture coordinates of the import; those of the file stay: {!r}"
+        report.warn(say(sentence, obj.name))
     whole = {name: getattr(base, name) if values is None else values for name, values in found.items()}
     whole["positions"] = in_world(obj, whole["positions"]).astype(np.float32)
     edited = (whole["positions"] != base.positions).any(axis=1)
-    rebase.refuse_not_finite(
-        f"a corner of {obj.name!r} has a position that is NaN or infinite", "Move it", whole["positions"][edited]
-    )
+    words = "a corner of {!r} has a position that is NaN or infinite"
+    rebase.refuse_not_finite(say(words, obj.name), "Move it", whole["positions"][edited])
     return ShownImpostors(obj, base, Impostors(base.visuals, **whole), slots.reshape(-1, structure.FACETS))
 
 

@@ -24,7 +24,7 @@ from ....blender.properties import keep
 from ....core import files
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh, PolygonMesh
-from ....core.report import Report, counted, said_of
+from ....core.report import Report, counted, say
 from ....formats.xray import level as levels
 from ....formats.xray.level import geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
@@ -129,13 +129,13 @@ def _geometry(path: Path, report: Report) -> Geometry | None:
     """Return the `level.geom` beside a `level`; None, with a warning, if surfaces can only be shown as boxes."""
     beside = GameTree(path.parent).find_file(GEOMETRY)
     if beside is None:
-        report.warn(f"{GEOMETRY} is not beside it: surfaces and trees are shown as boxes", path.name)
+        report.warn("level.geom is not beside it: surfaces and trees are shown as boxes", path.name)
         return None
     inside = Report()
     try:
         document = geometry.read(files.map_file(beside), str(beside), inside)
     except ReadError as refusal:
-        report.warn(f"surfaces and trees are shown as boxes: {str(refusal).rstrip('.')}", path.name)
+        report.warn(say("surfaces and trees are shown as boxes: {}", str(refusal).rstrip(".")), path.name)
         return None
     report.include(inside)
     return document
@@ -213,13 +213,13 @@ def _warn_of_trees(matrices: NDArray[np.float32], level: _Reading) -> None:
     lengths = np.linalg.norm(axes, axis=1)
     hidden = int((lengths.max(axis=1, initial=0) < structure.INVISIBLE_BELOW).sum())
     if hidden:
-        level.report.note(f"{said_of(hidden, 'trees', 'are hidden by their scale')}", level.path.name)
+        level.report.note(say("{0:# tree is|# trees are} hidden by {0:its|their} scale", hidden), level.path.name)
     unit = axes / np.where(lengths == 0, 1, lengths)[:, None, :]
     between = np.abs(np.swapaxes(unit, 1, 2) @ unit - np.eye(3)).max(axis=(1, 2), initial=0)
     # A scale of 0 makes the diagonal differ by 1; that is not shear.
     sheared = int(((between > SHEAR_TOLERANCE) & (lengths.min(axis=1, initial=np.inf) > 0)).sum())
     if sheared:
-        problem = said_of(sheared, "trees", "are sheared, which Blender's objects cannot show")
+        problem = say("{:# tree is|# trees are} sheared, which Blender's objects cannot show", sheared)
         level.report.warn(problem, level.path.name)
 
 
@@ -241,8 +241,8 @@ def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step
         if done % OBJECTS_PER_STEP == 0:
             step(done / len(rows))
     if lost:
-        words = "folded to a line or with missing vertices"
-        level.report.warn(f"{counted(lost, 'face')} {words}; not shown", level.path.name)
+        sentence = "{:# face|# faces} folded to a line or with missing vertices; not shown"
+        level.report.warn(say(sentence, lost), level.path.name)
     return result
 
 

@@ -24,7 +24,7 @@ from ....core import names, rebase, space
 from ....core.changes import Changes, Part
 from ....core.errors import WriteError
 from ....core.model import Domain
-from ....core.report import Report, counted, said_of
+from ....core.report import Report, counted, say
 from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
@@ -68,10 +68,11 @@ class _Found:
         first = self.first.get(kind, {})
         return [*(first[row] for row in sorted(first)), *self.copies.get(kind, [])]
 
-    def keep_all(self, noun: str) -> None:
+    def keep_all(self, words: str) -> None:
         """Warn that all objects of a kind are written as imported, because the scene has none of them."""
-        problem = f"no {noun}s are in the scene: the imported ones are written"
-        self.report.warn(f"{problem}, without the edits that were saved since" if self.saved else problem)
+        if self.saved:
+            words = say("{}, without the edits that were saved since", say(words))
+        self.report.warn(words)
 
 
 def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan:
@@ -91,7 +92,7 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
     if found.all_of("LOD"):
         impostors = visual_vertices.gather_impostors(document, found.all_of("LOD"), report)
     elif "LOD" in imported:
-        found.keep_all("impostor")
+        found.keep_all("no impostors are in the scene: the imported ones are written")
     drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
     edits = visual_vertices.compare(holder, document, drawn, report)
     if "TREE" in imported:
@@ -142,7 +143,8 @@ def _find(scene: Scene, holder: Object, report: Report) -> _Found:
         elif obj in here:
             copies.setdefault(properties.kind, []).append(obj)
     if others:
-        report.warn(f"objects that are only in another scene are written as they are there: {listed_objects(others)}")
+        words = "objects that are only in another scene are written as they are there: {}"
+        report.warn(say(words, listed_objects(others)))
     return _Found(first, copies, boxes, report, bool(holder.motionbridge_level.saved))
 
 
@@ -158,25 +160,26 @@ def _warn_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *
     objects = list(found.first.get("SURFACE", {}).values())
     moved = [obj for obj in objects if not np.allclose(world_matrix(obj), np.eye(4), atol=SHIFTED)]
     if moved and not placed:
-        found.report.warn(f"surfaces cannot be moved as objects; not written: {listed_objects(moved)}")
+        found.report.warn(say("surfaces cannot be moved as objects; not written: {}", listed_objects(moved)))
     copies = found.copies.get("SURFACE", [])
     if copies:
-        found.report.warn(f"surfaces cannot be added; not written: {listed_objects(copies)}")
+        found.report.warn(say("surfaces cannot be added; not written: {}", listed_objects(copies)))
     gone = sorted(set(imported) - set(found.first.get("SURFACE", {})))
     if gone:
         names_ = listed_names([f"{document.name} {visual:05}" for visual in gone])
-        found.report.warn(f"surfaces cannot be deleted; they stay in the file: {names_}")
+        found.report.warn(say("surfaces cannot be deleted; they stay in the file: {}", names_))
 
 
 def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
     """Warn of edits that are ignored: boxes, modifiers, and what is new in the level's collections."""
     edited = [obj for obj in found.boxes if _is_edited_box(document, obj)]
     if edited:
-        found.report.warn(f"boxes only show where surfaces and trees are; not written: {listed_objects(edited)}")
+        found.report.warn(say("boxes only show where surfaces and trees are; not written: {}", listed_objects(edited)))
     shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in found.all_of(kind)]
     modified = [obj for obj in shown_meshes if obj.type == "MESH" and modifiers.is_modified(obj)]
     if modified:
-        found.report.warn(f"modifiers and shape keys that are not applied are not written: {listed_objects(modified)}")
+        sentence = "modifiers and shape keys that are not applied are not written: {}"
+        found.report.warn(say(sentence, listed_objects(modified)))
     mine = {*shown_meshes, *found.boxes, *found.all_of("LIGHT")}
     beside: dict[Any, None] = {}
     for collection in scene.collection.children_recursive:
@@ -192,7 +195,7 @@ def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
         ("instances are not written", [obj for obj in beside if shows_instances(obj)]),
     ):
         if strangers:
-            found.report.warn(f"{words}: {listed_objects(strangers)}")
+            found.report.warn(say("{}: {}", say(words), listed_objects(strangers)))
 
 
 def _is_edited_box(document: Level, obj: Object) -> bool:
@@ -214,7 +217,7 @@ def _warn_of_lamps(document: Level, found: _Found) -> None:
     rows = [(obj, obj.motionbridge_level.row) for obj in lamps]
     other = [obj for obj, row in rows if row < len(suns) and obj.data.type != wanted[bool(suns[row])]]
     if other:
-        found.report.warn(f"lights cannot change their type; written as before: {listed_objects(other)}")
+        found.report.warn(say("lights cannot change their type; written as before: {}", listed_objects(other)))
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
@@ -265,14 +268,23 @@ class _ShaderStrings:
             list(dict.fromkeys(one)) for one in (self.without_names, self.other_texture_count, self.several_materials)
         )
         if unnamed:
-            words = "have a material without shader and texture of the game, and keep those of the file"
-            self.report.warn(f"{said_of(len(unnamed), 'visuals', words)}: {listed_objects(unnamed)}")
+            words = (
+                "{0:# visual has|# visuals have} a material without shader and texture of the game, and "
+                "{0:keeps|keep} those of the file: {1}"
+            )
+            self.report.warn(say(words, len(unnamed), listed_objects(unnamed)))
         if other:
-            words = "lightmaps stand behind the texture, and vertices for them do not come or go"
-            self.report.warn(f"another number of textures: {words}: {listed_objects(other)}")
+            words = (
+                "another number of textures: lightmaps stand behind the texture, and vertices for them do not come "
+                "or go: {}"
+            )
+            self.report.warn(say(words, listed_objects(other)))
         if several:
-            words = "have faces of several materials; a visual has one, that of the first face"
-            self.report.warn(f"{said_of(len(several), 'objects', words)}: {listed_objects(several)}")
+            words = (
+                "{:# object has|# objects have} faces of several materials; a visual has one, that of the first "
+                "face: {}"
+            )
+            self.report.warn(say(words, len(several), listed_objects(several)))
         warn_of_pictures(self.materials, self.report)
 
 
@@ -338,7 +350,7 @@ class _Trees:
         objects = self.found.first.get("TREE", {})
         if not objects:
             # The user may have deleted the whole collection to work on the rest.
-            self.found.keep_all("tree")
+            self.found.keep_all("no trees are in the scene: the imported ones are written")
             return
         count = len(self.document.visuals)
         kept_ = {visual: obj for visual, obj in objects.items() if visual < count}
@@ -361,8 +373,11 @@ class _Trees:
     def _warn_of_mirrored(self, objects: list[Object]) -> None:
         mirrored = [obj for obj in objects if np.linalg.det(world_matrix(obj)[:3, :3]) < 0]
         if mirrored:
-            words = "are mirrored by a negative scale, and the game would show their faces from behind"
-            self.found.report.warn(f"{said_of(len(mirrored), 'trees', words)}: {listed_objects(mirrored)}")
+            words = (
+                "{0:# tree is|# trees are} mirrored by a negative scale, and the game would show {0:its|their} faces "
+                "from behind: {1}"
+            )
+            self.found.report.warn(say(words, len(mirrored), listed_objects(mirrored)))
 
     def _stored(self, visuals: list[int]) -> Floats:
         return visual_mesh.tree_matrices(self.document, np.array(visuals, np.int64)).astype(np.float64)
@@ -394,8 +409,11 @@ class _Trees:
         hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
         edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
         self.changes.deleted["tree"] += len(gone)
-        hiding = said_of(len(gone), "deleted trees", "are hidden by their scale")
-        self.found.report.note(f"{hiding}: a level's visuals cannot be removed")
+        words = (
+            "{0:# deleted tree is|# deleted trees are} hidden by {0:its|their} scale: a level's visuals cannot be "
+            "removed"
+        )
+        self.found.report.note(say(words, len(gone)))
         self._follow(gone, _moves(stored, hidden))
 
     def _copy(self) -> None:
@@ -411,15 +429,15 @@ class _Trees:
         for one in copies:
             self.changes.add("tree", one.name)
         words = (
-            "are added below a new root of the sector they are in, which no one has tried in a game; they have no "
-            "collision and no impostors"
+            "{0:# tree is|# trees are} added below a new root of the sector {0:it is|they are} in, which no one has "
+            "tried in a game; {0:it has|they have} no collision and no impostors: {1}"
         )
-        self.found.report.warn(f"{said_of(len(copies), 'trees', words)}: {listed_objects(copies)}")
+        self.found.report.warn(say(words, len(copies), listed_objects(copies)))
         originals = self.found.first["TREE"]
         other = [obj for obj in copies if not self._has_mesh_of(obj, originals[obj.motionbridge_level.row])]
         if other:
-            words = "have another mesh than the original, which is not written"
-            self.found.report.warn(f"{said_of(len(other), 'added trees', words)}: {listed_objects(other)}")
+            sentence = "{:# added tree has|# added trees have} another mesh than the original, which is not written: {}"
+            self.found.report.warn(say(sentence, len(other), listed_objects(other)))
 
     def _has_mesh_of(self, copy: Object, original: Object) -> bool:
         return copy.data == original.data or np.array_equal(self._points(copy), self._points(original), equal_nan=True)
@@ -439,8 +457,11 @@ class _Trees:
         self.found.report.warn("trees were moved or deleted; collision and baked light stay as they are")
         stay = edit.move_impostors(self.document, visuals, moves)
         if stay:
-            words = "do not follow: not everything they stand for was moved in the same way"
-            self.found.report.warn(said_of(stay, "impostors", words))
+            words = (
+                "{0:# impostor does|# impostors do} not follow: not everything {0:it stands|they stand} for was "
+                "moved in the same way"
+            )
+            self.found.report.warn(say(words, stay))
 
 
 def _moves(before: Floats, after: Floats) -> Floats:
@@ -505,10 +526,14 @@ Edit = Callable[[Any, NDArray[np.void]], None]
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of records: ``field`` of the document, ``noun``; ``edit`` writes an object into its record (1,)."""
+    """A kind of records: ``field`` of the document, ``noun``; ``edit`` writes an object into its record (1,).
+
+    ``missing``: warning if the scene has no objects of the kind.
+    """
 
     field: str
     noun: str
+    missing: str
     edit: Edit
     left: Callable[[np.void], bool] = lambda _row: False
     """Returns whether the import creates no object for a record, so that a missing object does not mean deleted."""
@@ -519,7 +544,7 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
     base: NDArray[np.void] = getattr(document, how.field)
     first = found.first.get(kind, {})
     if not first:
-        found.keep_all(how.noun)
+        found.keep_all(how.missing)
         return []
     copies = [obj for obj in found.copies.get(kind, []) if obj.motionbridge_level.row < len(base)]
     rows: list[NDArray[np.void]] = []
@@ -539,7 +564,8 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
             if kind == "PORTAL":
                 _refuse_missing_sectors(obj, row, base[source], len(document.sectors))
             matrix = world_matrix(obj)
-            rebase.refuse_not_finite(f"the place of {obj.name!r} is NaN or infinite", "Clear its transform", matrix)
+            words = "the place of {!r} is NaN or infinite"
+            rebase.refuse_not_finite(say(words, obj.name), "Clear its transform", matrix)
         rows.append(row)
         origins.append(number)
     gone = len(base) - sum(number >= 0 for number in origins)
@@ -573,7 +599,7 @@ def _edit_light(obj: Object, row: NDArray[np.void]) -> None:
     looks = marks.shown_lights(row)
     lamp, matrix = obj.data, world_matrix(obj)
     if lamp is None or obj.type != "LIGHT":
-        raise WriteError(f"{obj.name!r} is not a light any more", remedy="Undo, or delete it")
+        raise WriteError(say("{!r} is not a light any more", obj.name), remedy="Undo, or delete it")
     colour = np.array(lamp.color, np.float64)
     peak, energy = float(looks.peaks[0]), float(looks.energies[0])
     brighter = not np.isclose(lamp.energy, energy, rtol=DISPLAY_TOLERANCE, atol=DISPLAY_TOLERANCE)
@@ -615,14 +641,18 @@ def _edit_portal(obj: Object, row: NDArray[np.void]) -> None:
     properties = obj.motionbridge_level
     row["front"], row["back"] = properties.front_sector, properties.back_sector
     if obj.type != "MESH":
-        raise WriteError(f"{obj.name!r} is not a mesh any more", remedy="Undo, or delete it")
+        raise WriteError(say("{!r} is not a mesh any more", obj.name), remedy="Undo, or delete it")
     face = meshes.gather_polygons(obj, {})
     most = PORTAL["vertices"].shape[0]
     if len(face.counts) != 1 or not 3 <= face.counts[0] <= most or face.counts[0] != len(face.positions):
         raise WriteError(
-            f"the portal {obj.name!r} has {counted(len(face.counts), 'face')} and "
-            f"{counted(len(face.positions), 'vertex', 'vertices')}",
-            remedy=f"Make it one face with at least 3 vertices and at most {most}",
+            say(
+                "the portal {!r} has {:# face|# faces} and {:# vertex|# vertices}",
+                obj.name,
+                len(face.counts),
+                len(face.positions),
+            ),
+            remedy=say("Make it one face with at least 3 vertices and at most {}", most),
         )
     corners = in_world(obj, face.positions[face.corners])
     current, before = corners.astype(np.float32), structure.portal_corners(row[0])
@@ -636,20 +666,25 @@ def _refuse_missing_sectors(obj: Object, row: NDArray[np.void], before: np.void,
         number = int(row[side][0])
         if number >= sectors and number != before[side]:
             raise WriteError(
-                f"the portal {obj.name!r} leads to sector {number}, which the level does not have",
-                remedy=f"Set Front Sector and Back Sector to numbers from 0 to {sectors - 1}",
+                say("the portal {!r} leads to sector {}, which the level does not have", obj.name, number),
+                remedy=say("Set Front Sector and Back Sector to numbers from 0 to {}", sectors - 1),
             )
 
 
 def _refuse_bent(obj: Object, corners: Floats) -> None:
     if is_bent(corners):
-        raise WriteError(
-            f"the corners of the portal {obj.name!r} do not lie in a plane", remedy="Scale them flat along its normal"
-        )
+        words = "the corners of the portal {!r} do not lie in a plane"
+        raise WriteError(say(words, obj.name), remedy="Scale them flat along its normal")
 
 
 _KINDS = {
-    "LIGHT": _Kind("lights", "light", _edit_light),
-    "GLOW": _Kind("glows", "glow", _edit_glow),
-    "PORTAL": _Kind("portals", "portal", _edit_portal, lambda row: structure.portal_corners(row) is None),
+    "LIGHT": _Kind("lights", "light", "no lights are in the scene: the imported ones are written", _edit_light),
+    "GLOW": _Kind("glows", "glow", "no glows are in the scene: the imported ones are written", _edit_glow),
+    "PORTAL": _Kind(
+        "portals",
+        "portal",
+        "no portals are in the scene: the imported ones are written",
+        _edit_portal,
+        lambda row: structure.portal_corners(row) is None,
+    ),
 }

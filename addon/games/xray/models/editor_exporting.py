@@ -26,7 +26,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Domain
 from ....core.problems import whole
-from ....core.report import Report, counted_plural, said_of
+from ....core.report import Report, say
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
@@ -153,10 +153,8 @@ def plan_export(
     properties = holder.motionbridge_editor_model
     data = kept(properties, "document")
     if not properties.is_model or not data:
-        raise WriteError(
-            f"{holder.name!r} was not imported from a model of the editor",
-            remedy="Import the model file that the export replaces",
-        )
+        words = "{!r} was not imported from a model of the editor"
+        raise WriteError(say(words, holder.name), remedy="Import the model file that the export replaces")
     if holder.mode == "EDIT":
         holder.update_from_editmode()
     # Matrices of objects moved by a script are only up to date after this.
@@ -187,7 +185,7 @@ def plan_export(
     if plan.changes:
         before = Counter(problems(base))
         for sentence in (Counter(problems(document)) - before).elements():
-            report.warn(f"editors of the game: {sentence}")
+            report.warn(say("editors of the game: {}", sentence))
     return plan
 
 
@@ -284,11 +282,11 @@ def find_problems(
             else:
                 found.append(Offending(obj, problem, none, problem.elements))
     if bones is not None and len(bones) > MOST_BONES:
-        sentence = f"the model has {counted_plural(len(bones), 'bones')}, the game supports {MOST_BONES}"
+        sentence = say("the model has {:# bone|# bones}, the game supports {}", len(bones), MOST_BONES)
         found.append(Offending(holder, whole(sentence, "Remove some"), none, none))
     roots = [bone for bone in holder.data.bones if bone.parent is None] if bones is not None else []
     if len(roots) > 1:
-        sentence = f"{said_of(len(roots), 'bones', 'have no parent')}: {', '.join(bone.name for bone in roots)}"
+        sentence = say("{:# bone has|# bones have} no parent: {}", len(roots), ", ".join(bone.name for bone in roots))
         found.append(Offending(holder, whole(sentence, "Parent all but one"), none, none))
     data = kept(holder.motionbridge_editor_model, "document")
     if data:
@@ -480,7 +478,7 @@ def new_surface(used: Material, dynamic: bool, report: Report) -> Surface:
     made = surface_of(used)
     if not made.shader:
         made = replace(made, shader=SHADER if dynamic else STATIC_SHADER)
-        report.note(f"materials without engine shader get {names.decode(made.shader)}", used.name)
+        report.note(say("materials without engine shader get {}", names.decode(made.shader)), used.name)
     return replace(
         made,
         compiler_shader=made.compiler_shader or COMPILER_SHADER,

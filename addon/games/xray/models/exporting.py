@@ -27,7 +27,7 @@ from ....core.changes import ENGLISH, Changes, Words
 from ....core.errors import WriteError
 from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
-from ....core.report import Report, listed
+from ....core.report import Report, listed, say
 from ....formats.xray import ogf
 from ....formats.xray.ogf.chunk_types import BoneNames, IkData, LodPath, MotionReferences, MotionReferences2, UserData
 from ....formats.xray.ogf.document import (
@@ -168,18 +168,16 @@ def _warn_of_motions(context: Context, holder: Object, report: Report) -> None:
         for file in files_inside(holder, bpy.path.abspath(holder.motionbridge_model.path))
         for action in omf_codec.edited(context, holder, file)
     ):
-        words = "edited motions are not saved with the model; save them with Save Back in the Motionbridge tab"
-        report.warn(f"{words}: {listed(edited)}", holder.name)
+        sentence = "edited motions are not saved with the model; save them with Save Back in the Motionbridge tab: {}"
+        report.warn(say(sentence, listed(edited)), holder.name)
 
 
 def _base_of(holder: Object) -> Ogf:
     properties = holder.motionbridge_model
     data = kept(properties, "document")
     if not properties.is_model or not data:
-        raise WriteError(
-            f"{holder.name!r} was not imported from a model of the game",
-            remedy="Import the model this is to replace, and change that",
-        )
+        words = "{!r} was not imported from a model of the game"
+        raise WriteError(say(words, holder.name), remedy="Import the model this is to replace, and change that")
     return ogf.read(data, Path(properties.path).name, Report())
 
 
@@ -208,7 +206,11 @@ def _with_meshes(
         objects = found.pop(model_properties.part_text(part.path), [])
         if len(objects) > 1:
             raise WriteError(
-                f"{' and '.join(repr(obj.name) for obj in objects)} are both {part_name(base, part)!r} of the model",
+                say(
+                    "{} are both {!r} of the model",
+                    " and ".join(repr(obj.name) for obj in objects),
+                    part_name(base, part),
+                ),
                 remedy="Join them, delete one, or export with Replace Meshes",
             )
         if not objects:
@@ -220,9 +222,8 @@ def _with_meshes(
         )
         two_sided = [one.name for one in shown if one is not None and one.motionbridge_surface.two_sided]
         if two_sided:
-            report.warn(
-                f"two-sided materials are written by Replace Meshes alone: {', '.join(two_sided)}", objects[0].name
-            )
+            words = "two-sided materials are written by Replace Meshes alone: {}"
+            report.warn(say(words, ", ".join(two_sided)), objects[0].name)
         used.update(dict.fromkeys(shown))
         _complete_material(objects[0], mesh, shown, file_mesh, report)
         if mesh.uvs is None and file_mesh.uvs is not None and len(mesh.triangles):
@@ -259,11 +260,11 @@ def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
     """Warn of materials with another image than their texture. Only the texture's path is written."""
     for one in used:
         if one is not None and (picture := material.other_picture(one)):
-            report.warn(
-                f"the material shows {picture!r}, but its texture is {one.motionbridge_material.texture}; type the "
-                "path of another texture in Properties > Material > X-Ray Material",
-                one.name,
+            words = (
+                "the material shows {!r}, but its texture is {}; type the path of another texture in Properties > "
+                "Material > X-Ray Material"
             )
+            report.warn(say(words, picture, one.motionbridge_material.texture), one.name)
 
 
 def _complete_material(
@@ -290,12 +291,15 @@ def with_game_names(
     place = used.name if used is not None else place
     texture = found.texture or (texture_name(used) if used is not None else "")
     if not texture and default.texture:
-        remedy = "type the path of another one in Properties > Material > X-Ray Material"
-        report.warn(f"the material names no texture of the game, so that of the file stays; {remedy}", place)
+        report.warn(
+            "the material names no texture of the game, so that of the file stays; type the path of "
+            "another one in Properties > Material > X-Ray Material",
+            place,
+        )
     elif not texture:
         report.warn(NO_TEXTURE, place)
     if not found.shader and default.shader:
-        report.note(f"materials without engine shader get {default.shader}", place)
+        report.note(say("materials without engine shader get {}", default.shader), place)
     return replace(found, texture=texture or default.texture, shader=found.shader or default.shader)
 
 
@@ -351,11 +355,8 @@ def transform_in_model(obj: Object, holder: Object) -> Floats:
         return transform
     posed = np.array(bone.matrix, np.float64)
     if abs(np.linalg.det(posed)) < SMALLEST_SCALE:
-        raise WriteError(
-            f"{obj.name!r} is parented to the bone {bone.name!r}, which the pose scales to 0, so nothing tells where "
-            "it is",
-            remedy="Show the armature in its rest position",
-        )
+        words = "{!r} is parented to the bone {!r}, which the pose scales to 0, so nothing tells where it is"
+        raise WriteError(say(words, obj.name, bone.name), remedy="Show the armature in its rest position")
     return np.array(bone.bone.matrix_local, np.float64) @ np.linalg.inv(posed) @ transform
 
 
@@ -379,7 +380,8 @@ def _with_skeleton(rig: Object, base: Ogf, options: ModelExportOptions, report: 
     for bone in rig.data.bones:
         properties = bone_properties.known(bone)
         if properties is not None and bone.name != properties.imported_name:
-            report.note(f"a bone was renamed in Blender; to the game it is still {properties.game_name!r}", bone.name)
+            words = "a bone was renamed in Blender; to the game it is still {!r}"
+            report.note(say(words, properties.game_name), bone.name)
     document, changes = encode_skeleton(gather_skeleton(rig, base), base, options.most_bones)
     return _with_physics(rig, document, changes)
 

@@ -25,7 +25,7 @@ from ....core import files, names
 from ....core.binary import DAMAGED
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.model import Material, Mesh, PolygonMesh, Skeleton
-from ....core.report import Report
+from ....core.report import Report, say
 from ....core.scratch import without_garbage_collection
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
@@ -171,7 +171,7 @@ def _skeleton(document: Ogf, report: Report) -> tuple[Skeleton | None, ReadError
     try:
         return decode_skeleton(document, report), None
     except ReadError as wrong:
-        report.warn(f"imported without bones: {wrong.problem}", document.name)
+        report.warn(say("imported without bones: {}", wrong.problem), document.name)
         return None, wrong
 
 

@@ -25,7 +25,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Material
 from ....core.problems import whole
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray import bones as bone_files
 from ....formats.xray import conversion, ogf, skl
 from ....formats.xray import object as editor_model
@@ -114,9 +114,8 @@ def plan_new_object(
     warn_of_instances(holder, report)
     mesh_objects = meshes_for(context, holder) if options.meshes else []
     if not mesh_objects:
-        raise WriteError(
-            f"{holder.name!r} has no meshes", remedy="Parent meshes to it, or give them its Armature modifier"
-        )
+        words = "{!r} has no meshes"
+        raise WriteError(say(words, holder.name), remedy="Parent meshes to it, or give them its Armature modifier")
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
     found = [gather(context, one, holder, report, apply=options.modifiers) for one in mesh_objects]
     bones = _bones(rig, report) if rig is not None else [_rigid_bone(found)] if rigid else []
@@ -133,13 +132,13 @@ def plan_new_object(
     # What a game model does not keep of them is said when it is made.
     most_weights = None if for_game else SOC.most_links if options.sdk is Sdk.SOC else MOST_WEIGHTS
     for sentence in problems(document, most_bones, most_weights):
-        report.warn(sentence if for_game else f"editors of the game: {sentence}")
+        report.warn(sentence if for_game else say("editors of the game: {}", sentence))
     changes = Changes(new="editor model")
     if rig is None or not chosen:
         return ModelPlan(path, editor_model.write(document), changes)
     motion_options = motions or SkeletalExportOptions()
     plan = with_motions(context, rig, chosen, document, path, options=motion_options, report=report)
-    report.note(f"motions in the new model: {len(plan.written)}")
+    report.note(say("motions in the new model: {}", len(plan.written)))
     return replace(plan, changes=changes)
 
 
@@ -420,9 +419,8 @@ def fit_shapes(
         bone.motionbridge_xray.centre_of_mass = centre.tolist()
         fitted += 1
     if empty:
-        report.warn(
-            f"bones with fewer than {FEWEST_BOX_POINTS} vertices keep their shape: {', '.join(empty)}", rig.name
-        )
+        words = "bones with fewer than {} vertices keep their shape: {}"
+        report.warn(say(words, FEWEST_BOX_POINTS, ", ".join(empty)), rig.name)
     return fitted
 
 
@@ -456,13 +454,11 @@ def find_problems(context: Context, holder: Object, report: Report) -> list[Offe
     found += [_whole(holder, *words) for words in _object_problems(holder)]
     for used in _materials(mesh_objects):
         if not _with_texture_name(used).texture:
-            words = (
-                f"the material {used.name!r} has no texture",
-                "Type its path in Properties > Material > X-Ray Material",
-            )
+            sentence = "the material {!r} has no texture"
+            words = (say(sentence, used.name), "Type its path in Properties > Material > X-Ray Material")
             found.append(_whole(holder, *words))
     for group in names.duplicates(one.name for one in mesh_objects):
-        found.append(_whole(holder, f"meshes named {group[0]!r} differ in case alone", "Rename one"))
+        found.append(_whole(holder, say("meshes named {!r} differ in case alone", group[0]), "Rename one"))
     if holder.type == "ARMATURE":
         found += [_whole(holder, *words) for bone in holder.data.bones for words in _shape_problems(bone)]
     return found
@@ -477,7 +473,7 @@ def _object_problems(obj: Object) -> Iterator[tuple[str, str]]:
     # A matrix cannot tell a scale of (-1, 1, 1) from (-1, -1, -1), so the object's own scale is used if possible.
     scale = np.array(obj.scale if obj.parent is None else obj.matrix_world.to_scale())
     if np.abs(scale - 1).max() > SAME_SCALE:
-        yield f"the object is scaled ({', '.join(f'{one:g}' for one in scale)})", "Apply its scale (Ctrl A)"
+        yield say("the object is scaled ({})", ", ".join(f"{one:g}" for one in scale)), "Apply its scale (Ctrl A)"
 
 
 def _shape_problems(bone: Any) -> Iterator[tuple[str, str]]:
@@ -490,4 +486,5 @@ def _shape_problems(bone: Any) -> Iterator[tuple[str, str]]:
         "CYLINDER": lambda: min(properties.cylinder_height, properties.cylinder_radius),
     }
     if properties.shape in sizes and sizes[properties.shape]() <= 0:
-        yield f"the collision shape of the bone {bone.name!r} has no volume", "Use Fit Shapes to Mesh, or choose None"
+        words = "the collision shape of the bone {!r} has no volume"
+        yield (say(words, bone.name), "Use Fit Shapes to Mesh, or choose None")

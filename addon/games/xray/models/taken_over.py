@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....core.errors import WriteError
-from ....core.report import Report, said_of
+from ....core.report import Report, say
 from ..bones.properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES
 from ..motions import files as motion_files
 from ..motions.properties import ALL_PARTITIONS
@@ -137,10 +137,8 @@ def take_over(holder: Object, actions: Iterable[Action], report: Report) -> Take
     if group:
         found.references = _convert_object(holder, group)
     if not (group or found.bones or found.materials or found.actions):
-        raise WriteError(
-            f"{holder.name!r} has no properties of blender-xray",
-            remedy="Select the armature or object that blender-xray imported",
-        )
+        words = "{!r} has no properties of blender-xray"
+        raise WriteError(say(words, holder.name), remedy="Select the armature or object that blender-xray imported")
     return found
 
 
@@ -156,11 +154,11 @@ def _convert_bones(rig: Object, report: Report) -> int:
         if not group.get("exportable", True):
             not_exported.append(bone.name)
     if unknown:
-        report.warn(
-            f"{said_of(unknown, 'bones', 'have')} a kind of joint that is known only while blender-xray is enabled; "
-            "enable it and take over again, or set Joint by hand",
-            rig.name,
+        words = (
+            "{:# bone has|# bones have} a kind of joint that is known only while blender-xray is enabled; enable it "
+            "and take over again, or set Joint by hand"
         )
+        report.warn(say(words, unknown), rig.name)
     if not_exported:
         report.warn("bones that blender-xray does not export are exported here", ", ".join(not_exported))
     return number

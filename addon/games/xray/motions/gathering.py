@@ -17,7 +17,7 @@ from ....blender.sampling import Sampler, ShownActions, is_setting, warn_of_othe
 from ....core import space
 from ....core.errors import WriteError
 from ....core.model import Skeleton
-from ....core.report import Report, listed
+from ....core.report import Report, listed, say
 from ..bones.properties import bones_in_order, game_name
 from ..options import ExportOptions, RestChange
 from . import files as motion_files
@@ -73,7 +73,7 @@ class Gatherer(ABC, Generic[PlanType]):
 
     def _note_sampling(self, reasons: Iterable[str]) -> None:
         """Report once why something is sampled."""
-        text = f"sampled frame by frame because of {', '.join(reasons)}"
+        text = say("sampled frame by frame because of {}", ", ".join(reasons))
         if text not in self._reasons:
             self._reasons.add(text)
             self.report.note(text, self._rig.name)
@@ -113,7 +113,7 @@ class Gatherer(ABC, Generic[PlanType]):
             return self._rest_now, set()
         if self._options.rest_change is RestChange.REFUSE:
             raise WriteError(
-                f"the rest pose has changed since the motions were imported ({', '.join(changed[:6])})",
+                say("the rest pose has changed since the motions were imported ({})", ", ".join(changed[:6])),
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
                 option="rest_change",
             )

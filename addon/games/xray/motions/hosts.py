@@ -14,6 +14,7 @@ from ....blender import action_lists
 from ....blender.properties import damaged
 from ....core.errors import WriteError
 from ....core.files import FileLocation
+from ....core.report import say
 
 if TYPE_CHECKING:
     from ....blender.typed import Action
@@ -143,11 +144,8 @@ MODELS = (".ogf", ".object")
 def refuse_to_replace(path: str, suffix: str) -> None:
     """Raise `WriteError` if a model would be replaced by a file of motions, whose ``suffix`` the remedy names."""
     if path.lower().endswith(MODELS):
-        raise WriteError(
-            "a new file of motions cannot replace a model",
-            file=path,
-            remedy=f"Name a file of motions ({suffix}), or write into the model's file",
-        )
+        words = "Name a file of motions ({}), or write into the model's file"
+        raise WriteError("a new file of motions cannot replace a model", file=path, remedy=say(words, suffix))
 
 
 def refuse_missing_model(file: MotionFile | SkeletalFile, path: str) -> None:

@@ -28,7 +28,7 @@ from ....blender.sampling import Sampler
 from ....blender.scope import rows_removed_on_failure
 from ....core import files, names
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, listed, said_of
+from ....core.report import Report, listed, say
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ...plan import FilePlan, OtherBase, location_of, remember_saved, saved_here, starts_from_disk
 from ..bones.properties import game_name
@@ -294,8 +294,11 @@ def import_motions(
                 progress(len(result.actions))
             result.missing = builder.missing()
         if result.missing:
-            words = "are not in the armature; their keys are kept and written back"
-            report.warn(said_of(len(result.missing), "bones of the file", words), ", ".join(result.missing))
+            words = (
+                "{0:# bone|# bones} of the file {0:is|are} not in the armature; {0:its|their} keys are kept and "
+                "written back"
+            )
+            report.warn(say(words, len(result.missing)), ", ".join(result.missing))
         builder.report_results(result)
         if options.assign_first:
             actions.play(context, rig, result.actions[0], order_of_angles(result.actions[0]))
@@ -312,7 +315,8 @@ def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> lis
     asked = {name.lower() for name in wanted} if wanted is not None else set(lowered)
     unknown = sorted(asked - set(lowered))
     if unknown:
-        raise ReadError(f"there is no motion named {unknown[0]!r}", file=path, remedy="Choose from the list of motions")
+        words = "there is no motion named {!r}"
+        raise ReadError(say(words, unknown[0]), file=path, remedy="Choose from the list of motions")
     chosen = [index for index, label in enumerate(lowered) if label in asked]
     if not chosen:
         raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
@@ -322,11 +326,8 @@ def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> lis
 def refuse_unknown_bones(bones: Collection[str], indices: dict[str, int], rig: Object, path: str) -> None:
     """Raise `ReadError` if none of a file's ``bones`` is in the armature with these `bone_indices`."""
     if bones and not {bone.lower() for bone in bones} & indices.keys():
-        raise ReadError(
-            f"none of the file's bones is in the armature {rig.name!r}",
-            file=path,
-            remedy="Select the armature these motions belong to",
-        )
+        words = "none of the file's bones is in the armature {!r}"
+        raise ReadError(say(words, rig.name), file=path, remedy="Select the armature these motions belong to")
 
 
 def bone_indices(rig: Object, rest: Rest) -> dict[str, int]:
@@ -441,8 +442,11 @@ def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: ho
     for label, same_named in found.items():
         if len(same_named) > 1 and any(host.name_of(action).lower() != label for action in same_named):
             raise WriteError(
-                f"the actions {' and '.join(repr(action.name) for action in same_named[:3])} would be motions of "
-                f"one name, {label!r}",
+                say(
+                    "the actions {} would be motions of one name, {!r}",
+                    " and ".join(repr(action.name) for action in same_named[:3]),
+                    label,
+                ),
                 remedy="Type another name for one of them in the Motion panel",
             )
 
@@ -510,9 +514,8 @@ def plan_save_back(
     """
     listed = motions_of(file)
     if only is not None and only not in listed:
-        raise WriteError(
-            f"the action {only.name!r} is not a motion of {file.name}", remedy="Play one of its motions, or save all"
-        )
+        words = "the action {!r} is not a motion of {}"
+        raise WriteError(say(words, only.name, file.name), remedy="Play one of its motions, or save all")
     chosen = listed if only is None else [only]
     path = bpy.path.abspath(file.path)
     on_disk = starts_from_disk(path, _known_digests(rig, file), if_changed)
@@ -659,13 +662,18 @@ def plan_onto(
             gatherer.add(action, label)
             progress(done + 1)
     for action, bones in sampler.distorted.items():
-        report.warn("the game stores no scale or shear: bones are written without", f"{action.name}: {listed(bones)}")
+        report.warn(
+            "the game stores no scale or shear: bones are written without", say("{}: {}", action.name, listed(bones))
+        )
     plan = gatherer.plan(path)
     plan.shown_keys = sampler.movers.shown_keys(chosen)
     for action in plan.edited:
         if imported_name(action, codec.lists) and not any(bone_of(one.data_path) for one in curves_of(action, rig)):
-            words = "the action has no keys of bones: where nothing else moves them, the motion becomes the rest pose"
-            report.warn(f"{words} (use Restore Motion for its keys, or import the file again)", action.name)
+            report.warn(
+                "the action has no keys of bones: where nothing else moves them, the motion becomes "
+                "the rest pose (use Restore Motion for its keys, or import the file again)",
+                action.name,
+            )
     return plan
 
 

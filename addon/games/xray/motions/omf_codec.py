@@ -25,7 +25,7 @@ from ....blender.sampling import Movers, Sampler, warn_of_muted
 from ....core import files, space
 from ....core.errors import MotionbridgeError, ReadError, WriteError
 from ....core.model import Clip
-from ....core.report import Report, listed
+from ....core.report import Report, listed, say
 from ....formats.xray import ogf, omf
 from ....formats.xray.ogf.document import motion_set_of
 from ....formats.xray.omf.codec import write_motion
@@ -140,7 +140,7 @@ def _with_tracks(opened: Opened[Omf], chosen: list[int], report: Report) -> list
     motions, labels = opened.document.motion_set.library.motions, opened.document.motion_set.labels
     empty = [index for index in chosen if not motions[index].track_count]
     if empty and len(empty) == len(chosen):
-        problem = f"the motion {labels[empty[0]]!r} has no tracks: it moves no bone"
+        problem = say("the motion {!r} has no tracks: it moves no bone", labels[empty[0]])
         raise ReadError(problem, file=opened.path, remedy="Choose other motions, or another file")
     for index in empty:
         report.warn("a motion without tracks moves nothing; left out", labels[index])
@@ -389,7 +389,7 @@ class OmfGatherer(Gatherer[MotionPlan]):
         bones = [clip.bones[row] for row, by in zip(rows, np.maximum(turned, moved), strict=True) if by > SEEN]
         if bones:
             words = "the file has no tracks of these bones, so the game does not move them; their keys are left out"
-            self.report.warn(words, f"{action.name}: {listed(bones)}")
+            self.report.warn(words, say("{}: {}", action.name, listed(bones)))
 
     def _restore_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Action, sampled: set[str]) -> None:
         """Give bones with muted curves the values of the file, and warn of them. ``clip`` has Blender's names of bones.
@@ -570,10 +570,8 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
     motion = motion_files.motion_of(action)
     index = action_lists.members(file, LISTS)[action] if file is not None else -1
     if file is None or motion is None or index < 0:
-        raise WriteError(
-            f"the action {action.name!r} came from no motion file of {rig.name!r}",
-            remedy="Undo instead, or import its file again",
-        )
+        words = "the action {!r} came from no motion file of {!r}"
+        raise WriteError(say(words, action.name, rig.name), remedy="Undo instead, or import its file again")
     _restore(file, {action: (motion, index)}, report)
     keys_replaced(context, rig, action)
 

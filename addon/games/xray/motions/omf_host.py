@@ -16,7 +16,7 @@ from ....blender.properties import keep, seal_of, stored_seal
 from ....core import files, names
 from ....core.changes import ENGLISH, Words
 from ....core.errors import WriteError
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray import ogf, omf
 from ....formats.xray.ogf.document import Ogf, motion_set_of, with_motion_set
 from ....formats.xray.omf import edit
@@ -318,7 +318,7 @@ def host_of_list(
     imported = sum(host.index(action) is not None for action in listed)
     missing = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
     if missing > 0:
-        report.warn(f"motions of the file that were not imported and cannot be written: {missing}", path.name)
+        report.warn(say("motions of the file that were not imported and cannot be written: {}", missing), path.name)
     return host
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ....blender.properties import kept
 from ....core import files
 from ....core.errors import ReadError
-from ....core.report import Report, listed, said_of
+from ....core.report import Report, listed, say
 from ....formats.xray import object as editor_model
 from ....formats.xray import ogf, skl
 from ....formats.xray.ogf.document import motion_set_of
@@ -27,7 +27,7 @@ def removed(on_disk: Iterable[str], written: Iterable[str]) -> list[str]:
 def warn_of_removed(names: list[str], report: Report) -> None:
     """Warn of motions of the replaced file, if there are any."""
     if names:
-        report.warn(said_of(len(names), "motions of the replaced file", "are removed"), listed(names))
+        report.warn(say("{0:# motion|# motions} of the replaced file {0:is|are} removed", len(names)), listed(names))
 
 
 def names_inside(model: bytes, path: str) -> list[str]:

@@ -26,7 +26,7 @@ from ....core.changes import Part
 from ....core.envelope.curve import fitted
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import with_straight_segments
-from ....core.report import Report, said_of
+from ....core.report import Report, say
 from ....core.scratch import keep_freed_memory
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
@@ -215,7 +215,8 @@ class SklBuilder(Builder["SkeletalFile"]):
         refuse_unknown_bones({bone.lower() for bone in named}, self._bones.indices, rig, opened.path)
         self._showing = _showing(rig, options, report)
         if reasons := actions.why_sampled(rig):
-            report.warn(f"what is shown differs from the game, because the armature has {', '.join(reasons)}", rig.name)
+            words = "what is shown differs from the game, because the armature has {}"
+            report.warn(say(words, ", ".join(reasons)), rig.name)
         self._writer = pose.PoseWriter(compat.slot_name(rig))
 
     def __enter__(self) -> Self:
@@ -247,9 +248,12 @@ class SklBuilder(Builder["SkeletalFile"]):
         result.fitted = sum(action.motionbridge_skeletal.fitted for action in result.actions)
         if result.fitted:
             metres, radians = self._options.tolerance
+            words = (
+                "{:# track has|# tracks have} the file's curves; fitted to the bones' rest pose: {}, within {:g} mm "
+                "and {:.3g}°"
+            )
             self._report.note(
-                f"{said_of(result.kept_exactly, 'tracks', 'have')} the file's curves; fitted to the bones' rest pose: "
-                f"{result.fitted}, within {1000 * metres:g} mm and {np.degrees(radians):.3g}°",
+                say(words, result.kept_exactly, result.fitted, 1000 * metres, np.degrees(radians)),
                 Path(self._path).name,
             )
 
@@ -262,11 +266,11 @@ def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Sho
     if quaternions and options.rotation is Rotation.AUTOMATIC:
         report.note("bones use quaternions, as in the other actions of this armature", rig.name)
     elif not quaternions and others_changed:
-        report.warn(
-            f"bones now use Euler angles; actions with quaternion keys that no longer play: {len(others_changed)} "
-            "(import with quaternions to keep both)",
-            rig.name,
+        words = (
+            "bones now use Euler angles; actions with quaternion keys that no longer play: {} (import with "
+            "quaternions to keep both)"
         )
+        report.warn(say(words, len(others_changed)), rig.name)
     # Rounded like the properties that store them: comparing the action later gives the same fits.
     metres, radians = (float(np.float32(value)) for value in options.tolerance)
     return Showing(quaternions, (metres, radians))
@@ -422,10 +426,11 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         document, changes, indices = self._host.joined(self._made, path)
         metres, radians = changes.worst_errors()
         if metres > self._options.tolerance[0] or radians > self._options.tolerance[1]:
-            self.report.warn(
+            words = (
                 "versions 6 and 7 store handles in steps of 0.98 ms and 0.98 mm, which moves channels by up to "
-                f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; keys lie where they are"
+                "{:.3g} mm and {:.3g}°; keys lie where they are"
             )
+            self.report.warn(say(words, 1000 * metres, np.degrees(radians)))
         if slopes := lost_slopes(changes.all_items()):
             self.report.warn(slopes)
         data = self._host.written(document)
@@ -458,7 +463,7 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
             made, new = new_motion(clip, self.skeleton, self._options.version)
             return MadeMotion(action, with_playback(made, playing)[0], new)
         if clip.markers and base.version == PACKED_SINCE:
-            self.report.note(f"written as version {MARKS_SINCE}, for its marks", action.name)
+            self.report.note(say("written as version {}, for its marks", MARKS_SINCE), action.name)
             base = replace(base, version=MARKS_SINCE)
         self._fill(clip, action, base)
         made, change = encode_motion(clip, base, self.skeleton)

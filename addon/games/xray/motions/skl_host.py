@@ -11,7 +11,7 @@ from ....blender.properties import seal_of, stored_seal
 from ....core import files
 from ....core.changes import Changes, Part
 from ....core.errors import WriteError
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.skl import SkeletalMotion, Skl
@@ -117,7 +117,7 @@ class SklHost(Host[Plan[Skl]]):
                     motions[number] = replace(one.motion, tail=document.motions[index].tail)
         if single and len(motions) != 1:
             raise WriteError(
-                f"a .skl file stores one motion, not {len(motions)}",
+                say("a .skl file stores one motion, not {}", len(motions)),
                 file=path,
                 remedy="Export one action with File > Export, or name a file that ends in .skls",
             )

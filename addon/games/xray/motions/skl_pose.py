@@ -20,7 +20,7 @@ from ....core.envelope import Behaviour, Curve, Curves, evaluate_curve
 from ....core.envelope.display import Display
 from ....core.envelope.writing import unchanged
 from ....core.model import Channels
-from ....core.report import Report, counted_plural
+from ....core.report import Report, say
 from ....formats.xray.envelopes import BONE, decode_tracks
 from ....formats.xray.skl import BoneTrack, SkeletalMotion, bone_names
 from ..bones.properties import bones_in_order
@@ -344,9 +344,9 @@ def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int,
             continued.append(label)
         result[bone] = number
     if continued:
-        report.warn(
-            f"keys of {counted_plural(len(continued), 'bones')} repeat or continue outside their range, which is shown "
-            "only where channels carry over as they are; kept unless edited",
-            motion.label,
+        words = (
+            "keys of {:# bone|# bones} repeat or continue outside their range, which is shown only where channels "
+            "carry over as they are; kept unless edited"
         )
+        report.warn(say(words, len(continued)), motion.label)
     return result

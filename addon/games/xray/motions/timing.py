@@ -19,7 +19,7 @@ from ....blender.properties import kept
 from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
 from ....core.model import Marker
-from ....core.report import Report, counted_plural, listed
+from ....core.report import Report, listed, say
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
 from ....formats.xray.skl import SkeletalMotion
 from .files import skl_motion_of
@@ -193,14 +193,14 @@ def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, 
     if shortened:
         report.warn(
             "shortened by the action's frame range; keys after it are left out",
-            f"{action.name}: {before} -> {counted_plural(count, 'frames')}",
+            say("{}: {} -> {:# frame|# frames}", action.name, before, count),
         )
     last = first + action.motionbridge_motion.frame_step * (count - 1)
     start, end = actions.key_ends(action, first, last, rig)
     if start < first - actions.NEAR:
-        report.warn(KEYS_OUTSIDE.format("before the first frame"), f"{action.name}: {first - start:g} frames")
+        report.warn(KEYS_OUTSIDE.format("before the first frame"), say("{}: {:g} frames", action.name, first - start))
     if end > last + actions.NEAR and not shortened:
-        report.warn(KEYS_OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
+        report.warn(KEYS_OUTSIDE.format("after the last frame"), say("{}: {:g} frames", action.name, end - last))
 
 
 def warn_of_marks(action: Action, markers: list[Marker], end: float, before: float | None, report: Report) -> None:
@@ -214,7 +214,7 @@ def warn_of_marks(action: Action, markers: list[Marker], end: float, before: flo
     if outside:
         report.warn(
             "marks are outside the motion, so the game does not use them; move their pose markers too",
-            f"{action.name}: {listed(outside)}",
+            say("{}: {}", action.name, listed(outside)),
         )
 
 
@@ -258,10 +258,9 @@ def warn_of_skeletal(
     """Warn if an editor motion becomes shorter, and if new keys for ``rig`` before its first frame do not play."""
     first, last = frames
     if last - first < base.last - base.first:
-        text = f"{action.name}: {base.last - base.first + 1} -> {counted_plural(last - first + 1, 'frames')}"
+        text = say("{}: {} -> {:# frame|# frames}", action.name, base.last - base.first + 1, last - first + 1)
         report.warn("shortened by the action's frame range; keys after it are kept but not played", text)
     start = actions.key_ends(action, first, np.inf, rig)[0]
     if start < first - actions.NEAR and start < _key_ends(base)[0] - actions.NEAR:
-        report.warn(
-            "keys lie before the first frame: written, but not played", f"{action.name}: {first - start:g} frames"
-        )
+        words = "{}: {:g} frames"
+        report.warn("keys lie before the first frame: written, but not played", say(words, action.name, first - start))
