@@ -39,7 +39,7 @@ def test_what_the_law_forbids_is_found(samples, tmp_path, monkeypatch):
         patched.setattr("addon.formats.xray.hom.decode", fail)
         assert "KeyError: 'oops'" in run(samples, tmp_path)[1]
     with monkeypatch.context() as patched:
-        patched.setattr("addon.blender.properties._seal", lambda _: b"\1" * 17)
+        patched.setattr("addon.blender.properties.seal_of", lambda _: b"\1" * 17)
         assert any("was exported" in run(samples, tmp_path, seed)[1] for seed in "abcdefgh")
     with monkeypatch.context() as patched:
         prepare = BlenderTarget.prepare

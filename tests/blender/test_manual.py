@@ -56,7 +56,8 @@ def test_each_button_has_a_section(name, opened):
 
 @pytest.mark.parametrize("name", [name for name in GROUPS if name not in HIDDEN])
 def test_each_field_has_a_section(name, opened):
-    declared = next(iter(inspect.get_annotations(bpy.types.PropertyGroup.bl_rna_get_subclass_py(name))))
+    group = bpy.types.PropertyGroup.bl_rna_get_subclass_py(name)
+    declared = next(field for kind in group.__mro__ for field in inspect.get_annotations(kind))
     assert bpy.ops.wm.doc_view_manual(doc_id=f"{name}.{declared}") == {"FINISHED"}
     assert section(opened.pop())
 

@@ -13,7 +13,7 @@ import pytest
 
 import addon.ui
 from addon import games
-from addon.core.report import Report
+from addon.core.report import Report, say
 from addon.ui import bases, change_words, menus, operation, saving
 
 FOLDER = Path(addon.ui.__file__).parent
@@ -212,7 +212,7 @@ def test_refusals_are_in_the_language_of_reports(our_russian, tmp_path):
 def test_warnings_are_in_the_language_of_where_they_are_shown(our_russian):
     view = bpy.context.preferences.view
     report = Report()
-    report.warn("3 triangles without area; not shown, but kept", "hull")
+    report.warn(say("{:# triangle|# triangles} without area; not shown, but kept", 3), "hull")
     english, russian = report.lines()[0], "3 треугольника без площади; не показаны, но сохраняются (hull)"
     dialog = Labels()
     saving.draw_warnings(dialog, report)

@@ -200,8 +200,11 @@ def _digest(seal: bytes, definition: Definition) -> bytes:
 
 
 def _identities(file: MotionFile, motions: MotionSet) -> Identities:
-    """Return the identities of a stored file's ``motions``, whose bytes the actions store."""
-    definitions = motions.parameters.definitions
+    """Return the identities of a stored file's ``motions``, whose bytes the actions store.
+
+    Raises `WriteError` if the file has other numbers of motions and definitions.
+    """
+    definitions = [definition for _, definition in edit.pairs(motions)]
 
     def digest(action: Action, index: int) -> bytes:
         seal = stored_seal(action.motionbridge_motion, "body")
