@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from ..core import rotation
 from ..core.envelope import Behaviour, Curves, Interpolation, evaluate_curve
-from ..core.envelope.curve import fitted
+from ..core.envelope.curve import fitted, single_key
 from ..core.envelope.display import JUMP_GAP
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
-from ..core.pose_curves import single_key
 from ..core.report import say
 from . import compat, curve_keys, scope
 from .bone_curves import keeps_scale_at_one, rotation_kind

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core import names
 from ..core.envelope import Curve, Curves
-from ..core.envelope.curve import fitted
-from ..core.pose_curves import single_key
+from ..core.envelope.curve import fitted, single_key
 from . import compat, curve_keys
 from .bone_curves import channel_path, clear_bones, keeps_scale_at_one
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from . import rotation
 from .envelope import Behaviour, Curve, Curves, Interpolation, evaluate_curve
+from .envelope.curve import single_key
 from .pose_refit import (
     MERGE_DISTANCE,
     Converted,
@@ -32,7 +33,6 @@ from .pose_refit import (
     curve_indices,
     flat_runs,
     refit,
-    single_key,
 )
 
 __all__ = [
@@ -45,7 +45,6 @@ __all__ = [
     "convert_rotations",
     "convert_rotations_of_bones",
     "is_finite",
-    "single_key",
     "snapped_to_base",
     "with_straight_segments",
     "without_merged_keys",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .envelope import Behaviour, Curve, Curves, Interpolation
-from .envelope.curve import in_columns, rows_of, segment_values
+from .envelope.curve import in_columns, rows_of, segment_values, single_key
 from .envelope.display import JUMP_GAP, MIN_SPACING
 
 Floats = NDArray[np.float64]
@@ -199,12 +199,6 @@ class _Segments:
         """Replace the measurements of the rows ``where`` by those of ``others``, which has the same intervals."""
         for name in ("result", "held", "inner", "error"):
             getattr(self, name)[where] = getattr(others, name)
-
-
-def single_key(value: float, time: float = 0.0) -> Curve:
-    """Return a curve with a single key."""
-    key = np.array([[time, value]])
-    return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
 
 @dataclass

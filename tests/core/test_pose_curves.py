@@ -5,7 +5,7 @@ import pytest
 
 from addon.core import pose_curves, pose_refit, rotation
 from addon.core.envelope import Curve, Curves, Envelope, Interpolation, Shape, display, evaluate_curve
-from addon.core.pose_curves import single_key
+from addon.core.envelope.curve import single_key
 
 FRAME = 1 / 30
 TOLERANCE = 1e-4
@@ -199,7 +199,7 @@ def test_a_changed_key_is_the_only_one_that_is_not_the_bases():
 def test_angles_between_two_ends_of_a_turn_do_not_leap():
     keys = np.array([[0.0, 0.0], [1.0, 7.0]])
     line = Curve(keys, keys.copy(), keys.copy(), np.full(2, Interpolation.LINEAR, np.uint8))
-    still = pose_curves.single_key(0.3)
+    still = single_key(0.3)
     carried = pose_curves.convert_rotations([still, line, still], "ZXY", rotation.about_axis(0, 0.4), FRAME, TOLERANCE)
     times = np.linspace(0, 1, 500)
     assert np.abs(np.diff(values(carried.curves, times), axis=0)).max() < 0.05

@@ -173,6 +173,12 @@ def empty_curve(before: int = Behaviour.CONSTANT, after: int = Behaviour.CONSTAN
     return Curve(none, none, none, np.zeros(0, np.uint8), before, after, np.zeros(0, np.int32))
 
 
+def single_key(value: float, time: float = 0.0) -> Curve:
+    """Return a curve with a single key."""
+    key = np.array([[time, value]])
+    return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
+
+
 def control_points(envelope: Envelope, known: tuple[Floats, Floats] | None = None) -> tuple[NDArray[np.uint8], Floats]:
     """Return each segment of an envelope as a cubic Bezier: its `Interpolation` (keys - 1,) and its control points
     (keys - 1, 4, 2) of time and value.

@@ -17,6 +17,7 @@ from ....blender.armature import Rest
 from ....blender.pose import EULER, QUATERNION, BoneCurves, SeveralBones
 from ....core import pose_curves, rotation
 from ....core.envelope import Behaviour, Curve, Curves, evaluate_curve
+from ....core.envelope.curve import single_key
 from ....core.envelope.display import Display
 from ....core.envelope.writing import unchanged
 from ....core.model import Channels
@@ -257,7 +258,7 @@ def to_file(
     count as the rest pose. ``index``: index of the bone in ``rest``. ``frame``: seconds per frame. ``tolerance``:
     (metres, radians). ``same_location`` and ``same_rotation``: location or rotation are known to be those of ``base``.
     """
-    at_rest = [pose_curves.single_key(0.0)] * 3
+    at_rest = [single_key(0.0)] * 3
     if base is not None and same_location:
         location_curves = base.channels.location
     else:
