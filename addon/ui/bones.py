@@ -47,12 +47,16 @@ class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
         return Outcome(rpt_("Bones drawn: {}").format(drawn), done=drawn > 0)
 
 
+def _is_readable(rig: Object) -> bool:  # `armature` is loaded only when this is asked
+    return armature.is_readable(rig)
+
+
 class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
     """Remove the shapes, colors and bone collections of Readable Bones"""
 
     bl_idname = "motionbridge.original_bones"
     bl_label = "Original Bones"
-    needs = (RIG, Need("The armature has no readable bones", on_rig(armature.is_readable)))
+    needs = (RIG, Need("The armature has no readable bones", on_rig(_is_readable)))
 
     def run(self, context: Context, _report: Report) -> Outcome:
         rig = active_rig(context)
