@@ -10,8 +10,10 @@ Each function takes ``what``, the name of the field in the message for a file th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Generic, Self, TypeVar, get_type_hints
 
 import numpy as np
@@ -25,14 +27,63 @@ Struct = TypeVar("Struct")
 
 @dataclass(frozen=True, slots=True)
 class Stored(Generic[Value]):
-    """How a field is stored."""
+    """How a field is stored. ``floats``: the name and the shape of 32-bit floats, None for others."""
 
     read: Callable[[Reader], Value]
     write: Callable[[Writer, Value], None]
+    floats: tuple[str, tuple[int, ...]] | None = None
 
 
-Layout = Mapping[str, Stored[Any]]
-"""The fields of a struct in the order of the file."""
+_F32 = np.dtype("<f4")
+
+
+class _Floats:
+    """Adjacent floats of one name, which are read at once and shared out to their fields."""
+
+    def __init__(self, run: list[tuple[str, Stored[Any]]]) -> None:
+        self._parts: list[tuple[str, slice | int, tuple[int, ...]]] = []
+        self._count = 0
+        for name, stored in run:
+            assert stored.floats is not None  # noqa: S101 - `_run_of` puts these together
+            self._what, shape = stored.floats
+            start, self._count = self._count, self._count + math.prod(shape)
+            self._parts.append((name, slice(start, self._count) if shape else start, shape))
+
+    def read(self, reader: Reader, values: dict[str, Any]) -> None:
+        numbers = reader.array(_F32, self._count, what=self._what)
+        for name, where, shape in self._parts:
+            values[name] = numbers[where] if len(shape) < 2 else numbers[where].reshape(shape)
+
+
+class Layout:
+    """The ``fields`` of a struct in the order of the file. Adjacent floats of the same name are read at once."""
+
+    def __init__(self, fields: Mapping[str, Stored[Any]]) -> None:
+        """Create the layout of these fields."""
+        self.fields = dict(fields)
+        runs = [list(run) for _, run in groupby(self.fields.items(), _run_of)]
+        self._steps = [_Floats(run) if len(run) > 1 else run[0] for run in runs]
+
+    def with_fields(self, fields: Mapping[str, Stored[Any]]) -> Layout:
+        """Return this layout with further fields behind, and others instead of those of the same name."""
+        return Layout({**self.fields, **fields})
+
+    def read(self, reader: Reader) -> dict[str, Any]:
+        """Return the value of each field. Raises `ReadError` if bytes are missing."""
+        values: dict[str, Any] = {}
+        for step in self._steps:
+            if isinstance(step, _Floats):
+                step.read(reader, values)
+            else:
+                name, stored = step
+                values[name] = stored.read(reader)
+        return values
+
+
+def _run_of(field: tuple[str, Stored[Any]]) -> tuple[bool, str]:
+    """Return what adjacent fields have in common that are read at once: the name of floats."""
+    name, stored = field
+    return (False, name) if stored.floats is None else (True, stored.floats[0])
 
 
 def u8(what: str) -> Stored[int]:
@@ -57,7 +108,7 @@ def i32(what: str) -> Stored[int]:
 
 def f32(what: str) -> Stored[np.float32]:
     """Return a 32-bit float."""
-    return Stored(lambda reader: reader.f32(what), Writer.f32)
+    return Stored(lambda reader: reader.f32(what), Writer.f32, (what, ()))
 
 
 def string(what: str) -> Stored[bytes]:
@@ -68,7 +119,9 @@ def string(what: str) -> Stored[bytes]:
 def array(dtype: str | np.dtype[Any], *shape: int, what: str) -> Stored[NDArray[Any]]:
     """Return numbers of a fixed ``shape``."""
     return Stored(
-        lambda reader: reader.array(dtype, *shape, what=what), lambda writer, values: writer.array(values, dtype)
+        lambda reader: reader.array(dtype, *shape, what=what),
+        lambda writer, values: writer.array(values, dtype),
+        (what, shape) if np.dtype(dtype) == _F32 else None,
     )
 
 
@@ -152,7 +205,7 @@ def layout_of(kind: type) -> Layout:
     if found is None:
         hints = get_type_hints(kind, include_extras=True)
         declared = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
-        found = _LAYOUTS[kind] = {name: values[0] for name, values in declared.items() if values}
+        found = _LAYOUTS[kind] = Layout({name: values[0] for name, values in declared.items() if values})
     return found
 
 
@@ -162,12 +215,12 @@ _LAYOUTS: dict[type, Layout] = {}
 
 def read_fields(kind: Callable[..., Struct], layout: Layout, reader: Reader) -> Struct:
     """Read a struct by a layout. Raises `ReadError` if bytes are missing."""
-    return kind(**{name: stored.read(reader) for name, stored in layout.items()})
+    return kind(**layout.read(reader))
 
 
 def write_fields(value: object, layout: Layout, writer: Writer) -> None:
     """Write a struct by a layout. Fields that are None are not stored."""
-    for name, stored in layout.items():
+    for name, stored in layout.fields.items():
         field = getattr(value, name)
         if field is not None:
             stored.write(writer, field)

@@ -79,6 +79,32 @@ def test_missing_bytes_are_refused(length):
 
 
 @dataclass
+class Placed(Record):
+    """Four floats in one run, and one of another name behind them."""
+
+    matrix: Annotated[np.ndarray, array("<f4", 1, 2, what="where it is")]
+    height: Annotated[np.float32, f32("where it is")]
+    offset: Annotated[np.ndarray, array("<f4", 1, what="where it is")]
+    scale: Annotated[np.float32, f32("how large it is")]
+
+
+def test_floats_of_one_name_are_read_at_once_and_bit_for_bit():
+    data = np.array([1, 0x7F800001, 0xFFC00002, 0x80000000, 5], "<u4").tobytes()  # two NaNs and a negative zero
+    value = Placed.read(Reader(data))
+    assert [np.shape(part) for part in (value.matrix, value.height, value.offset, value.scale)] == [
+        (1, 2),
+        (),
+        (1,),
+        (),
+    ]
+    assert written(value) == data
+    with pytest.raises(ReadError, match="where it is: 16 bytes are needed, 15 bytes are left"):
+        Placed.read(Reader(data[:15]))
+    with pytest.raises(ReadError, match="how large it is: 4 bytes are needed, 3 bytes are left"):
+        Placed.read(Reader(data[:19]))
+
+
+@dataclass
 class Ending(Record):
     scale: Annotated[int | None, unless_at_end(u16("the scale"))] = None
     rows: Annotated[np.ndarray | None, unless_at_end(last_rows("<u2", 2, what="the rows"))] = None

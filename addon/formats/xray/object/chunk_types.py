@@ -6,7 +6,7 @@ Sources: the editor's ``EditObjectIO.cpp`` and real files.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +106,7 @@ class Surface:
         return names.decode(self.name)
 
 
-_SURFACE: Layout = {
+_SURFACE: dict[str, Stored[Any]] = {
     "name": string("a surface's name"),
     "shader": string("a surface's shader"),
     "compiler_shader": string("a surface's compiler shader"),
@@ -117,12 +117,14 @@ _SURFACE: Layout = {
     "format": u32("a vertex format"),
     "coordinates": u32("a number of uv"),
 }
-_OLD_FLAGS: Layout = {"flags": u8("whether a surface is two-sided")}
+_OLD_FLAGS = {"flags": u8("whether a surface is two-sided")}
 _OLD_ORDER = ("name", "shader", "flags", "format", "coordinates", "texture", "uv_map")
-_SURFACE_LAYOUTS: dict[int, Layout] = {
-    SURFACES: _SURFACE,
-    SURFACES_WITHOUT_MATERIAL: {name: stored for name, stored in _SURFACE.items() if name != "material"},
-    OLD_SURFACES: {name: {**_SURFACE, **_OLD_FLAGS}[name] for name in _OLD_ORDER},
+_SURFACE_LAYOUTS = {
+    SURFACES: Layout(_SURFACE),
+    SURFACES_WITHOUT_MATERIAL: Layout({name: stored for name, stored in _SURFACE.items() if name != "material"}),
+    OLD_SURFACES: Layout(
+        {name: _SURFACE[name] for name in _OLD_ORDER} | {"flags": u8("whether a surface is two-sided")}
+    ),
 }
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import partial
-from typing import Annotated
+from functools import cache, partial
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from ....core.errors import ReadError
 from ....core.records import (
     Layout,
     Record,
+    Stored,
     array,
     counted_rows,
     f32,
@@ -338,15 +339,18 @@ class Joint(Record):
     @classmethod
     def read(cls, reader: Reader, *, breakable: bool = False, friction: bool = False) -> Joint:
         """Read a joint of a layout that stores these fields. Raises `ReadError` if bytes are missing."""
-        more = {**(_BREAKABLE if breakable else {}), **(_FRICTION if friction else {})}
-        return read_fields(cls, {**layout_of(cls), **more}, reader)
+        return read_fields(cls, _joint_layout(breakable=breakable, friction=friction), reader)
 
     def write(self, writer: Writer) -> None:
-        write_fields(self, {**layout_of(Joint), **_BREAKABLE, **_FRICTION}, writer)
+        write_fields(self, _joint_layout(breakable=True, friction=True), writer)
 
 
-_BREAKABLE: Layout = {"flags": u32("a joint's flags"), "breaking": array("<f4", 2, what="what breaks a joint")}
-_FRICTION: Layout = {"friction": f32("a joint's friction")}
+@cache
+def _joint_layout(*, breakable: bool, friction: bool) -> Layout:
+    fields: dict[str, Stored[Any]] = {}
+    if breakable:
+        fields |= {"flags": u32("a joint's flags"), "breaking": array("<f4", 2, what="what breaks a joint")}
+    return layout_of(Joint).with_fields(fields | ({"friction": f32("a joint's friction")} if friction else {}))
 
 
 class IkLayout(IntEnum):
@@ -379,15 +383,22 @@ class IkBone(Record):
     def read(cls, reader: Reader, layout: IkLayout = IkLayout.VERSIONED) -> IkBone:
         """Read a bone. Raises `ReadError` if bytes are missing."""
         version = _IK_VERSION.read(reader) if layout == IkLayout.VERSIONED else None
-        read_joint = partial(Joint.read, breakable=layout != IkLayout.ABSOLUTE, friction=bool(version))
-        fields = {**layout_of(cls), "joint": nested(read_joint)}
+        fields = _ik_layout(breakable=layout != IkLayout.ABSOLUTE, friction=bool(version))
         return read_fields(partial(cls, version=version), fields, reader)
 
     def write(self, writer: Writer) -> None:
-        write_fields(self, {"version": _IK_VERSION, **layout_of(IkBone)}, writer)
+        if self.version is not None:
+            _IK_VERSION.write(writer, self.version)
+        write_fields(self, layout_of(IkBone), writer)
 
 
 _IK_VERSION = u32("the version of a bone's physics")
+
+
+@cache
+def _ik_layout(*, breakable: bool, friction: bool) -> Layout:
+    joint = nested(partial(Joint.read, breakable=breakable, friction=friction))
+    return layout_of(IkBone).with_fields({"joint": joint})
 
 
 @dataclass(slots=True, eq=False)
