@@ -36,11 +36,11 @@ _UNKNOWN = (-1, -1)
 class BoneChannels:
     """Channels of bones relative to their rest poses, and what the action contains besides.
 
-    ``groups``: locations (bones, frames, 3), quaternions of any length (bones, frames, 4), scales (bones, frames, 3).
-    Of (bones, groups): ``keyed``, whether there are F-curves; ``animated``, whether any of them has several keys;
-    ``muted``, whether any of them is muted, which then has rest values. ``rows`` (curves, frames): values of all these
-    F-curves. ``left_out``: data paths of the others. ``other_kinds`` (bones,): which bones have keys of a rotation type
-    that their rotation mode does not use.
+    ``groups``: locations (bones, frames, 3), quaternions of any length (bones, frames, 4), scales (bones, frames, 3) if
+    the reader has them. Of (bones, groups): ``keyed``, whether there are F-curves; ``animated``, whether any of them
+    has several keys; ``muted``, whether any of them is muted, which then has rest values. ``rows`` (curves, frames):
+    values of all these F-curves. ``left_out``: data paths of the others. ``other_kinds`` (bones,): which bones have
+    keys of a rotation type that their rotation mode does not use.
     """
 
     groups: list[Floats]
@@ -58,6 +58,7 @@ class ChannelReader:
     def __init__(self, rig: Object, bones: Sequence[str], *, scales: bool) -> None:
         self._rig, self._bones = rig, bones
         channels = _CHANNELS if scales else _CHANNELS[:-1]
+        self._columns = _COLUMNS if scales else _COLUMNS[:SCALE]
         self.paths = {
             channel_path(bone, channel): (place, number)
             for place, bone in enumerate(bones)
@@ -83,8 +84,9 @@ class ChannelReader:
         groups, known = _GROUPS[channels], places >= 0
         mode_kinds = np.array([KINDS.index(rotation_kind(modes[bone])) for bone in self._bones] or [0])
         in_mode = known & (groups == ROTATION) & (channels == mode_kinds[places])
-        values = np.empty((len(self._bones), len(_REST), len(frames)))
-        values[:] = _REST[:, None]
+        width = self._columns[-1].stop
+        values = np.empty((len(self._bones), width, len(frames)))
+        values[:] = _REST[:width, None]
         keyed, animated, muted = np.zeros((3, len(self._bones), len(_COLUMNS)), np.bool_)
         keyed[places[known], groups[known]] = True
         muted[places[known & table.muted], groups[known & table.muted]] = True
@@ -95,7 +97,7 @@ class ChannelReader:
         first = np.array([columns.start for columns in _COLUMNS])[groups]
         in_columns = read[(groups[read] != ROTATION) | (channels[read] == _QUATERNION)]
         values[places[in_columns], (first + table.indices)[in_columns]] = rows[in_columns]
-        found = [values[:, columns].transpose(0, 2, 1) for columns in _COLUMNS]
+        found = [values[:, columns].transpose(0, 2, 1) for columns in self._columns]
         rotations = found[ROTATION]
         angles: dict[int, Floats] = {}
         for number in np.setdiff1d(read, in_columns).tolist():
