@@ -98,13 +98,14 @@ def _bone(number: int) -> bones.Bone:
     )
     made = bones.new_bone(bone.name, entry)
     name = bone.name.encode()
-    head: list[tuple[int, bones.Value]] = [
-        (1, bones.Version(2)),
-        (2, bones.Naming([name, bone.parent.encode(), name])),
-        (3, bones.Placement(rest.offsets[number], rest.angles[number], np.float32(0.1))),
-    ]
-    # The editor writes the name twice.
-    return bones.Bone([*(Section(Chunk(kind, b""), value) for kind, value in head), *made.sections])
+    head = bones.Bone.of(
+        [
+            (1, bones.Version(2)),
+            (2, bones.Naming([name, bone.parent.encode(), name])),  # the editor writes the name twice
+            (3, bones.Placement(rest.offsets[number], rest.angles[number], np.float32(0.1))),
+        ]
+    )
+    return bones.Bone([*head.sections, *made.sections])
 
 
 def _motion() -> skl.SkeletalMotion:
