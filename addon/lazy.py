@@ -124,8 +124,8 @@ class LazyModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         # `import_module` takes up to ten microseconds even for a loaded module, too long in loops over keys.
-        found = sys.modules.get(self.__name__)
-        return getattr(found or import_module(self.__name__), name)
+        module = sys.modules.get(self.__name__)
+        return getattr(module or import_module(self.__name__), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(import_module(self.__name__), name, value)

@@ -48,13 +48,13 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     if imported.rig is None:
         raise SystemExit(f"{model} has no bones, so nothing can be moved: name a model with a skeleton")
     rig = imported.rig
-    made = library.import_motions(
+    own_motions = library.import_motions(
         omf_codec.OMF, bpy.context, rig, str(motions), options=MotionImportOptions(), report=report
     )
     print(f"{model.name}: {len(rig.data.bones)} bones, {len(imported.meshes)} meshes.")
-    print(f"{motions.name}: {len(made.actions)} motions, each an action now.")
+    print(f"{motions.name}: {len(own_motions.actions)} motions, each an action now.")
 
-    change = _most_moving(rig, made.actions)
+    change = _most_moving(rig, own_motions.actions)
     print(f"Blender shows the pose in the files: {_worst_joint(model, motions, change)}.")
     before = _figures(rig, imported.meshes, change)
     _rotate_key(change)
@@ -64,7 +64,14 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     shutil.copyfile(motions, edited)
     options = MotionExportOptions()
     plan = library.plan_export(
-        omf_codec.OMF, bpy.context, rig, made.actions, str(edited), onto=Onto.FILE, options=options, report=report
+        omf_codec.OMF,
+        bpy.context,
+        rig,
+        own_motions.actions,
+        str(edited),
+        onto=Onto.FILE,
+        options=options,
+        report=report,
     )
     plan.write()
     print(f"Written: {plan.sentence()}.")
@@ -109,9 +116,9 @@ def _rotation_curves(action: Any) -> dict[str, list[Any]]:
     return bones
 
 
-def _most_moving(rig: Any, made: list[Any]) -> _Change:
+def _most_moving(rig: Any, created: list[Any]) -> _Change:
     """Choose the motion with the most rotating bones, in it a limb with about two descendants, and the middle frame."""
-    action = max(made, key=lambda each: (len(_rotation_curves(each)), each.frame_range[1]))
+    action = max(created, key=lambda each: (len(_rotation_curves(each)), each.frame_range[1]))
     curves_of_bones = _rotation_curves(action)
     if not curves_of_bones:
         raise SystemExit("no bone of the model has rotation keys in these motions")
@@ -140,10 +147,10 @@ def _worst_joint(model: Path, motions: Path, change: _Change) -> str:
     rotations = np.where(np.array(known)[:, None], clip.rotations[order, change.frame], skeleton.rest_rotation)
     translations = np.where(np.array(known)[:, None], clip.translations[order, change.frame], skeleton.rest_translation)
     chain = skeleton.pose_matrices(rotation.normalised(rotations)[:, None], translations[:, None])[:, 0]
-    shown = dict(zip(change.rig.data.bones.keys(), matrices_of(change.rig.pose.bones, "matrix"), strict=True))
+    pose_bone = dict(zip(change.rig.data.bones.keys(), matrices_of(change.rig.pose.bones, "matrix"), strict=True))
     names = {bone.motionbridge_xray.index: bone.name for bone in change.rig.data.bones}
     worst = max(
-        float(np.linalg.norm(shown[names[number]][:3, 3] - chain[number, :3, 3])) for number in range(len(chain))
+        float(np.linalg.norm(pose_bone[names[number]][:3, 3] - chain[number, :3, 3])) for number in range(len(chain))
     )
     rest = rest_of(change.rig, space.XRAY_ROOT_FRAME)
     return f"none of {len(rest.bones)} joints is off by more than {worst * 1000:.4f} mm"
@@ -157,11 +164,11 @@ class _Figure:
     faces: list[tuple[int, ...]]
 
 
-def _figures(rig: Any, shown: list[Any], change: _Change) -> list[_Figure]:
+def _figures(rig: Any, actual: list[Any], change: _Change) -> list[_Figure]:
     change.show()
     graph = bpy.context.evaluated_depsgraph_get()
     figures = []
-    for each in shown:
+    for each in actual:
         evaluated = each.evaluated_get(graph)
         mesh = evaluated.to_mesh()
         points = np.empty(3 * len(mesh.vertices), np.float32)
@@ -196,13 +203,13 @@ def _draw(before: list[_Figure], after: list[_Figure]) -> None:
 
 
 def _object(figure: _Figure, points: np.ndarray, materials: list[Any], which: np.ndarray) -> None:
-    made = bpy.data.meshes.new("figure")
-    made.from_pydata(points.tolist(), [], figure.faces)
+    mesh = bpy.data.meshes.new("figure")
+    mesh.from_pydata(points.tolist(), [], figure.faces)
     for material in materials:
-        made.materials.append(material)
-    made.polygons.foreach_set("material_index", which)
-    made.validate()
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("figure", made))
+        mesh.materials.append(material)
+    mesh.polygons.foreach_set("material_index", which)
+    mesh.validate()
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("figure", mesh))
 
 
 def _material(colour: tuple[float, ...]) -> Any:

@@ -46,17 +46,17 @@ def main() -> int:
     chosen, more = parser.parse_known_args()
     if more and not chosen.only:
         parser.error("arguments of a command need --only")
-    found = []
+    result = []
     for suite in [chosen.suite] if chosen.suite else SUITES:
         try:
-            with bare(suite) as place:
+            with bare(suite) as own_folder:
                 for name in [chosen.only] if chosen.only else COMMANDS:
-                    found.append(_outcome(suite, place, shlex.join([*COMMANDS[name], *more])))
-                    print(found[-1], flush=True)
+                    result.append(_outcome(suite, own_folder, shlex.join([*COMMANDS[name], *more])))
+                    print(result[-1], flush=True)
         except (Unavailable, RuntimeError) as lacking:
-            found.append(f"FAILED: {suite}: {lacking}")
-    print("\nOn bare Debians:", *found, sep="\n")
-    return int(any(line.startswith("FAILED") for line in found))
+            result.append(f"FAILED: {suite}: {lacking}")
+    print("\nOn bare Debians:", *result, sep="\n")
+    return int(any(line.startswith("FAILED") for line in result))
 
 
 @contextmanager
@@ -78,13 +78,13 @@ def bare(suite: str) -> Iterator[Path]:
         virtual.remove(root)
 
 
-def _outcome(suite: str, place: Path, command: str) -> str:
+def _outcome(suite: str, own_folder: Path, command: str) -> str:
     """Run one command as a new contributor would, with its output shown; return one line about its result."""
     print(f"\n----- Debian {suite}: {command}", flush=True)
     began = time.monotonic()
     try:
-        version = _run(place, ["python3", "-c", "import sys; print(sys.version.split()[0])"], capture=True)
-        status = _run(place, ["sh", "-c", f"cd {CHECKOUT} && exec {command}"])
+        version = _run(own_folder, ["python3", "-c", "import sys; print(sys.version.split()[0])"], capture=True)
+        status = _run(own_folder, ["sh", "-c", f"cd {CHECKOUT} && exec {command}"])
     except subprocess.TimeoutExpired:
         return f"FAILED: {suite}: {command} was stopped after {LIMIT} seconds"
     minutes = (time.monotonic() - began) / 60
@@ -94,12 +94,12 @@ def _outcome(suite: str, place: Path, command: str) -> str:
     )
 
 
-def _run(place: Path, command: Sequence[str], *, capture: bool = False) -> str:
+def _run(own_folder: Path, command: Sequence[str], *, capture: bool = False) -> str:
     """Run a command in the chroot: return its output (``capture``), or show it and return the exit status."""
     processes = ["--pid", "--fork", "--kill-child"]  # stopping a command also stops the processes it started
-    apart = [*chroot.PRIVATE_MOUNTS, *processes, "sh", "-c", MOUNT, str(place)]
+    apart = [*chroot.PRIVATE_MOUNTS, *processes, "sh", "-c", MOUNT, str(own_folder)]
     done = subprocess.run(
-        [*apart, *chroot.entering(place, _network()), *command],
+        [*apart, *chroot.entering(own_folder, _network()), *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if capture else None,
         text=True,

@@ -78,7 +78,7 @@ def _time_limit() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def run_case(target: Target, data: bytes, name: str, found: Tally, *, measured: bool) -> None:
+def run_case(target: Target, data: bytes, name: str, own_tally: Tally, *, measured: bool) -> None:
     """Judge one case and record it in the tally. Raises what breaks the law, including excessive time or memory."""
     if measured:
         for decoding, (fixed, each) in ((False, MEMORY), (True, DECODED_MEMORY)):
@@ -86,7 +86,7 @@ def run_case(target: Target, data: bytes, name: str, found: Tally, *, measured: 
             limit = fixed + each * len(data)
             if peak > limit:
                 limit += each * len(data) * (_limit_factor(target, data) - 1)
-            found.record_memory(peak, peak / limit, name)
+            own_tally.record_memory(peak, peak / limit, name)
             if peak > limit:
                 raise Broken(f"{peak} bytes of memory for {len(data)} bytes")
     else:
@@ -97,10 +97,10 @@ def run_case(target: Target, data: bytes, name: str, found: Tally, *, measured: 
         allowed = SECONDS[0] + SECONDS[1] * len(data)
         if seconds > allowed:
             allowed += SECONDS[1] * len(data) * (_limit_factor(target, data) - 1)
-        found.record_time(seconds, seconds / allowed, name)
+        own_tally.record_time(seconds, seconds / allowed, name)
         if seconds > allowed:
             raise Broken(f"{seconds:.2f} s for {len(data)} bytes")
-    found.outcomes[outcome] += 1
+    own_tally.outcomes[outcome] += 1
 
 
 def _judge_with_memory(target: Target, data: bytes, *, decoding: bool) -> tuple[str, int]:
@@ -132,7 +132,7 @@ class Cases:
         self.targets = list(targets)
         self._contents: dict[str, list[tuple[str, bytes]]] = {}
         own: dict[str, list[tuple[str, bytes]]] = {
-            target.name: [(f"seed {place}", data) for place, data in enumerate(target.seeds)] for target in targets
+            target.name: [(f"seed {index}", data) for index, data in enumerate(target.seeds)] for target in targets
         }
         self.files = 0
         everything = []
@@ -144,7 +144,7 @@ class Cases:
                 if name in own:
                     own[name].append((path.name, data))
         # Targets without any file use all files.
-        self._contents = {name: found or everything for name, found in own.items()}
+        self._contents = {name: result or everything for name, result in own.items()}
         self._weights = {
             target.name: [_weight(target, data) for _, data in self._contents[target.name]] for target in targets
         }
@@ -168,7 +168,7 @@ def _weight(target: Target, data: bytes) -> float:
     return weight
 
 
-def run_numbered(cases: Cases, target: Target, number: int, folder: Path, found: Tally) -> None:
+def run_numbered(cases: Cases, target: Target, number: int, folder: Path, own_tally: Tally) -> None:
     """Run one case, record it, and save it in ``folder`` if it breaks the law."""
     start = time.process_time()
     source, data = cases.case(target, number)
@@ -176,29 +176,29 @@ def run_numbered(cases: Cases, target: Target, number: int, folder: Path, found:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # numpy only warns where arithmetic goes wrong
-            run_case(target, data, name, found, measured=number % MEASURED_EVERY == 0)
+            run_case(target, data, name, own_tally, measured=number % MEASURED_EVERY == 0)
     except Exception as finding:  # noqa: BLE001 (any exception is a finding)
-        found.outcomes["broken"] += 1
+        own_tally.outcomes["broken"] += 1
         saved = folder / f"{cases.seed}-{number}.{target.name}"
         folder.mkdir(parents=True, exist_ok=True)
         saved.write_bytes(data)
         saved.with_suffix(f".{target.name}.txt").write_text("".join(traceback.format_exception(finding)))
-        place = traceback.extract_tb(finding.__traceback__)[-1]
-        where = f"{Path(place.filename).name}:{place.lineno}"
-        found.findings.append(f"{name}: {type(finding).__name__}: {finding} ({where}), saved as {saved}")
-        print(found.findings[-1], flush=True)
-    found.cpu += time.process_time() - start
+        frame = traceback.extract_tb(finding.__traceback__)[-1]
+        where = f"{Path(frame.filename).name}:{frame.lineno}"
+        own_tally.findings.append(f"{name}: {type(finding).__name__}: {finding} ({where}), saved as {saved}")
+        print(own_tally.findings[-1], flush=True)
+    own_tally.cpu += time.process_time() - start
 
 
-def _requested_cases(chosen: argparse.Namespace, found: dict[str, Tally]) -> Iterator[tuple[Target, int]]:
+def _requested_cases(chosen: argparse.Namespace, result: dict[str, Tally]) -> Iterator[tuple[Target, int]]:
     """Yield target and number of each case to run, as long or as many as requested."""
-    targets = [TARGETS[name] for name in found]
+    targets = [TARGETS[name] for name in result]
     if chosen.only is not None:
         yield from ((target, chosen.only) for target in targets)
     elif chosen.cpu_seconds is not None:
         for target in targets:
             number = 0
-            while found[target.name].cpu < chosen.cpu_seconds:
+            while result[target.name].cpu < chosen.cpu_seconds:
                 yield target, number
                 number += 1
     else:
@@ -256,25 +256,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not cases.files:
         print("there are no files of a known format to damage", file=sys.stderr)
         return 2
-    found = {target.name: Tally(target.name, chosen.seed, chosen.label) for target in targets}
+    result = {target.name: Tally(target.name, chosen.seed, chosen.label) for target in targets}
     start = time.monotonic()
-    for target, number in _requested_cases(chosen, found):
-        run_numbered(cases, target, number, chosen.output, found[target.name])
+    for target, number in _requested_cases(chosen, result):
+        run_numbered(cases, target, number, chosen.output, result[target.name])
     if chosen.tally is not None:
-        tally.append(found.values(), chosen.tally)
-    total, findings = (sum(map(count, found.values())) for count in (_cases, _findings))
-    print(*tally.table(one for one in found.values() if one.cases), sep="\n")
+        tally.append(result.values(), chosen.tally)
+    total, findings = (sum(map(count, result.values())) for count in (_cases, _findings))
+    print(*tally.table(entry for entry in result.values() if entry.cases), sep="\n")
     print(f"seed {chosen.seed}: {total} cases of {cases.files} files in {time.monotonic() - start:.1f} s")
     print(f"findings: {findings}")
     return int(bool(findings))
 
 
-def _cases(found: Tally) -> int:
-    return found.cases
+def _cases(own_tally: Tally) -> int:
+    return own_tally.cases
 
 
-def _findings(found: Tally) -> int:
-    return len(found.findings)
+def _findings(own_tally: Tally) -> int:
+    return len(own_tally.findings)
 
 
 def _limit_memory() -> None:

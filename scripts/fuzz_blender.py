@@ -122,22 +122,22 @@ def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[d
     return results, len(results)
 
 
-def fuzz(session: blenders.Session, chosen: argparse.Namespace, found: dict[str, Tally]) -> None:
+def fuzz(session: blenders.Session, chosen: argparse.Namespace, answer: dict[str, Tally]) -> None:
     """Import cases until the requested number of cases, or CPU time per target, is reached."""
-    numbers = dict.fromkeys(found, 0)
+    numbers = dict.fromkeys(answer, 0)
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
     default = [ROOT / "tests" / "samples", SAVED, *([Path(corpus)] if corpus else [])]
     job = {"seed": chosen.seed, "paths": [str(path.absolute()) for path in chosen.paths or default]}
     while True:
         if chosen.only is not None:
-            cases = [[name, chosen.only] for name in found]
+            cases = [[name, chosen.only] for name in answer]
         elif chosen.cases is not None:
             left = chosen.cases - sum(numbers.values())
-            cases = [[name, numbers[name] + turn] for turn in range(CASES_PER_PROCESS) for name in found]
+            cases = [[name, numbers[name] + index] for index in range(CASES_PER_PROCESS) for name in answer]
             cases = cases[: min(left, CASES_PER_PROCESS)]
         else:
-            waiting = [name for name, one in found.items() if one.cpu < chosen.cpu_seconds][:1]
-            cases = [[name, numbers[name] + turn] for turn in range(CASES_PER_PROCESS) for name in waiting]
+            waiting = [name for name, entry in answer.items() if entry.cpu < chosen.cpu_seconds][:1]
+            cases = [[name, numbers[name] + index] for index in range(CASES_PER_PROCESS) for name in waiting]
         if not cases:
             return
         targets = list(dict.fromkeys(name for name, _ in cases))
@@ -145,25 +145,25 @@ def fuzz(session: blenders.Session, chosen: argparse.Namespace, found: dict[str,
         for result in results:
             name, number = result["done"]
             numbers[name] = number + 1
-            _record(result, found[name], chosen)
+            _record(result, answer[name], chosen)
         if chosen.only is not None:
             return
 
 
-def _record(result: dict[str, Any], found: Tally, chosen: argparse.Namespace) -> None:
+def _record(result: dict[str, Any], own_tally: Tally, chosen: argparse.Namespace) -> None:
     name, number = result["done"]
-    found.outcomes[result["outcome"]] += 1
-    found.cpu += result["cpu"]
-    found.record_time(result["cpu"], result["cpu"] / HANGS_AFTER, f"{chosen.seed}:{number}")
+    own_tally.outcomes[result["outcome"]] += 1
+    own_tally.cpu += result["cpu"]
+    own_tally.record_time(result["cpu"], result["cpu"] / HANGS_AFTER, f"{chosen.seed}:{number}")
     if result["finding"]:
         saved = chosen.output / f"{chosen.seed}-{number}.{name}.txt"
         chosen.output.mkdir(parents=True, exist_ok=True)
         saved.write_text(f"{result['source']}\n{result['finding']}", encoding="utf-8")
         first = result["finding"].strip().splitlines()
-        found.findings.append(
+        own_tally.findings.append(
             f"{chosen.seed}:{number} ({result['source']} as {name}): {first[-1] if first else ''}, saved as {saved}"
         )
-        print(found.findings[-1], flush=True)
+        print(own_tally.findings[-1], flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -182,14 +182,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tally", type=Path, metavar="FILE", help="append the results to this file")
     parser.add_argument("--label", default="", help="a word stored in the tally, such as a commit")
     chosen = parser.parse_args(arguments)
-    found = {name: Tally(name, chosen.seed, chosen.label) for name in chosen.format or BLENDER_TARGETS}
+    result = {name: Tally(name, chosen.seed, chosen.label) for name in chosen.format or BLENDER_TARGETS}
     start = time.monotonic()
     with blenders.session(blenders.find(chosen.blender), {}) as session:
-        fuzz(session, chosen, found)
+        fuzz(session, chosen, result)
     if chosen.tally is not None:
-        tally.append(found.values(), chosen.tally)
-    print(*tally.table(one for one in found.values() if one.cases), sep="\n")
-    findings = sum(len(one.findings) for one in found.values())
+        tally.append(result.values(), chosen.tally)
+    print(*tally.table(entry for entry in result.values() if entry.cases), sep="\n")
+    findings = sum(len(entry.findings) for entry in result.values())
     print(f"seed {chosen.seed}: {time.monotonic() - start:.1f} s\nfindings: {findings}")
     return int(bool(findings))
 

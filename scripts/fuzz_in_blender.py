@@ -58,7 +58,9 @@ def main(job: dict[str, Any]) -> None:
     """Run the cases of a job."""
     targets = [BLENDER_TARGETS[name] for name in job["targets"]]
     paths = [Path(path) for path in job["paths"]]
-    cases = fuzz.Cases(paths, job["seed"], [TARGETS[name] for name in dict.fromkeys(one.bytes_of for one in targets)])
+    cases = fuzz.Cases(
+        paths, job["seed"], [TARGETS[name] for name in dict.fromkeys(target.bytes_of for target in targets)]
+    )
     folder = Path(job["folder"])
     with Path(job["progress"]).open("a", encoding="utf-8") as progress:
 
@@ -140,9 +142,9 @@ def _make_rig(labels: list[str]) -> None:
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
     parent = None
-    for place, label in enumerate(dict.fromkeys(labels)):
+    for index, label in enumerate(dict.fromkeys(labels)):
         bone = armature.edit_bones.new(names.printable(label)[:63])
-        bone.head, bone.tail, bone.roll = (0, 0.1 * place, 0), (0.05, 0.1 * place, 0.1), 0.3 * place
+        bone.head, bone.tail, bone.roll = (0, 0.1 * index, 0), (0.05, 0.1 * index, 0.1), 0.3 * index
         bone.parent, parent = parent, bone
     bpy.ops.object.mode_set(mode="OBJECT")
 
@@ -177,10 +179,10 @@ def _check_scene(before: dict[str, Any]) -> None:
 
 
 def _not_finite(before: dict[str, Any]) -> Iterator[str]:
-    for mesh, attribute in [(one, attribute) for one in bpy.data.meshes for attribute in one.attributes]:
+    for owner, attribute in [(mesh, attribute) for mesh in bpy.data.meshes for attribute in mesh.attributes]:
         values = _attribute(attribute)
         if values is not None and not np.isfinite(values).all():
-            yield f"mesh {mesh.name}, attribute {attribute.name}"
+            yield f"mesh {owner.name}, attribute {attribute.name}"
     for armature in bpy.data.armatures:
         for bone in armature.bones:
             if not np.isfinite(np.array([*bone.matrix_local.col])).all():
@@ -192,7 +194,7 @@ def _not_finite(before: dict[str, Any]) -> Iterator[str]:
         if not np.isfinite(keys).all():
             yield f"a curve of {curve.id_data.name}, {curve.data_path}"
     for path, value in snapshot().items():
-        if path not in before and any(not np.isfinite(found).all() for _, found in floats_of(value)):
+        if path not in before and any(not np.isfinite(result).all() for _, result in floats_of(value)):
             yield f"{path}: {value}"
 
 

@@ -99,8 +99,8 @@ def _made_windows(level: Level, owners: NDArray[np.int64], ranges: NDArray[np.vo
     count = int(numbers.max()) + 1 if len(numbers) else 0
     rows = np.zeros((count, LISTED), WINDOW)
     step = np.arange(LISTED)
-    for number, place in zip(numbers.tolist(), named.tolist(), strict=True):
-        faces, vertices = int(ranges["index_count"][place]) // 3, int(ranges["vertex_count"][place])
+    for number, position in zip(numbers.tolist(), named.tolist(), strict=True):
+        faces, vertices = int(ranges["index_count"][position]) // 3, int(ranges["vertex_count"][position])
         best = max(faces // 2, 1)
         rows["triangles"][number] = np.minimum(np.maximum(best - step, 1), 0xFFFF)
         rows["offset"][number] = (3 * (faces - best) * (LISTED - 1 - step)) // (LISTED - 1) // 3 * 3

@@ -43,13 +43,13 @@ _STYLE = (
 
 def main() -> int:
     """Write the pages and remove those of sections that no longer exist."""
-    made = pages()
-    for old in set(MANUAL.rglob("*.html")) - {MANUAL / name for name in made}:
+    created = pages()
+    for old in set(MANUAL.rglob("*.html")) - {MANUAL / name for name in created}:
         old.unlink()
-    for name, text in made.items():
+    for name, text in created.items():
         (MANUAL / name).parent.mkdir(parents=True, exist_ok=True)
         (MANUAL / name).write_text(text, encoding="utf-8", newline="\n")
-    print(f"{len(made)} pages in {MANUAL.relative_to(ROOT)}")
+    print(f"{len(created)} pages in {MANUAL.relative_to(ROOT)}")
     return 0
 
 
@@ -59,31 +59,31 @@ def pages() -> dict[str, str]:
     english = _sections(guides["en"])
     names = [f"{slugify(heading, '-')}.html" for heading, _ in english]
     anchors = [_ANCHOR.findall(_html(text, slugify)) for _, text in english]
-    found = {}
+    result = {}
     for language, guide in guides.items():
         sections = _sections(guide)
-        for place, (heading, text) in enumerate(sections):
+        for index, (heading, text) in enumerate(sections):
             links = [f'<a href="{page}">{other}</a>' for page, (other, _) in zip(names, sections, strict=True)]
-            links[place] = heading
-            given = iter(anchors[place])
-            found[f"{language}/{names[place]}"] = (
+            links[index] = heading
+            given = iter(anchors[index])
+            result[f"{language}/{names[index]}"] = (
                 f'<!DOCTYPE html>\n<html lang="{language}">\n<meta charset="utf-8">\n'
                 f"<title>{heading} - Motionbridge</title>\n<style>{_STYLE}</style>\n<nav>{' · '.join(links)}</nav>\n"
                 f"<h1>{heading}</h1>\n{_html(text, lambda *_, given=given: next(given))}\n</html>\n"
             )
-    return found
+    return result
 
 
 def _sections(guide: str) -> list[tuple[str, str]]:
     """Return heading and text of each section, without the text before the first."""
-    found = _SECTION.split(guide)
-    return list(zip(found[1::2], found[2::2], strict=True))
+    result = _SECTION.split(guide)
+    return list(zip(result[1::2], result[2::2], strict=True))
 
 
 def _html(text: str, name: Callable[[str, str], str]) -> str:
     """Convert a section to HTML; ``name`` returns the anchor of a heading."""
-    shown = _LINK.sub(r"\1", _PICTURE.sub("", text))
-    return markdown.markdown(shown, extensions=["extra", "sane_lists", TocExtension(slugify=name)])
+    actual = _LINK.sub(r"\1", _PICTURE.sub("", text))
+    return markdown.markdown(actual, extensions=["extra", "sane_lists", TocExtension(slugify=name)])
 
 
 if __name__ == "__main__":

@@ -71,13 +71,13 @@ def main() -> int:
     arguments.add_argument("folder", nargs="?", type=Path, default=SAMPLES, metavar="FOLDER")
     arguments.add_argument("--check", action="store_true", help="write nothing; exit status 1 where a file differs")
     chosen = arguments.parse_args()
-    made = samples()
+    created = samples()
     if chosen.check:
-        wrong = [name for name, data in made.items() if _bytes_of(chosen.folder / name) != data]
-        print(f"differ: {', '.join(wrong)}" if wrong else f"{len(made)} samples are as they should be")
+        wrong = [name for name, data in created.items() if _bytes_of(chosen.folder / name) != data]
+        print(f"differ: {', '.join(wrong)}" if wrong else f"{len(created)} samples are as they should be")
         return int(bool(wrong))
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    for name, data in made.items():
+    for name, data in created.items():
         (chosen.folder / name).parent.mkdir(exist_ok=True)
         (chosen.folder / name).write_bytes(data)
         print(f"{chosen.folder / name}: {len(data)} bytes")

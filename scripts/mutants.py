@@ -140,7 +140,7 @@ def main() -> int:
     if (status := virtual.started_again("mutants")) is not None:
         return status
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("places", nargs="*", type=Path, metavar="MODULE_OR_FOLDER")
+    parser.add_argument("paths", nargs="*", type=Path, metavar="MODULE_OR_FOLDER")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", default="0")
     parser.add_argument("--blender", metavar="VERSION", help="the wheel that tests of games, blender and ui run in")
@@ -159,9 +159,9 @@ def main() -> int:
         pure = Ring(checkout, None, kept, [test for test in chosen.tests if not test.startswith(IN_BLENDER)] or PURE)
         tests = [test for test in chosen.tests if test.startswith(IN_BLENDER)] or [IN_BLENDER]
         inside = Ring(checkout, chosen.blender, kept, tests) if chosen.blender else None
-        places = [checkout / place.resolve().relative_to(ROOT) for place in chosen.places]
+        folders = [checkout / folder.resolve().relative_to(ROOT) for folder in chosen.paths]
         mutants = (
-            listed_before(chosen.again, checkout) if chosen.again else _mutants(places, chosen.count, chance, checkout)
+            listed_before(chosen.again, checkout) if chosen.again else _mutants(folders, chosen.count, chance, checkout)
         )
         for mutant in mutants:
             began = time.monotonic()
@@ -178,7 +178,7 @@ def main() -> int:
     return 0
 
 
-def _mutants(places: Sequence[Path], count: int, chance: random.Random, checkout: Path) -> Iterator[Mutant]:
+def _mutants(folders: Sequence[Path], count: int, chance: random.Random, checkout: Path) -> Iterator[Mutant]:
     """Yield random mutants of modules in the copy, which nobody edits meanwhile: every place has the same probability,
     none occurs twice, none has the same meaning.
     """
@@ -188,18 +188,18 @@ def _mutants(places: Sequence[Path], count: int, chance: random.Random, checkout
 
     kinds = {name: plugins.get_operator(name) for name in plugins.operator_names()}
     operators = {name: kind() for name, kind in kinds.items() if not kind.arguments()}
-    found: dict[tuple[Path, tuple[tuple[int, int], tuple[int, int]]], list[tuple[str, int]]] = {}
-    for module in sorted({path for place in places for path in _modules(place)}):
+    result: dict[tuple[Path, tuple[tuple[int, int], tuple[int, int]]], list[tuple[str, int]]] = {}
+    for module in sorted({path for folder in folders for path in _modules(folder)}):
         nodes = list(ast_nodes(get_ast(module.read_text(encoding="utf-8"))))
         for name, operator in operators.items():
             positions = [position for node in nodes for position in operator.mutation_positions(node)]
             for occurrence, position in enumerate(positions):
-                found.setdefault((module, position), []).append((name, occurrence))
-    print(f"{len(found)} places of the code", flush=True)
-    for module, position in chance.sample(sorted(found), len(found)):
+                result.setdefault((module, position), []).append((name, occurrence))
+    print(f"{len(result)} places of the code", flush=True)
+    for module, position in chance.sample(sorted(result), len(result)):
         if count == 0:
             return
-        name, occurrence = chance.choice(found[module, position])
+        name, occurrence = chance.choice(result[module, position])
         source = module.read_text(encoding="utf-8")
         code = mutate_code(source, operators[name], occurrence)
         if code is not None and _meaning(code) not in (_meaning(source), ""):
@@ -213,33 +213,33 @@ def listed_before(listed: Path, checkout: Path) -> Iterator[Mutant]:
     position.
     """
     for entry in map(json.loads, listed.read_text(encoding="utf-8").splitlines()):
-        head, place, *changed = entry["difference"].splitlines()
+        head, position, *changed = entry["difference"].splitlines()
         if entry["noticed"]:
             continue
         module, _, operator = head.partition(": ")
         old, new = ([line[1:] for line in changed if line[0] == sign] for sign in "-+")
-        old_line = int(place.split()[1].partition(",")[0])
+        old_line = int(position.split()[1].partition(",")[0])
         file = checkout / module
         source = file.read_text(encoding="utf-8") if file.exists() else ""
         lines = source.splitlines()
-        found = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
-        if not old or not found:
+        result = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+        if not old or not result:
             print(f"the code has changed since\n{entry['difference']}\n", flush=True)
             continue
-        at = min(found, key=lambda index: abs(index + 1 + old_line))
+        at = min(result, key=lambda index: abs(index + 1 + old_line))
         lines[at : at + len(old)] = new
         yield Mutant(Path(module), operator, function_at(source, at + 1), source, "\n".join([*lines, ""]))
 
 
 def function_at(source: str, line: int) -> str:
     """Return the name of the innermost function around a line, decorators included; empty outside functions."""
-    found, shortest = "", sys.maxsize
+    result, shortest = "", sys.maxsize
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
             begins = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             if begins <= line <= (node.end_lineno or line) and (node.end_lineno or line) - begins < shortest:
-                found, shortest = node.name, (node.end_lineno or line) - begins
-    return found
+                result, shortest = node.name, (node.end_lineno or line) - begins
+    return result
 
 
 def _failed(output: str) -> list[str]:
@@ -247,8 +247,8 @@ def _failed(output: str) -> list[str]:
     return [line.split(" ")[1] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
 
 
-def _modules(place: Path) -> list[Path]:
-    return sorted(place.rglob("*.py")) if place.is_dir() else [place]
+def _modules(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]
 
 
 class _Meaning(ast.NodeTransformer):

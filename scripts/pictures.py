@@ -57,40 +57,41 @@ def main() -> int:
     arguments = parser.parse_args()
     try:
         chroot.possible()
-        place = arguments.chroot or chroot.ready()
+        folder = arguments.chroot or chroot.ready()
     except Unavailable as lacking:
         print(lacking, file=sys.stderr)
         return 1
-    screen.ready(place)
-    studio = place / STUDIO.lstrip("/")
+    screen.ready(folder)
+    studio = folder / STUDIO.lstrip("/")
     shutil.rmtree(studio, ignore_errors=True)
     _fill_studio(studio, arguments.samples)
-    status = _photograph(place, arguments.only)
+    status = _photograph(folder, arguments.only)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for picture in sorted((studio / "taken").glob("*.png")):
-        _shrink(place, picture)
+        _shrink(folder, picture)
         shutil.copy(picture, arguments.folder / picture.name)
         print(f"{arguments.folder / picture.name}: {picture.stat().st_size} bytes")
     for frames in sorted((studio / "films").iterdir()):
-        _film(place, frames, arguments.folder)
+        _film(folder, frames, arguments.folder)
     return status
 
 
-def _film(place: Path, taken: Path, folder: Path) -> None:
+def _film(own_folder: Path, taken: Path, folder: Path) -> None:
     """Write the screenshots of a folder as an animated picture with the folder's name."""
     frames = sorted(taken.glob("*.png"))
-    shown = [word for frame in frames for word in ("-delay", frame.stem.partition("_")[2], _inside(place, frame))]
+    actual = [word for frame in frames for word in ("-delay", frame.stem.partition("_")[2], _inside(own_folder, frame))]
     film = taken.with_suffix(".gif")
     small = ["-resize", FILM_SIZE, "+dither", "-colors", "48", "+map", "-fuzz", "3%", "-layers", "OptimizeFrame"]
     subprocess.run(
-        [*chroot.entering(place, {}), "convert", "-loop", "0", *shown, *small, _inside(place, film)], check=True
+        [*chroot.entering(own_folder, {}), "convert", "-loop", "0", *actual, *small, _inside(own_folder, film)],
+        check=True,
     )
     shutil.copy(film, folder / film.name)
     print(f"{folder / film.name}: {film.stat().st_size} bytes, {len(frames)} frames")
 
 
-def _inside(place: Path, path: Path) -> str:
-    return "/" + str(path.relative_to(place))
+def _inside(folder: Path, path: Path) -> str:
+    return "/" + str(path.relative_to(folder))
 
 
 def _fill_studio(studio: Path, samples: Path) -> None:
@@ -110,23 +111,23 @@ def _fill_studio(studio: Path, samples: Path) -> None:
     shutil.copytree(samples / "arma", studio / "arma")
     shutil.copytree(samples / "descent3", studio / "descent3")
     real = os.environ.get("MOTIONBRIDGE_CORPUS")
-    for source, place in REAL_FILES.items() if real else ():
-        target = studio / "gamedata" / place
+    for source, folder in REAL_FILES.items() if real else ():
+        target = studio / "gamedata" / folder
         target.parent.mkdir(parents=True, exist_ok=True)
-        found = Path(real or "") / source
-        if found.is_dir():
-            shutil.copytree(found, target)
+        path = Path(real or "") / source
+        if path.is_dir():
+            shutil.copytree(path, target)
         else:
-            shutil.copy(found, target)
+            shutil.copy(path, target)
     for part in ("taken", "films"):
         (studio / part).mkdir()
     shutil.copytree(ROOT / "scripts" / "scenes", studio / "scenes", ignore=CACHE)
 
 
-def _photograph(place: Path, only: str) -> int:
+def _photograph(folder: Path, only: str) -> int:
     surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only}
     blender = [*screen.call(*WINDOW), "--python", f"{STUDIO}/scenes/session.py"]
-    command = [*chroot.entering(place, surroundings), "timeout", str(LIMIT), *blender]
+    command = [*chroot.entering(folder, surroundings), "timeout", str(LIMIT), *blender]
     done = subprocess.run(
         command, check=False, timeout=LIMIT + 30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -135,14 +136,14 @@ def _photograph(place: Path, only: str) -> int:
     return done.returncode or int("Traceback" in done.stdout)
 
 
-def _shrink(place: Path, picture: Path) -> None:
+def _shrink(folder: Path, picture: Path) -> None:
     """Reduce the number of colors until the picture is small enough."""
-    inside = _inside(place, picture)
+    inside = _inside(folder, picture)
     for colours in (256, 128, 64):
         # Dithering would add noise to the flat colours of a window, which compresses badly.
         command = ["convert", inside, "-strip", "+dither", "-colors", str(colours)]
         command += ["-define", "png:compression-level=9", f"png8:{inside}"]
-        subprocess.run([*chroot.entering(place, {}), *command], check=True)
+        subprocess.run([*chroot.entering(folder, {}), *command], check=True)
         if picture.stat().st_size <= LARGEST:
             return
     raise SystemExit(f"{picture.name} is larger than {LARGEST} bytes")

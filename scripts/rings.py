@@ -40,10 +40,10 @@ PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
 
 @dataclass
 class Outcome:
-    """Result of one ring in one place."""
+    """Result of one ring in one Blender or Python."""
 
     ring: str
-    place: str
+    blender: str
     status: str
     seconds: float = 0.0
     passed: int = 0
@@ -171,10 +171,10 @@ def _guarded(job: Job) -> Iterator[Outcome]:
 # Lint and types -----------------------------------------------------------------------------------------------------
 
 
-def _check(ring: str, place: str, *arguments: str) -> Outcome:
+def _check(ring: str, where: str, *arguments: str) -> Outcome:
     start = time.monotonic()
     status, output = blenders.run([str(virtual.dev()), "-m", *arguments], LIMIT)
-    outcome = Outcome(ring, place, PASSED if status == 0 else FAILED, time.monotonic() - start, output=output)
+    outcome = Outcome(ring, where, PASSED if status == 0 else FAILED, time.monotonic() - start, output=output)
     outcome.passed, outcome.failed = (1, 0) if status == 0 else (0, 1)
     return outcome
 
@@ -209,8 +209,8 @@ def _types(version: str) -> Iterator[Outcome]:
 def _pure_folders() -> list[str]:
     others = set(FOLDERS.values())
     known = (path for path in sorted((ROOT / "tests").iterdir()) if path.is_dir() or path.name.startswith("test_"))
-    found = (path.relative_to(ROOT).as_posix() for path in known if path.is_file() or any(path.rglob("test_*.py")))
-    return [name for name in found if name not in others]
+    result = (path.relative_to(ROOT).as_posix() for path in known if path.is_file() or any(path.rglob("test_*.py")))
+    return [name for name in result if name not in others]
 
 
 def _of_this_ring(arguments: Sequence[str], folders: Sequence[str]) -> list[str] | None:
@@ -242,8 +242,8 @@ def _in_this_python(ring: str, arguments: Sequence[str], *, narrowed: bool) -> O
             command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *chosen]
             began = time.monotonic()
             ended = blenders.run(command, LIMIT, os.environ | blenders.ONE_THREAD)
-            place = f"Python {platform.python_version()}"
-            return _tests(ring, place, ended, results, time.monotonic() - began, narrowed=narrowed)
+            label = f"Python {platform.python_version()}"
+            return _tests(ring, label, ended, results, time.monotonic() - began, narrowed=narrowed)
 
     return _with_unmarked_named(start, arguments)
 
@@ -273,8 +273,8 @@ def _pure_in(version: str, usual: Sequence[str], arguments: Sequence[str]) -> Ru
             yield Outcome("pure", f"Python of {version}", NOT_RUN, note=str(lacking))
             return
         with blenders.session(blender, game_files()) as session:
-            place = f"Python of {version}"
-            yield _run_pytest(session, session.pytest_call, [*usual, *own], "pure", place, narrowed=bool(arguments))
+            label = f"Python of {version}"
+            yield _run_pytest(session, session.pytest_call, [*usual, *own], "pure", label, narrowed=bool(arguments))
 
     return run
 
@@ -305,17 +305,17 @@ def _debian(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcome]
 
 def _unstable(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcome]:
     """Test the real executable of Debian unstable as long as its version gates: it cannot be pinned."""
-    place = "Debian unstable's executable"
+    label = "Debian unstable's executable"
     try:
         blender = blenders.debian(chroot.UNSTABLE)
     except (Unavailable, RuntimeError, subprocess.TimeoutExpired) as lacking:
-        yield Outcome("Blender", place, NOT_RUN, note=str(lacking), excused=True)
+        yield Outcome("Blender", label, NOT_RUN, note=str(lacking), excused=True)
         return
     if not blender.label.startswith(tuple(f"{version}." for version in _wheels())):
         note = f"unstable has Blender {blender.label.split()[0]} now"
-        yield Outcome("Blender", place, NOT_RUN, note=note, excused=True)
+        yield Outcome("Blender", label, NOT_RUN, note=note, excused=True)
         return
-    yield from _inside(lambda: blender, place, usual, arguments)
+    yield from _inside(lambda: blender, label, usual, arguments)
     yield from _in_window(lambda: blender, arguments, excused=True)
 
 
@@ -376,24 +376,24 @@ def _inside(
 def _across(wheels: Sequence[str]) -> Iterator[Outcome]:
     """Open and export files saved in each Blender in each newer one, the oldest first."""
     try:
-        found = [blenders.wheel_anywhere(version) for version in wheels]
+        result = [blenders.wheel_anywhere(version) for version in wheels]
     except Unavailable as lacking:
         yield Outcome("across", "saved by one Blender, opened in another", NOT_RUN, note=str(lacking))
         return
-    for number, older in enumerate(found[:-1]):
+    for number, older in enumerate(result[:-1]):
         with TemporaryDirectory(prefix="motionbridge-") as folder:
             saved = _one_side(older, folder, "tests/across/test_saving.py", f"saved in {older.label}")
             yield saved
             if saved.status == PASSED:
-                for newer in found[number + 1 :]:
-                    place = f"{older.label} -> {newer.label}"
-                    yield _one_side(newer, folder, "tests/across/test_opening.py", place)
+                for newer in result[number + 1 :]:
+                    label = f"{older.label} -> {newer.label}"
+                    yield _one_side(newer, folder, "tests/across/test_opening.py", label)
 
 
-def _one_side(blender: blenders.Blender, folder: str, tests: str, place: str) -> Outcome:
+def _one_side(blender: blenders.Blender, folder: str, tests: str, where: str) -> Outcome:
     with blenders.session(blender, game_files()) as session, session.sharing(Path(folder)) as between:
         session.variables["MOTIONBRIDGE_ACROSS"] = str(between)
-        return _run_in_blender(session, [tests], ring="across", place=place)
+        return _run_in_blender(session, [tests], ring="across", folder=where)
 
 
 def _run_in_blender(
@@ -401,11 +401,11 @@ def _run_in_blender(
     arguments: Sequence[str],
     *,
     ring: str = "Blender",
-    place: str = "",
+    folder: str = "",
     narrowed: bool = False,
 ) -> Outcome:
-    place = place or session.blender.label
-    return _run_pytest(session, session.tests_call, arguments, ring, place, narrowed=narrowed)
+    folder = folder or session.blender.label
+    return _run_pytest(session, session.tests_call, arguments, ring, folder, narrowed=narrowed)
 
 
 def _run_on_zip(session: blenders.Session) -> Outcome:
@@ -420,7 +420,7 @@ def _run_pytest(
     call: Callable[..., list[str]],
     arguments: Sequence[str],
     ring: str,
-    place: str,
+    where: str,
     *,
     narrowed: bool = False,
 ) -> Outcome:
@@ -430,7 +430,7 @@ def _run_pytest(
         began = time.monotonic()
         ended = session.run([*call(*chosen), "-q", f"--junitxml={results}"], LIMIT)
         seen = session.seen_from_outside(results)
-        return _tests(ring, place, ended, seen, time.monotonic() - began, narrowed=narrowed)
+        return _tests(ring, where, ended, seen, time.monotonic() - began, narrowed=narrowed)
 
     return _with_unmarked_named(start, arguments)
 
@@ -445,11 +445,11 @@ def game_files() -> dict[str, Path]:
 
 
 def _tests(
-    ring: str, place: str, ended: tuple[int | None, str], results: Path, seconds: float, *, narrowed: bool = False
+    ring: str, where: str, ended: tuple[int | None, str], results: Path, seconds: float, *, narrowed: bool = False
 ) -> Outcome:
     """Return the outcome of a pytest run. Its exit status decides; a run without results has failed."""
     status, output = ended
-    outcome = Outcome(ring, place, FAILED, seconds, output=output)
+    outcome = Outcome(ring, where, FAILED, seconds, output=output)
     if results.is_file():
         for suite in ET.parse(results).iter("testsuite"):  # noqa: S314 - trusted: just written by pytest
             count = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
@@ -476,31 +476,38 @@ def _tests(
 
 def _print_outcome(outcome: Outcome) -> None:
     if outcome.status == FAILED and outcome.output:
-        print(f"\n----- {outcome.ring}, {outcome.place} -----\n{outcome.output.rstrip()}\n-----\n")
-    print(f"{outcome.status}: {outcome.ring}, {outcome.place} ({outcome.seconds:.0f} s) {outcome.note}", flush=True)
+        print(f"\n----- {outcome.ring}, {outcome.blender} -----\n{outcome.output.rstrip()}\n-----\n")
+    print(f"{outcome.status}: {outcome.ring}, {outcome.blender} ({outcome.seconds:.0f} s) {outcome.note}", flush=True)
 
 
 def _print_slow(outcomes: Sequence[Outcome]) -> None:
     """Print the ten slowest tests, and those that should be marked as deep."""
     taken = sorted(
-        ((seconds, name, run.place) for run in outcomes for name, seconds in run.durations.items()), reverse=True
+        ((seconds, name, run.blender) for run in outcomes for name, seconds in run.durations.items()), reverse=True
     )
     if taken:
         print("\nThe ten slowest tests:")
-    for seconds, name, place in taken[:10]:
-        print(f"  {seconds:5.1f} s  {name[:150]} ({place})")
-    unmarked = [f"  {name[:150]} ({run.place})" for run in outcomes for name in run.unmarked]
+    for seconds, name, label in taken[:10]:
+        print(f"  {seconds:5.1f} s  {name[:150]} ({label})")
+    unmarked = [f"  {name[:150]} ({run.blender})" for run in outcomes for name in run.unmarked]
     if unmarked:
         print(f"\nOver {SLOW:.0f} s three times, so pytest.mark.deep is due:", *unmarked, sep="\n")
 
 
 def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
     rows = [("ring", "where", "passed", "failed", "skipped", "time", "")]
-    for found in sorted(outcomes, key=lambda outcome: (outcome.ring, outcome.place)):
-        counts = (str(found.passed), str(found.failed), str(found.skipped), f"{found.seconds:.0f} s")
-        verdict = f"{found.status} (excused)" if found.excused else found.status
-        verdict += f": {found.note}" if found.note else ""
-        rows.append((found.ring, found.place, *(counts if found.status != NOT_RUN else ("-",) * 4), verdict))
+    for own_outcome in sorted(outcomes, key=lambda outcome: (outcome.ring, outcome.blender)):
+        counts = (
+            str(own_outcome.passed),
+            str(own_outcome.failed),
+            str(own_outcome.skipped),
+            f"{own_outcome.seconds:.0f} s",
+        )
+        verdict = f"{own_outcome.status} (excused)" if own_outcome.excused else own_outcome.status
+        verdict += f": {own_outcome.note}" if own_outcome.note else ""
+        rows.append(
+            (own_outcome.ring, own_outcome.blender, *(counts if own_outcome.status != NOT_RUN else ("-",) * 4), verdict)
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     print(f"\nWhat ran where, in {seconds:.0f} s (this is Python {platform.python_version()} on {platform.system()})\n")
     for row in rows:
@@ -509,20 +516,22 @@ def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
             for column, (cell, width) in enumerate(zip(row[:-1], widths, strict=True))
         ]
         print("  ".join([*cells, row[-1]]).rstrip())
-    reasons: Counter[str] = sum((found.skip_reasons for found in outcomes), Counter())
+    reasons: Counter[str] = sum((outcome.skip_reasons for outcome in outcomes), Counter())
     if reasons:
         print("\nSkipped because:")
         for reason, count in reasons.most_common():
             print(f"  {count} × {reason}")
     _print_slow(outcomes)
     passed, failed, skipped = (
-        sum(getattr(found, name) for found in outcomes) for name in ("passed", "failed", "skipped")
+        sum(getattr(outcome, name) for outcome in outcomes) for name in ("passed", "failed", "skipped")
     )
     print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
     tested = any(
-        found.passed + found.failed + found.skipped for found in outcomes if found.ring not in ("lint", "types")
+        outcome.passed + outcome.failed + outcome.skipped
+        for outcome in outcomes
+        if outcome.ring not in ("lint", "types")
     )
     if not tested:
         print("No test was chosen.", file=sys.stderr)
-    sound = all(found.status == PASSED or found.excused for found in outcomes)
+    sound = all(outcome.status == PASSED or outcome.excused for outcome in outcomes)
     return 0 if sound and tested else 1

@@ -37,9 +37,9 @@ class Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         sys.modules[name] = importlib.import_module(MODULE + name.removeprefix("addon"))
         # What that imported in its turn is known too: importing it once more under the other name would bind it to its
         # package again, over a function of the same name.
-        for loaded, found in list(sys.modules.items()):
+        for loaded, result in list(sys.modules.items()):
             if loaded == MODULE or loaded.startswith(MODULE + "."):
-                sys.modules.setdefault("addon" + loaded.removeprefix(MODULE), found)
+                sys.modules.setdefault("addon" + loaded.removeprefix(MODULE), result)
 
 
 _repository = Path()

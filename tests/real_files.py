@@ -29,23 +29,25 @@ def corpus_files(*parts: str) -> list:
         return [pytest.param(None, id="no corpus", marks=pytest.mark.skip(reason="MOTIONBRIDGE_CORPUS is not set"))]
     files: list[Path] = []
     for part in parts:
-        found = sorted((CORPUS / part).iterdir()) if (CORPUS / part).is_dir() else sorted(CORPUS.glob(part))
-        if not found:
+        path = sorted((CORPUS / part).iterdir()) if (CORPUS / part).is_dir() else sorted(CORPUS.glob(part))
+        if not path:
             raise FileNotFoundError(f"no file matches {part} in the corpus {CORPUS}")
-        files += found
+        files += path
     return [pytest.param(file, id=f"{file.parent.name}/{file.name}") for file in files]
 
 
 def sampled(parameters: Iterable, count: int = 6) -> list:
     """These parameters for `pytest.mark.parametrize`: ``count`` of them, taken evenly, in every run; the rest deep."""
     every = [
-        found if isinstance(found, ParameterSet) else pytest.param(*(found if isinstance(found, tuple) else (found,)))
-        for found in parameters
+        parameter
+        if isinstance(parameter, ParameterSet)
+        else pytest.param(*(parameter if isinstance(parameter, tuple) else (parameter,)))
+        for parameter in parameters
     ]
     kept = {number * len(every) // count for number in range(count)}
     return [
-        found if index in kept else found._replace(marks=[*found.marks, pytest.mark.deep])
-        for index, found in enumerate(every)
+        result if index in kept else result._replace(marks=[*result.marks, pytest.mark.deep])
+        for index, result in enumerate(every)
     ]
 
 

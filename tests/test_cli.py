@@ -87,7 +87,7 @@ def test_dumps_differ_where_files_do(run, samples, tmp_path):
     data[at] ^= 1
     (tmp_path / "changed.omf").write_bytes(data)
     before, after = run("dump", samples / "humanoid.omf")[1], run("dump", tmp_path / "changed.omf")[1]
-    assert sum(one != other for one, other in zip(before, after, strict=True)) == 1
+    assert sum(first != other for first, other in zip(before, after, strict=True)) == 1
 
 
 def test_diff_of_the_same_bytes_is_silent(run, samples):
@@ -267,15 +267,15 @@ def test_verify_judges_every_file_of_a_tree_as_json(run, tmp_path, samples, jobs
     assert (status, err) == (0, "")
     objects = [json.loads(line) for line in out]
     assert all(list(each) == ["file", "format", "status", "raw_bytes", "detail"] for each in objects)
-    found = {Path(each["file"]).relative_to(folder).as_posix(): each for each in objects}
-    assert {name: (each["format"], each["status"]) for name, each in found.items()} == EXPECTED
-    assert found["good.omf"]["raw_bytes"] == 0.0
-    assert found["below/warned.omf"]["raw_bytes"] == pytest.approx(3 / (len(omf_bytes()) + 3))
-    assert "3 extra bytes after" in found["below/warned.omf"]["detail"]
-    assert found["broken.omf"]["raw_bytes"] is None
-    assert "truncated, or not a chunked file" in found["broken.omf"]["detail"]
-    assert "empty" in found["empty.ogf"]["detail"]
-    assert found["good.omf"]["detail"] == found["readme.txt"]["detail"] == ""
+    result = {Path(each["file"]).relative_to(folder).as_posix(): each for each in objects}
+    assert {name: (each["format"], each["status"]) for name, each in result.items()} == EXPECTED
+    assert result["good.omf"]["raw_bytes"] == 0.0
+    assert result["below/warned.omf"]["raw_bytes"] == pytest.approx(3 / (len(omf_bytes()) + 3))
+    assert "3 extra bytes after" in result["below/warned.omf"]["detail"]
+    assert result["broken.omf"]["raw_bytes"] is None
+    assert "truncated, or not a chunked file" in result["broken.omf"]["detail"]
+    assert "empty" in result["empty.ogf"]["detail"]
+    assert result["good.omf"]["detail"] == result["readme.txt"]["detail"] == ""
 
 
 def test_verify_lists_what_is_not_identical_and_sums_up(run, tmp_path, samples):
@@ -294,8 +294,8 @@ def test_verify_lists_what_is_not_identical_and_sums_up(run, tmp_path, samples):
 
 def test_what_the_game_refuses_is_listed_though_identical(run, omf):
     data = bytearray(omf_bytes())
-    place = data.index(struct.pack("<II", 0, 4)) + 8
-    data[place] += 7
+    index = data.index(struct.pack("<II", 0, 4)) + 8
+    data[index] += 7
     omf.write_bytes(data)
     for options in ([], ["--deep"]):
         status, out, _ = run("verify", "--jobs", "1", *options, omf)
@@ -383,7 +383,7 @@ def test_links_in_a_tree_end_no_walk(run, tmp_path, omf):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="file names of POSIX are bytes")
-def test_a_file_name_that_is_no_text_is_still_judged(run, tmp_path):
+def test_a_file_name_that_is_not_a_text_is_still_judged(run, tmp_path):
     name = os.fsdecode(b"\xff\xfe.omf")
     (tmp_path / name).write_bytes(omf_bytes())
     status, out, _ = run("verify", "--json", tmp_path)
@@ -458,7 +458,7 @@ def test_work_that_has_not_begun_when_the_block_is_left_is_not_done():
     with processes.pool(1) as pool:
         pending = [pool.submit(time.sleep, 0.05) for _ in range(30)]
         pending[0].result()
-    assert sum(one.cancelled() for one in pending) > 20
+    assert sum(entry.cancelled() for entry in pending) > 20
 
 
 @pure
@@ -492,8 +492,10 @@ def test_a_folder_that_may_not_be_looked_into_is_one_sentence(run, samples, tmp_
 
     monkeypatch.setattr(Path, "is_dir", refuse)
     status, _, err = run("convert", samples / "camera.anm", "--to", "4", "-o", tmp_path / "out.anm")
-    said = f"motionbridge: {tmp_path / 'out.anm'}: the system refuses access: Permission denied. Check its permissions"
-    assert (status, err.startswith(said)) == (2, True)
+    message = (
+        f"motionbridge: {tmp_path / 'out.anm'}: the system refuses access: Permission denied. Check its permissions"
+    )
+    assert (status, err.startswith(message)) == (2, True)
 
 
 def test_verify_says_which_folder_it_cannot_read(run, omf, monkeypatch):
@@ -602,11 +604,11 @@ def test_reordering(run, samples, tmp_path):
 
 
 def test_splitting_and_merging_gives_the_old_file(run, samples, tmp_path):
-    whole, one, rest, again = samples / "humanoid.omf", tmp_path / "1.omf", tmp_path / "2.omf", tmp_path / "3.omf"
-    assert run("edit", "split", whole, "walk", "idle", "-o", one, "--rest", rest)[0] == 0
-    assert names_of(one) == ["walk", "idle"]
+    whole, entry, rest, again = samples / "humanoid.omf", tmp_path / "1.omf", tmp_path / "2.omf", tmp_path / "3.omf"
+    assert run("edit", "split", whole, "walk", "idle", "-o", entry, "--rest", rest)[0] == 0
+    assert names_of(entry) == ["walk", "idle"]
     assert names_of(rest) == ["wave", "jump", "nod"]
-    assert run("edit", "merge", one, rest, "-o", again)[0] == 0
+    assert run("edit", "merge", entry, rest, "-o", again)[0] == 0
     assert again.read_bytes() == whole.read_bytes()
 
 
@@ -741,7 +743,7 @@ def test_every_real_file_is_identical_or_refused(run, corpus):
 
 
 @pytest.mark.parametrize("arguments", [["info", "x"], ["--help"], []])
-def test_a_python_without_numpy_is_told_in_one_sentence(arguments):
+def test_a_python_without_numpy_is_reported_in_one_sentence(arguments):
     # -S: without the packages that were installed.
     command = [sys.executable, "-S", "-m", "addon.cli", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
@@ -758,9 +760,9 @@ def test_a_link_to_itself_is_refused(samples, tmp_path, capfd):
     ship = str(samples / "descent3" / "ship.oof")
     assert cli.main(["convert", ship, "--to", "2300", "-o", str(loop)]) == 2
     assert cli.main(["convert", str(loop), "--to", "2300", "--in-place"]) == 2
-    said = capfd.readouterr().err
-    assert "leads back to itself" in said
-    assert "Traceback" not in said
+    message = capfd.readouterr().err
+    assert "leads back to itself" in message
+    assert "Traceback" not in message
     assert loop.is_symlink()
 
 

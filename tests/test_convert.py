@@ -98,8 +98,8 @@ def test_files_come_out_of_an_archive(tmp_path, capsys):
     (out / "a.oof").write_bytes(b"old")
     (tmp_path / "link.oof").hardlink_to(out / "a.oof")
     assert cli.main(["extract", str(tmp_path / "x.hog"), "-o", str(out), "--overwrite"]) == 0
-    said = capsys.readouterr().err
-    assert said.endswith(f"x.hog: 1 other hard link to the file keeps the old content ({out / 'a.oof'})\n")
+    message = capsys.readouterr().err
+    assert message.endswith(f"x.hog: 1 other hard link to the file keeps the old content ({out / 'a.oof'})\n")
     assert ((out / "a.oof").read_bytes(), (tmp_path / "link.oof").read_bytes()) == (b"1", b"old")
     assert cli.main(["extract", str(tmp_path / "x.hog"), "*.txt", "-o", str(out)]) == 2
     assert "no file in it matches '*.txt'" in capsys.readouterr().err
@@ -224,13 +224,13 @@ def test_one_file_of_an_archive_is_replaced_in_place_with_a_backup(loose, capsys
     assert target.with_name("mod.mn3.bak").read_bytes() == before
 
 
-def test_an_archive_that_loses_files_is_said_and_kept(loose, capsys):
+def test_an_archive_that_loses_files_is_reported_and_kept(loose, capsys):
     target = loose / "mod.hog"
     cli.main(["pack", str(loose), "-o", str(target)])
     before = target.read_bytes()
     assert cli.main(["pack", str(loose / "Ship.oof"), "-o", str(target)]) == 0
-    said = "has 1 file that the new one does not have (hull.OGF); it is kept with .bak added. To add files"
-    assert said in capsys.readouterr().err
+    message = "has 1 file that the new one does not have (hull.OGF); it is kept with .bak added. To add files"
+    assert message in capsys.readouterr().err
     assert content_of(target) == {"Ship.oof": b"model"}
     assert target.with_name("mod.hog.bak").read_bytes() == before
 

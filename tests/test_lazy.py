@@ -23,7 +23,7 @@ def run(code):
 
 
 def test_an_import_loads_nothing_and_a_use_loads_the_module():
-    said = run(
+    message = run(
         "import json, sys\n"
         "from addon.core import names\n"
         "before = 'addon.core.names' in sys.modules\n"
@@ -31,7 +31,7 @@ def test_an_import_loads_nothing_and_a_use_loads_the_module():
         "from addon.core import names as loaded\n"
         "print(json.dumps([before, shown, loaded is sys.modules['addon.core.names'], loaded is names]))"
     )
-    assert said == [False, "a", True, False]
+    assert message == [False, "a", True, False]
 
 
 @pytest.mark.parametrize("name", ["addon.formats", "addon.cli"])
@@ -40,22 +40,24 @@ def test_without_blender_nothing_is_missing(name):
 
 
 def test_the_list_of_formats_loads_none_of_them():
-    said = run("import json, sys, addon.formats\nprint(json.dumps([name for name in sys.modules if 'numpy' in name]))")
-    assert said == []
+    message = run(
+        "import json, sys, addon.formats\nprint(json.dumps([name for name in sys.modules if 'numpy' in name]))"
+    )
+    assert message == []
 
 
 @pytest.mark.parametrize("name", WITHOUT_BLENDER)
 def test_every_late_module_loads_first_of_all(name):
     package, _, module = name.rpartition(".")
-    said = run(
+    message = run(
         f"import json\nfrom addon.{package} import {module}\n"
         f"print(json.dumps([type({module}).__name__, {module}.__file__]))"
     )
-    assert said[0] == "LazyModule"
-    assert Path(said[1]).is_relative_to(ROOT / "addon" / package.replace(".", "/"))
+    assert message[0] == "LazyModule"
+    assert Path(message[1]).is_relative_to(ROOT / "addon" / package.replace(".", "/"))
 
 
-def test_setting_and_deleting_reaches_the_module(tmp_path, monkeypatch):
+def test_setting_and_deleting_gets_into_the_module(tmp_path, monkeypatch):
     (tmp_path / "loaded_late.py").write_text("number = 1\ndef read(): return number\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     late = LazyModule("loaded_late")

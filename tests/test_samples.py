@@ -29,18 +29,18 @@ def test_no_other_file_lies_among_them(samples):
 
 def chunks(data):
     """Chunk id -> body, read with nothing of ours."""
-    found, at = {}, 0
+    result, at = {}, 0
     while at < len(data):
         number, size = struct.unpack_from("<II", data, at)
-        found[number] = data[at + 8 : at + 8 + size]
+        result[number] = data[at + 8 : at + 8 + size]
         at += 8 + size
     assert at == len(data)
-    return found
+    return result
 
 
 def motions(data, bones):
     """Name -> list of (flags, rotation keys, translation keys or metres) of each track, read with nothing of ours."""
-    found = {}
+    result = {}
     library = chunks(chunks(data)[0x0E])
     assert struct.unpack("<I", library.pop(0)) == (len(library),)
     for number in sorted(library):
@@ -73,17 +73,17 @@ def motions(data, bones):
                 at += 12
             tracks.append((flags, rotation, translation))
         assert at == len(body)
-        found[name.decode()] = tracks
-    return found
+        result[name.decode()] = tracks
+    return result
 
 
 BONES = [bone.name for bone in HUMANOID]
 
 
 def test_the_humanoid_has_twenty_bones_and_five_motions():
-    made = motions(MADE["humanoid.omf"], 20)
+    own_motions = motions(MADE["humanoid.omf"], 20)
     assert len(BONES) == 20
-    assert list(made) == ["walk", "idle", "wave", "jump", "nod"]
+    assert list(own_motions) == ["walk", "idle", "wave", "jump", "nod"]
 
 
 @pytest.mark.parametrize("name", ["walk", "idle"])
@@ -129,14 +129,14 @@ def test_the_hand_that_waves_is_raised():
 
 
 def test_translation_keys_are_8_bits_wide_and_16_beyond_one_and_a_half_metres():
-    made = motions(MADE["humanoid.omf"], 20)
-    assert made["walk"][BONES.index("pelvis")][0] & 5 == 1
-    assert made["wave"][BONES.index("hand_r")][0] & 5 == 1
-    flags, _, translation = made["jump"][BONES.index("root")]
+    own_motions = motions(MADE["humanoid.omf"], 20)
+    assert own_motions["walk"][BONES.index("pelvis")][0] & 5 == 1
+    assert own_motions["wave"][BONES.index("hand_r")][0] & 5 == 1
+    flags, _, translation = own_motions["jump"][BONES.index("root")]
     assert flags & 5 == 5
     assert np.linalg.norm(np.ptp(translation, axis=0) / 2) > 1.5
-    assert {flags & 1 for tracks in made.values() for flags, _, _ in tracks} == {0, 1}
-    assert {flags & 2 for tracks in made.values() for flags, _, _ in tracks} == {0, 2}
+    assert {flags & 1 for tracks in own_motions.values() for flags, _, _ in tracks} == {0, 1}
+    assert {flags & 2 for tracks in own_motions.values() for flags, _, _ in tracks} == {0, 2}
 
 
 def test_quaternions_are_of_unit_length_as_stored():
@@ -155,25 +155,25 @@ def test_partitions_list_their_tracks_out_of_order():
         for bone in BONES
     ]
     assert listed == list(range(20))
-    places = [parameters.index(b"\0" + bone.encode() + b"\0") for bone in BONES if bone != "spine"]
-    assert places != sorted(places)
+    indices = [parameters.index(b"\0" + bone.encode() + b"\0") for bone in BONES if bone != "spine"]
+    assert indices != sorted(indices)
     assert b"Left\r\n\1\0\0\0" in parameters
     assert b"Right\r\n\1\0\0\0" in parameters
 
 
 def model_bones(data):
     """The names in a model's bone chunk, in its order."""
-    body, found = chunks(data)[0x0D], []
+    body, result = chunks(data)[0x0D], []
     rest = body[4:]
     for _ in range(struct.unpack_from("<I", body)[0]):
         name, _, rest = rest.partition(b"\0")
         rest = rest.partition(b"\0")[2][60:]
-        found.append(name.decode())
+        result.append(name.decode())
     assert rest == b""
-    return found
+    return result
 
 
-def test_the_weapons_motions_number_its_bones_otherwise_than_the_model():
+def test_the_weapons_motions_number_its_bones_differently_from_the_model():
     names = [bone.name for bone in WEAPON]
     assert model_bones(MADE["weapon.ogf"]) == model_bones(MADE["weapon_embedded.ogf"]) == names
     assert model_bones(MADE["humanoid.ogf"]) == BONES
@@ -203,13 +203,13 @@ def test_one_bones_rotation_is_the_same_in_whatever_order():
 )
 def test_models_have_a_child_for_each_vertex_format(name, formats):
     strides = {1: 60, 0x12071980: 60, 2: 64, 0x240E3300: 64, 3: 70, 4: 76}
-    found = set()
+    result = set()
     for child in chunks(chunks(MADE[name])[9]).values():
         vertices = chunks(child)[3]
         number, count = struct.unpack_from("<II", vertices)
         assert len(vertices) == 8 + count * strides[number]
-        found.add(number)
-    assert found == formats
+        result.add(number)
+    assert result == formats
 
 
 def test_faces_show_their_outer_side():

@@ -65,20 +65,20 @@ DISTORTED = 1e-3
 class ClipWriter:
     """Creates the actions of one armature. All have the same F-curves: copies of one action without keys.
 
-    ``places`` (tracks,): for each track of the clips the index of its bone in ``rest``.
+    ``bone_indices`` (tracks,): for each track of the clips the index of its bone in ``rest``.
     """
 
     rest: Rest
-    places: list[int]
+    bone_indices: list[int]
     slot_name: str
 
     def __post_init__(self) -> None:
-        bones = [self.rest.bones[place] for place in self.places]
+        bones = [self.rest.bones[index] for index in self.bone_indices]
         self._used = Rest(
             bones,
-            self.rest.parents[self.places],
-            self.rest.rotations[self.places],
-            self.rest.translations[self.places],
+            self.rest.parents[self.bone_indices],
+            self.rest.rotations[self.bone_indices],
+            self.rest.translations[self.bone_indices],
             self.rest.root_frame,
         )
         self._template = ActionTemplate(bones, CHANNEL_WIDTHS, self.slot_name)
@@ -112,8 +112,8 @@ class ClipWriter:
         """Write one key every ``step`` frames for animated channels and one key for others, and set the action's frame
         range.
 
-        ``tracks``: the clip's rows to write, one for each of ``places``. ``curves``: the F-curves; by default those of
-        the action's first slot.
+        ``tracks``: the clip's rows to write, one for each of ``bone_indices``. ``curves``: the F-curves; by default
+        those of the action's first slot.
         """
         rotations, locations = self._used.to_basis(clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
@@ -168,7 +168,7 @@ def _curve_range(action: Action, owner: Object | None) -> tuple[float, float]:
     if owner is None or not compat.has_several_slots(action):
         return action.curve_frame_range[0], action.curve_frame_range[1]
     ends = [curve.range() for curve in compat.curves_of(action, owner) if not curve.is_empty]
-    return min((one[0] for one in ends), default=0.0), max((one[1] for one in ends), default=0.0)
+    return min((end[0] for end in ends), default=0.0), max((end[1] for end in ends), default=0.0)
 
 
 def key_ends(action: Action, first: float, last: float, owner: Object | None = None) -> tuple[float, float]:
@@ -189,7 +189,7 @@ def key_ends(action: Action, first: float, last: float, owner: Object | None = N
         if len(curve.keyframe_points) and not compat.is_muted(curve) and curve.data_path.endswith(MOVING)
     ]
     times = [*ends, *((time, time) for time in added_key_times(action).tolist())]
-    return min((one[0] for one in times), default=first), max((one[1] for one in times), default=last)
+    return min((time[0] for time in times), default=first), max((time[1] for time in times), default=last)
 
 
 def key_span(action: Action) -> tuple[float, float]:
@@ -203,13 +203,13 @@ def added_key_times(action: Action) -> NDArray[np.float32]:
     rig.
     """
     controls = action.motionbridge_controls
-    none = np.empty(0, np.float32)
+    empty = np.empty(0, np.float32)
     if controls is None or not controls.use_frame_range:
-        return none
+        return empty
     first, last = controls.frame_start - NEAR, controls.frame_end + NEAR
     start, end = controls.curve_frame_range
     if start >= first and end <= last:
-        return none
+        return empty
     times = key_times(compat.curve_bag(controls).fcurves)
     return times[(times < first) | (times > last)]
 
@@ -331,8 +331,8 @@ def sample(
     parent_poses = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
     flat = affine.is_singular(parent_poses)
     if flat.any():
-        frame, place = np.argwhere(flat)[0].tolist()
-        _refuse_flat(action, rest, rows[place], poses[frame], float(key_frames(first, count, step)[frame]))
+        frame, own_bone = np.argwhere(flat)[0].tolist()
+        _refuse_flat(action, rest, rows[own_bone], poses[frame], float(key_frames(first, count, step)[frame]))
     local = (affine.inverse(parent_poses) @ poses[:, rows]).swapaxes(0, 1)
     rotations = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     translations = np.ascontiguousarray(local[..., :3, 3])
@@ -361,9 +361,9 @@ def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: floa
     )
 
 
-def _without_scale(turns: Floats) -> Floats:
-    lengths = np.linalg.norm(turns, axis=-2, keepdims=True)
-    result: Floats = turns / np.where(lengths > 0, lengths, 1.0)
+def _without_scale(rotations: Floats) -> Floats:
+    lengths = np.linalg.norm(rotations, axis=-2, keepdims=True)
+    result: Floats = rotations / np.where(lengths > 0, lengths, 1.0)
     return result
 
 

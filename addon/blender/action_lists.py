@@ -32,17 +32,17 @@ from . import compat
 from .properties import AddedProperties, changed, is_local
 from .typed import Action, Object
 
-_ACTION_OF_ENTRY, _INDEX_OF_ENTRY = attrgetter("action"), attrgetter("place")
+_ACTION_OF_ENTRY, _INDEX_OF_ENTRY = attrgetter("action"), attrgetter("index")
 
 
 class ListedAction(bpy.types.PropertyGroup):
-    """An action of a file. ``place`` is the index of its motion in the file, -1 if it is not yet in the file.
+    """An action of a file. ``index`` is the index of its motion in the file, -1 if it is not yet in the file.
 
     ``row``, for the entries that are on the armature: the index of the entry in the text's list.
     """
 
     action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"}, update=changed)
-    place: IntProperty(default=-1, options={"HIDDEN"}, update=changed)
+    index: IntProperty(default=-1, options={"HIDDEN"}, update=changed)
     row: IntProperty(default=-1, options={"HIDDEN"}, update=changed)
 
 
@@ -78,7 +78,7 @@ class Kind(NamedTuple):
     """A type of file: names of the file collection on an armature object and of the file properties of an action.
 
     A file has ``name``, the collection ``actions`` of `ListedAction` and ``action_list`` (a `list_property`); an action
-    has ``file`` (a file's name) and ``place``.
+    has ``file`` (a file's name) and ``index``.
     """
 
     files: str
@@ -116,9 +116,9 @@ def members(file: "ActionFile", kind: Kind) -> dict[Any, int]:
 
     First the listed actions, then copies that the armature uses (plays, or has in the NLA) and that are in no list.
     """
-    found = listed(file)
-    found.update(dict.fromkeys(_copies_in_use(file, kind), -1))
-    return found
+    result = listed(file)
+    result.update(dict.fromkeys(_copies_in_use(file, kind), -1))
+    return result
 
 
 def _copies_in_use(file: "ActionFile", kind: Kind) -> list[Action]:
@@ -129,16 +129,16 @@ def _copies_in_use(file: "ActionFile", kind: Kind) -> list[Action]:
 
 def listed(file: "ActionFile") -> dict[Any, int]:
     """Return the actions that a file lists, each with its index in the file."""
-    return {action: place for action, place in _entries(file) if action is not None}
+    return {action: index for action, index in _entries(file) if action is not None}
 
 
 def pointers(file: "ActionFile") -> list[Action]:
     """Return the actions that a file lists, in list order; None for deleted ones."""
-    found = list(map(_ACTION_OF_ENTRY, _rows(file)))
+    result = list(map(_ACTION_OF_ENTRY, _rows(file)))
     for used in file.actions if file.action_list is not None else ():
-        if 0 <= used.row < len(found):
-            found[used.row] = used.action
-    return found
+        if 0 <= used.row < len(result):
+            result[used.row] = used.action
+    return result
 
 
 def length(file: "ActionFile") -> int:
@@ -157,19 +157,19 @@ def _entries(file: "ActionFile") -> list[tuple[Any, int]]:
 
 def files_of_actions(rig: Object, kind: Kind) -> dict[Any, Any]:
     """Return action -> file for the files of ``rig``; if several list an action, the file that the action names."""
-    found: dict[Any, Any] = {}
+    result: dict[Any, Any] = {}
     for file in kind.files_of(rig):
         for action in members(file, kind):
-            if action not in found or kind.properties(action).file == file.name:
-                found[action] = file
-    return found
+            if action not in result or kind.properties(action).file == file.name:
+                result[action] = file
+    return result
 
 
 def file_of(rig: Object, action: Action, kind: Kind) -> Any:
     """Return the file of ``rig`` that an action belongs to, or None. For many actions use `files_of_actions`."""
     files = sorted(kind.files_of(rig), key=lambda file: file.name != kind.properties(action).file)
-    found = next((file for file in files if _is_in_list(file, action, kind)), None)
-    return found or next((file for file in files if action in _copies_in_use(file, kind)), None)
+    listing = next((file for file in files if _is_in_list(file, action, kind)), None)
+    return listing or next((file for file in files if action in _copies_in_use(file, kind)), None)
 
 
 def is_listed(action: Action, kind: Kind) -> bool:
@@ -188,8 +188,8 @@ def _is_in_list(file: "ActionFile", action: Action, kind: Kind) -> bool:
     if action in used.values():
         return True
     rows = _rows(file)
-    place = kind.properties(action).place
-    if 0 <= place < len(rows) and place not in used and rows[place].action == action:
+    index = kind.properties(action).index
+    if 0 <= index < len(rows) and index not in used and rows[index].action == action:
         return True
     return action in pointers(file)
 
@@ -199,16 +199,16 @@ def copies(actions: Sequence[Action], kind: Kind) -> dict[Any, Any]:
 
     Maps each to the original, or to None if no list contains that any more.
     """
-    claiming = [action for action in actions if kind.properties(action).file and kind.properties(action).place >= 0]
+    claiming = [action for action in actions if kind.properties(action).file and kind.properties(action).index >= 0]
     if len(claiming) == 1 and is_listed(claiming[0], kind):
         return {}
     known: dict[Any, tuple[str, int]] = {}
     for rig in _rigs() if claiming else ():
         for file in kind.files_of(rig):
-            known |= {action: (file.name, place) for action, place in listed(file).items()}
+            known |= {action: (file.name, index) for action, index in listed(file).items()}
     originals = {where: action for action, where in reversed(known.items())}
     return {
-        action: originals.get((kind.properties(action).file, kind.properties(action).place))
+        action: originals.get((kind.properties(action).file, kind.properties(action).index))
         for action in claiming
         if action not in known
     }
@@ -261,14 +261,14 @@ def start_list(file: "ActionFile") -> None:
     replace(file, ())
 
 
-def add(file: "ActionFile", action: Action, place: int) -> None:
+def add(file: "ActionFile", action: Action, index: int) -> None:
     """Append an action to a file's list, with its index in the file (-1 if it is not yet in the file).
 
     If the armature already uses the action, call `hold_used` afterwards.
     """
     if not _owns_list(file):
         replace(file, _entries(file))
-    _add_entry(file.action_list.motionbridge_actions.entries, action, place)
+    _add_entry(file.action_list.motionbridge_actions.entries, action, index)
 
 
 def remove(file: "ActionFile", action: Action) -> None:
@@ -284,8 +284,8 @@ def replace(file: "ActionFile", chosen: Iterable[tuple[Any, int]]) -> None:
     rows = file.action_list.motionbridge_actions.entries
     rows.clear()
     file.actions.clear()
-    for action, place in chosen:
-        _add_entry(rows, action, place)
+    for action, index in chosen:
+        _add_entry(rows, action, index)
     _store_used(file, _used_rows(file))
 
 
@@ -299,9 +299,9 @@ def _new_text(name: str) -> bpy.types.Text:
     return text
 
 
-def _add_entry(rows: Any, action: Action, place: int, row: int = -1) -> None:
+def _add_entry(rows: Any, action: Action, index: int, row: int = -1) -> None:
     entry = rows.add()
-    entry.action, entry.place, entry.row = action, place, row
+    entry.action, entry.index, entry.row = action, index, row
 
 
 def _owns_list(file: "ActionFile") -> bool:
@@ -320,7 +320,7 @@ def hold_used(rig: bpy.types.Object, kind: Kind) -> None:
         if file.action_list is None:
             continue
         used = _used_rows(file)
-        if used == [(entry.row, entry.action, entry.place) for entry in file.actions]:
+        if used == [(entry.row, entry.action, entry.index) for entry in file.actions]:
             continue
         rows = file.action_list.motionbridge_actions.entries
         if all(entry.row < len(rows) and entry.action == rows[entry.row].action for entry in file.actions):
@@ -332,15 +332,15 @@ def hold_used(rig: bpy.types.Object, kind: Kind) -> None:
 def _used_rows(file: "ActionFile") -> list[tuple[int, Any, int]]:
     """Return row, action and index in the file of the listed actions that a file's armature uses."""
     used = set(used_by(file.id_data))
-    return [(row, action, place) for row, (action, place) in enumerate(_entries(file)) if action in used]
+    return [(row, action, index) for row, (action, index) in enumerate(_entries(file)) if action in used]
 
 
 def _store_used(file: "ActionFile", used: Sequence[tuple[int, Any, int]]) -> None:
     # The copy that Blender evaluates would go on pointing at the actions of these entries, which may be removed next.
     file.id_data.update_tag()
     file.actions.clear()
-    for row, action, place in used:
-        _add_entry(file.actions, action, place, row)
+    for row, action, index in used:
+        _add_entry(file.actions, action, index, row)
 
 
 def _rigs() -> list[Any]:
@@ -363,10 +363,10 @@ def set_aside_new(*_: Any) -> None:
     texts: Any = bpy.data.texts
     for text in filter(is_local, texts):
         entries = text.motionbridge_actions.entries
-        places = [0] * len(entries)
-        entries.foreach_get("place", places)
-        for row, place in enumerate(places):
-            if place < 0 and entries[row].action is not None:
+        indices = [0] * len(entries)
+        entries.foreach_get("index", indices)
+        for row, index in enumerate(indices):
+            if index < 0 and entries[row].action is not None:
                 _set_aside.append((text.session_uid, row, entries[row].action.session_uid))
                 entries[row].action = None
 
@@ -377,7 +377,7 @@ def put_back_new(*_: Any) -> None:
     actions = {action.session_uid: action for action in bpy.data.actions} if _set_aside else {}
     for text, row, action in _set_aside:
         entries = texts[text].motionbridge_actions.entries if text in texts else ()
-        if row < len(entries) and entries[row].place < 0 and entries[row].action is None:
+        if row < len(entries) and entries[row].index < 0 and entries[row].action is None:
             entries[row].action = actions.get(action)
     _set_aside.clear()
 

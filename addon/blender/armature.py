@@ -59,16 +59,16 @@ def build(context: Context, skeleton: Skeleton) -> tuple[Object, list[str]]:
     lengths = _lengths(skeleton, rest)
     given: list[str] = []
     with scope.editing_armature(context, rig) as edit_bones:
-        made = []
+        built = []
         for label, length, matrix in zip(skeleton.bones, lengths, rest.tolist(), strict=True):
             edit_bone = edit_bones.new(names.shortened(label) or "bone")
             edit_bone.length = length
             edit_bone.matrix = Matrix(matrix)
-            made.append(edit_bone)
+            built.append(edit_bone)
             given.append(edit_bone.name)
-        for edit_bone, parent in zip(made, skeleton.parents.tolist(), strict=True):
+        for edit_bone, parent in zip(built, skeleton.parents.tolist(), strict=True):
             if parent >= 0:
-                edit_bone.parent = made[parent]
+                edit_bone.parent = built[parent]
     for pose_bone in rig.pose.bones:
         if pose_bone.rotation_mode != "QUATERNION":
             pose_bone.rotation_mode = "QUATERNION"
@@ -128,7 +128,7 @@ class Rest:
     root_frame: Floats
 
     @cached_property
-    def turns(self) -> tuple[Floats, Floats]:
+    def matrices(self) -> tuple[Floats, Floats]:
         """Matrices for row vectors that apply the rest rotation: to quaternions (bones, 4, 4), to vectors (bones, 3,
         3).
 
@@ -143,17 +143,17 @@ class Rest:
         """Convert parent-local tracks to pose-bone channels (bones, frames, 4) and (bones, frames, 3); w of first keys
         is >= 0.
         """
-        quaternion_turns, vector_turns = self.turns
+        quaternion_matrices, vector_matrices = self.matrices
         # The matrices are orthogonal: their transpose is their inverse.
-        quaternions = rotations @ quaternion_turns.swapaxes(-1, -2)
+        quaternions = rotations @ quaternion_matrices.swapaxes(-1, -2)
         quaternions *= np.where(quaternions[:, :1, :1] < 0, -1.0, 1.0)
-        return quaternions, (translations - self.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
+        return quaternions, (translations - self.translations[:, None]) @ vector_matrices.swapaxes(-1, -2)
 
     @np.errstate(over="ignore", invalid="ignore")
     def from_basis(self, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
         """Convert pose-bone channels to parent-local tracks: the inverse of `to_basis`."""
-        quaternion_turns, vector_turns = self.turns
-        return rotations @ quaternion_turns, self.translations[:, None] + locations @ vector_turns
+        quaternion_matrices, vector_matrices = self.matrices
+        return rotations @ quaternion_matrices, self.translations[:, None] + locations @ vector_matrices
 
 
 def rest_of(rig: Object, root_frame: Floats) -> Rest:
@@ -164,11 +164,11 @@ def rest_of(rig: Object, root_frame: Floats) -> Rest:
     """
     bones = rig.data.bones
     matrices = matrices_of(bones, "matrix_local")
-    place = {bone.name: number for number, bone in enumerate(bones)}
-    parents = np.array([place[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
+    index = {bone.name: number for number, bone in enumerate(bones)}
+    parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
     local = parent_local(matrices, parents, root_frame)
     return Rest(
-        list(place),
+        list(index),
         parents,
         rotation.from_matrices(local[:, :3, :3]),
         np.ascontiguousarray(local[:, :3, 3]),
@@ -191,12 +191,12 @@ def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Float
     return result
 
 
-def parent_at_rest(shown: Object, rig: Object, bone: str) -> None:
+def parent_at_rest(obj: Object, rig: Object, bone: str) -> None:
     """Parent an object to a bone so that it keeps its place in armature space while the bone is at rest."""
-    shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
-    found = rig.data.bones[bone]
+    obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", bone
+    rest_bone = rig.data.bones[bone]
     # The parent space of a bone begins at its tail.
-    shown.matrix_parent_inverse = (found.matrix_local @ Matrix.Translation((0, found.length, 0))).inverted()
+    obj.matrix_parent_inverse = (rest_bone.matrix_local @ Matrix.Translation((0, rest_bone.length, 0))).inverted()
 
 
 # Bones that can be read: custom shapes, with colours and collections by part of the body ------------------------------
@@ -284,17 +284,17 @@ def make_readable(rig: Object) -> int:
     for name, line, is_joint, radius, part in zip(
         index, map(Vector, lines), drawing.is_joint.tolist(), drawing.radii.tolist(), body.parts, strict=True
     ):
-        shown = pose[name]
-        own = shown.custom_shape
+        pose_bone = pose[name]
+        own = pose_bone.custom_shape
         if own is not None and not is_shape(own):
             continue
-        shown.custom_shape = shapes[is_joint]
+        pose_bone.custom_shape = shapes[is_joint]
         if is_joint:
-            _set_shape_transform(shown, (radius, radius, radius), Euler())
+            _set_shape_transform(pose_bone, (radius, radius, radius), Euler())
         else:
             thickness = THIN_THICKNESS if part in NOT_LIMBS else THICKNESS
             _set_shape_transform(
-                shown, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line)
+                pose_bone, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line)
             )
         drawn += 1
     if body.is_body:
@@ -315,7 +315,7 @@ def make_plain(rig: Object) -> None:
             bone.custom_shape = None
             _set_shape_transform(bone, (1, 1, 1), Euler())
             bone.use_custom_shape_bone_size = True
-    for collection in [found for found in rig.data.collections_all if MARK in found]:
+    for collection in [collection for collection in rig.data.collections_all if MARK in collection]:
         rig.data.collections.remove(collection)
     for bone in rig.data.bones:
         if bone.motionbridge_is_colored:
@@ -324,12 +324,12 @@ def make_plain(rig: Object) -> None:
     drop_unused_shapes()
 
 
-def _set_shape_transform(shown: PoseBone, scale: Any, turn: Euler | Quaternion) -> None:
+def _set_shape_transform(pose_bone: PoseBone, scale: Any, quaternion: Euler | Quaternion) -> None:
     """Set rotation and scale of a pose bone's shape, in the bone's own axes, in metres."""
-    shown.use_custom_shape_bone_size = False
-    shown.custom_shape_translation = (0, 0, 0)
-    shown.custom_shape_scale_xyz = scale
-    shown.custom_shape_rotation_euler = turn if isinstance(turn, Euler) else turn.to_euler()
+    pose_bone.use_custom_shape_bone_size = False
+    pose_bone.custom_shape_translation = (0, 0, 0)
+    pose_bone.custom_shape_scale_xyz = scale
+    pose_bone.custom_shape_rotation_euler = quaternion if isinstance(quaternion, Euler) else quaternion.to_euler()
 
 
 def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) -> None:
@@ -341,9 +341,9 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
     """
     heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
     least = 0.012 * float(np.ptp(heads, axis=0).max(initial=0.0))
-    shown, parts, sides = [], [], []
-    topmost = {turn.source: turn.bone for turn in planned.turns}
-    for place, (bone, name) in enumerate(zip(planned.bones, given, strict=True)):
+    drawn, parts, sides = [], [], []
+    topmost = {target_rotation.source: target_rotation.bone for target_rotation in planned.rotations}
+    for index, (bone, name) in enumerate(zip(planned.bones, given, strict=True)):
         if bone.role in HIDDEN:
             continue
         pose_bone = controls.pose.bones[name]
@@ -354,12 +354,12 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
         if bone.role in {Role.FREE, Role.GOAL}:
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
         elif bone.role is Role.CHEST:
-            pose_bone.custom_shape_transform = controls.pose.bones[given[topmost[place]]]
-        shown.append(controls.data.bones[name])
+            pose_bone.custom_shape_transform = controls.pose.bones[given[topmost[index]]]
+        drawn.append(controls.data.bones[name])
         parts.append(planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT)
         sides.append(planned.body.sides[bone.bone] if bone.bone >= 0 else Side.NONE)
-    _color_and_collect(controls.data, shown, Body(parts, sides, is_body=True))
-    for control, part, side in zip(shown, parts, sides, strict=True):
+    _color_and_collect(controls.data, drawn, Body(parts, sides, is_body=True))
+    for control, part, side in zip(drawn, parts, sides, strict=True):
         line = LINE_COLORS.get((part, side if part in SIDED else Side.NONE))
         if line is not None:
             _set_line_color(control.color, np.array(line))
@@ -378,7 +378,7 @@ def _set_line_color(color: Any, line: Floats) -> None:
 
 def _color_and_collect(armature: Armature, bones: Sequence[Bone], body: Body) -> None:
     """Set colors and collections of bones by body part and side."""
-    known = {found[MARK]: found for found in armature.collections_all if MARK in found}
+    known = {collection[MARK]: collection for collection in armature.collections_all if MARK in collection}
     members: dict[tuple[Part, Side], list[Bone]] = {}
     for bone, part, side in zip(bones, body.parts, body.sides, strict=True):
         members.setdefault((part, side if part in SIDED else Side.NONE), []).append(bone)
@@ -408,17 +408,17 @@ KINDS = {" ".join(filter(None, (side.value, part.value))): (part, side) for part
 # Shapes --------------------------------------------------------------------------------------------------------------
 
 
-def is_shape(shown: Object | None) -> bool:
+def is_shape(obj: Object | None) -> bool:
     """Whether an object (or None) is a bone shape of this extension. Appending an armature links its shapes to the
     scene.
     """
-    return shown is not None and shown.data is not None and MARK in shown.data
+    return obj is not None and obj.data is not None and MARK in obj.data
 
 
 def _shapes() -> list[Object]:
     """Return the shape objects of this .blend."""
     objects: Any = bpy.data.objects
-    return [found for found in objects if found.library is None and found.type == "MESH" and is_shape(found)]
+    return [obj for obj in objects if obj.library is None and obj.type == "MESH" and is_shape(obj)]
 
 
 def drop_unused_shapes() -> None:
@@ -433,20 +433,20 @@ def drop_unused_shapes() -> None:
 
 def _shape(name: str) -> bpy.types.Object:
     """Return the shape object of this name; create it if this .blend has none."""
-    for found in _shapes():
-        if found.data[MARK] == name:
-            return found
+    for shape in _shapes():
+        if shape.data[MARK] == name:
+            return shape
     mesh = bpy.data.meshes.new(name)
     _build_shape(mesh, *SHAPES[name]())
     mesh[MARK] = name
-    made = bpy.data.objects.new(name, mesh)
+    obj = bpy.data.objects.new(name, mesh)
     # Appending an armature links its shapes to the scene and shows them, but not those inside a hidden collection.
     folder = bpy.data.collections.get((SHAPE_COLLECTION, None)) or bpy.data.collections.new(SHAPE_COLLECTION)
-    folder.objects.link(made)
+    folder.objects.link(obj)
     mesh[COLLECTION_PROPERTY] = folder
-    for hidden in (made, folder):
+    for hidden in (obj, folder):
         hidden.hide_viewport = hidden.hide_render = hidden.hide_select = True
-    return made
+    return obj
 
 
 def _build_shape(mesh: Any, corners: Any, edges: Any, triangles: Any) -> None:
@@ -477,7 +477,7 @@ def _circle() -> tuple[Any, Any, Any]:
 def _box() -> tuple[Any, Any, Any]:
     """Return the edges of a cube from -1 to 1."""
     corners = [tuple(2 * ((number >> axis) & 1) - 1 for axis in range(3)) for number in range(8)]
-    edges = [(one, one | 1 << axis) for one in range(8) for axis in range(3) if not one >> axis & 1]
+    edges = [(index, index | 1 << axis) for index in range(8) for axis in range(3) if not index >> axis & 1]
     return list(corners), edges, []
 
 
@@ -532,7 +532,11 @@ def moving(bone: PoseBone) -> list[bpy.types.Constraint]:
 
     For links see `control_edits`.
     """
-    return [one for one in bone.constraints if not (one.mute or is_pin(one) or is_link(one))]
+    return [
+        constraint
+        for constraint in bone.constraints
+        if not (constraint.mute or is_pin(constraint) or is_link(constraint))
+    ]
 
 
 def is_pin(constraint: bpy.types.Constraint) -> bool:
@@ -549,24 +553,26 @@ def hide_meshes(rig: Object, names: Collection[str], label: str) -> None:
     ``label`` names the modifier and vertex group and begins with `attributes.MASK`. Masks of other labels stay.
     """
     hidden = {*names, *(descendant.name for name in names for descendant in rig.data.bones[name].children_recursive)}
-    for shown in _deformed(rig):
-        if shown.data.is_editmode:  # Blender then provides no weights and shows the whole mesh
+    for mesh in _deformed(rig):
+        if mesh.data.is_editmode:  # Blender then provides no weights and shows the whole mesh
             continue
-        for owned in (shown.modifiers, shown.vertex_groups):
+        for owned in (mesh.modifiers, mesh.vertex_groups):
             if label in owned:
                 owned.remove(owned[label])
-        groups = [group.index for group in shown.vertex_groups if group.name in hidden]
-        weights = attributes.weights_of(shown.data)
+        groups = [group.index for group in mesh.vertex_groups if group.name in hidden]
+        weights = attributes.weights_of(mesh.data)
         own = np.isin(weights.groups, groups)
-        total = np.bincount(weights.vertices[own], weights.weights[own], len(shown.data.vertices))
-        found = np.flatnonzero(total > 0.5)
-        if len(found):
-            shown.vertex_groups.new(name=label).add(found.tolist(), 1.0, "REPLACE")
-            mask = shown.modifiers.new(label, "MASK")
+        total = np.bincount(weights.vertices[own], weights.weights[own], len(mesh.data.vertices))
+        vertices = np.flatnonzero(total > 0.5)
+        if len(vertices):
+            mesh.vertex_groups.new(name=label).add(vertices.tolist(), 1.0, "REPLACE")
+            mask = mesh.modifiers.new(label, "MASK")
             mask.vertex_group, mask.invert_vertex_group, mask.show_expanded = label, True, False
 
 
 def _deformed(rig: Object) -> Iterator[Object]:
-    for shown in rig.children_recursive:
-        if shown.type == "MESH" and any(one.type == "ARMATURE" and one.object == rig for one in shown.modifiers):
-            yield shown
+    for obj in rig.children_recursive:
+        if obj.type == "MESH" and any(
+            modifier.type == "ARMATURE" and modifier.object == rig for modifier in obj.modifiers
+        ):
+            yield obj

@@ -42,16 +42,16 @@ _COLOURS = ("FLOAT_COLOR", "BYTE_COLOR")
 _READABLE: dict[str, Any] = {"BOOLEAN": np.bool_, "INT": np.int32, "FLOAT": np.float32}
 
 
-def build(data: typed.Mesh, attributes: Mapping[str, Attribute], shown: NDArray[np.bool_] | None = None) -> None:
-    """Add attributes to a mesh. ``shown`` (faces,): which faces the mesh contains, by default all."""
+def build(data: typed.Mesh, attributes: Mapping[str, Attribute], is_stored: NDArray[np.bool_] | None = None) -> None:
+    """Add attributes to a mesh. ``is_stored`` (faces,): which faces the mesh contains, by default all."""
     for name, attribute in attributes.items():
         values = attribute.values
-        if shown is not None and attribute.domain is Domain.FACE:
-            values = values[shown]
+        if is_stored is not None and attribute.domain is Domain.FACE:
+            values = values[is_stored]
         width = 1 if values.ndim == 1 else values.shape[1]
         kind, field = _KINDS[values.dtype, width]
-        made = data.attributes.new(name, kind, DOMAINS[attribute.domain])
-        made.data.foreach_set(field, np.ascontiguousarray(values).ravel())
+        layer = data.attributes.new(name, kind, DOMAINS[attribute.domain])
+        layer.data.foreach_set(field, np.ascontiguousarray(values).ravel())
 
 
 def gather(data: typed.Mesh, name: str, domain: Domain, kind: Any) -> NDArray[Any] | None:
@@ -67,12 +67,12 @@ def gather(data: typed.Mesh, name: str, domain: Domain, kind: Any) -> NDArray[An
 
 def gather_all(data: typed.Mesh, wanted: Wanted, faces: NDArray[np.int32] | None = None) -> dict[str, Attribute]:
     """Return those of the ``wanted`` attributes that exist; ``faces`` (n,): the face of each value of a face."""
-    found: dict[str, Attribute] = {}
+    result: dict[str, Attribute] = {}
     for name, (domain, kind) in wanted.items():
         values = gather(data, name, domain, kind)
         if values is not None:
-            found[name] = Attribute(domain, values[faces] if domain is Domain.FACE and faces is not None else values)
-    return found
+            result[name] = Attribute(domain, values[faces] if domain is Domain.FACE and faces is not None else values)
+    return result
 
 
 def gather_colours(data: typed.Mesh, name: str, domain: Domain) -> NDArray[np.float32] | None:
@@ -91,7 +91,7 @@ def _stored(data: typed.Mesh, name: str, domain: Domain, kinds: Container[str]) 
     return stored if stored is not None and stored.domain == DOMAINS[domain] and stored.data_type in kinds else None
 
 
-def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iterable[str] = ()) -> None:
+def warn_of_misfits(obj: Object, wanted: Wanted, report: Report, colours: Iterable[str] = ()) -> None:
     """Warn of attributes that have a ``wanted`` name but are ignored, because their type or domain is different.
 
     ``colours``: names of color attributes on faces.
@@ -100,12 +100,12 @@ def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iter
         (name, domain, _READABLE) for name, (domain, _) in wanted.items()
     ]
     requested += [(name, Domain.FACE, _COLOURS) for name in colours]
-    existing = shown.data.attributes
+    existing = obj.data.attributes
     for name, domain, kinds in requested:
-        if existing.get(name) is not None and _stored(shown.data, name, domain, kinds) is None:
+        if existing.get(name) is not None and _stored(obj.data, name, domain, kinds) is None:
             words = "the attribute {!r} is ignored: its domain or data type is wrong (Convert Attribute changes both)"
             problem = say(words, name)
-            report.warn(problem, shown.name)
+            report.warn(problem, obj.name)
 
 
 def write(data: typed.Mesh, name: str, domain: Domain, values: NDArray[Any]) -> None:
@@ -120,12 +120,12 @@ def write(data: typed.Mesh, name: str, domain: Domain, values: NDArray[Any]) -> 
     stored.data.foreach_set(field, np.ascontiguousarray(values).ravel())
 
 
-def build_vertex_groups(shown: Object, mesh: Mesh | PolygonMesh) -> None:
+def build_vertex_groups(obj: Object, mesh: Mesh | PolygonMesh) -> None:
     """Add a vertex group for each of ``mesh.groups``, in this order, with the weights of ``mesh``.
 
     Blender assigns one weight to many vertices at once, so there is one call per distinct weight of a group.
     """
-    groups = [shown.vertex_groups.new(name=name) for name in mesh.groups]
+    groups = [obj.vertex_groups.new(name=name) for name in mesh.groups]
     weights = mesh.weights
     if weights is None or not len(weights.weights):
         return
@@ -153,13 +153,13 @@ def weights_of(data: typed.Mesh) -> VertexWeights:
     return VertexWeights(rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int32), rows[:, 2].astype(np.float32))
 
 
-def gather_groups(shown: Object, data: typed.Mesh, extra: NDArray[np.int32]) -> tuple[list[str], VertexWeights | None]:
+def gather_groups(obj: Object, data: typed.Mesh, extra: NDArray[np.int32]) -> tuple[list[str], VertexWeights | None]:
     """Return the names of an object's vertex groups without masks, and the weights of its mesh; [] and None without
     groups.
 
     ``extra`` as in `gather_vertex_groups`.
     """
-    names = [group.name for group in shown.vertex_groups]
+    names = [group.name for group in obj.vertex_groups]
     if not names:
         return [], None
     weights = gather_vertex_groups(data, extra)
@@ -210,15 +210,19 @@ def active_face(data: Any, names: Sequence[str]) -> ActiveFace | None:
     nothing.
     """
     stored = [data.attributes.get(name) for name in names]
-    found = [one for one in stored if one is not None and one.domain == "FACE" and one.data_type in _FACE_LAYERS]
+    own_layers = [
+        attribute
+        for attribute in stored
+        if attribute is not None and attribute.domain == "FACE" and attribute.data_type in _FACE_LAYERS
+    ]
     if not data.is_editmode:
         index = data.polygons.active
         if not 0 <= index < len(data.polygons):
             return None
-        values = {one.name: one.data[index].value for one in found if index < len(one.data)}
+        values = {layer.name: layer.data[index].value for layer in own_layers if index < len(layer.data)}
         return ActiveFace(index, _material_of_slot(data, data.polygons[index].material_index), values)
     # Reading a face moves the mesh's layers in memory, which invalidates the attributes found before.
-    kinds = [(one.name, _FACE_LAYERS[one.data_type]) for one in found]
+    kinds = [(layer.name, _FACE_LAYERS[layer.data_type]) for layer in own_layers]
     edited: Any = bmesh.from_edit_mesh(data)
     face = edited.faces.active
     if face is None:

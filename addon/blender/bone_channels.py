@@ -60,8 +60,8 @@ class ChannelReader:
         channels = _CHANNELS if scales else _CHANNELS[:-1]
         self._columns = _COLUMNS if scales else _COLUMNS[:SCALE]
         self.paths = {
-            channel_path(bone, channel): (place, number)
-            for place, bone in enumerate(bones)
+            channel_path(bone, channel): (index, number)
+            for index, bone in enumerate(bones)
             for number, channel in enumerate(channels)
         }
         """Data path -> index of the bone, and of the channel."""
@@ -80,40 +80,40 @@ class ChannelReader:
         other types keeps its current rotation.
         """
         rows, several = sampled_table(table, frames)
-        places, channels = self._places(tuple(table.paths)).T
-        groups, known = _GROUPS[channels], places >= 0
+        indices, channels = self._places(tuple(table.paths)).T
+        groups, known = _GROUPS[channels], indices >= 0
         mode_kinds = np.array([KINDS.index(rotation_kind(modes[bone])) for bone in self._bones] or [0])
-        in_mode = known & (groups == ROTATION) & (channels == mode_kinds[places])
+        in_mode = known & (groups == ROTATION) & (channels == mode_kinds[indices])
         width = self._columns[-1].stop
         values = np.empty((len(self._bones), width, len(frames)))
         values[:] = _REST[:width, None]
         keyed, animated, muted = np.zeros((3, len(self._bones), len(_COLUMNS)), np.bool_)
-        keyed[places[known], groups[known]] = True
-        muted[places[known & table.muted], groups[known & table.muted]] = True
+        keyed[indices[known], groups[known]] = True
+        muted[indices[known & table.muted], groups[known & table.muted]] = True
         unmuted = known & ~table.muted
         read = np.flatnonzero(unmuted & ((groups != ROTATION) | in_mode))
         changing = read[several[read]]
-        animated[places[changing], groups[changing]] = True
+        animated[indices[changing], groups[changing]] = True
         first = np.array([columns.start for columns in _COLUMNS])[groups]
         in_columns = read[(groups[read] != ROTATION) | (channels[read] == _QUATERNION)]
-        values[places[in_columns], (first + table.indices)[in_columns]] = rows[in_columns]
-        found = [values[:, columns].transpose(0, 2, 1) for columns in self._columns]
-        rotations = found[ROTATION]
+        values[indices[in_columns], (first + table.indices)[in_columns]] = rows[in_columns]
+        own_channels = [values[:, columns].transpose(0, 2, 1) for columns in self._columns]
+        rotations = own_channels[ROTATION]
         angles: dict[int, Floats] = {}
         for number in np.setdiff1d(read, in_columns).tolist():
-            place = int(places[number])
-            angles.setdefault(place, np.zeros((len(frames), 4)))[:, table.indices[number]] = rows[number]
-        for place, own in angles.items():
-            rotations[place] = rotation.of_mode(own, modes[self._bones[place]])
-            animated[place, ROTATION] = True
+            index = int(indices[number])
+            angles.setdefault(index, np.zeros((len(frames), 4)))[:, table.indices[number]] = rows[number]
+        for index, own in angles.items():
+            rotations[index] = rotation.of_mode(own, modes[self._bones[index]])
+            animated[index, ROTATION] = True
         other_kinds, rotated = np.zeros((2, len(self._bones)), np.bool_)
-        other_kinds[places[unmuted & (groups == ROTATION) & ~in_mode]] = True
-        rotated[places[in_mode]] = True
-        for place in np.flatnonzero(other_kinds & ~rotated).tolist():
-            rotations[place] = posed_rotation(self._rig.pose.bones[self._bones[place]])
+        other_kinds[indices[unmuted & (groups == ROTATION) & ~in_mode]] = True
+        rotated[indices[in_mode]] = True
+        for index in np.flatnonzero(other_kinds & ~rotated).tolist():
+            rotations[index] = posed_rotation(self._rig.pose.bones[self._bones[index]])
         unknown = (table.curves[number] for number in np.flatnonzero(~known).tolist())
         left_out = {curve.data_path for curve in unknown if not keeps_scale_at_one(curve)}
-        return BoneChannels(found, keyed, animated, muted, rows[known], sorted(left_out), other_kinds)
+        return BoneChannels(own_channels, keyed, animated, muted, rows[known], sorted(left_out), other_kinds)
 
 
 def posed_rotation(bone: PoseBone) -> Floats:

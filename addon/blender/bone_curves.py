@@ -67,9 +67,9 @@ def rotation_kind(mode: str) -> str:
 
 def clear_bones(bag: Any) -> None:
     """Remove the F-curves of the transforms of pose bones; those of anything else stay."""
-    found = list(bag.fcurves)
-    moving = [curve for curve in found if bone_of(curve.data_path) and curve.data_path.endswith(_TRANSFORMS)]
-    if len(moving) == len(found):
+    curves = list(bag.fcurves)
+    moving = [curve for curve in curves if bone_of(curve.data_path) and curve.data_path.endswith(_TRANSFORMS)]
+    if len(moving) == len(curves):
         compat.clear_curves(bag)
         return
     for curve in moving:
@@ -216,21 +216,21 @@ def _sampled(
     single = readable & (counts == 1) & held
     complete = np.flatnonzero(readable & ~single & (counts == frames))
     keys = np.zeros((len(complete), 2 * frames), np.float32)
-    for place, row in zip(complete.tolist(), keys, strict=True):
-        points[place].foreach_get("co", row)
+    for index, row in zip(complete.tolist(), keys, strict=True):
+        points[index].foreach_get("co", row)
     on_frames = (keys[:, 0::2] == wanted).all(axis=1)
     rows = np.zeros((number, frames), np.float32)
     rows[complete] = keys[:, 1::2]
     # Constant, so the frame does not matter; the cheapest call that returns the key's value.
     constant = np.flatnonzero(single)
-    rows[constant] = np.array([curves[place].evaluate(0.0) for place in constant.tolist()], np.float32)[:, None]
+    rows[constant] = np.array([curves[position].evaluate(0.0) for position in constant.tolist()], np.float32)[:, None]
     others = ~single
     others[complete[on_frames]] = False
-    for place in np.flatnonzero(others).tolist():
-        curve = curves[place]
-        rows[place] = rest_value(curve)
-        if played[place]:
-            rows[place] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
+    for index in np.flatnonzero(others).tolist():
+        curve = curves[index]
+        rows[index] = rest_value(curve)
+        if played[index]:
+            rows[index] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
     return rows, ~single
 
 
@@ -276,10 +276,10 @@ def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:
 
 def digest_of_keys(identity: bytes, counts: NDArray[np.int64], keys: NDArray[np.float32]) -> bytes:
     """Return the digest that reveals edited keys: of ``identity``, ``counts`` (curves,) and ``keys`` (keys, 2)."""
-    found = blake2b(identity, digest_size=_DIGEST_SIZE)
-    found.update(np.ascontiguousarray(counts, np.int64).data)
-    found.update(np.ascontiguousarray(keys, np.float32).data)
-    return found.digest()
+    digest = blake2b(identity, digest_size=_DIGEST_SIZE)
+    digest.update(np.ascontiguousarray(counts, np.int64).data)
+    digest.update(np.ascontiguousarray(keys, np.float32).data)
+    return digest.digest()
 
 
 def digest_of(action: Action, owner: Object) -> bytes:
@@ -304,9 +304,9 @@ def _keys_of(curves: Sequence[bpy.types.FCurve]) -> tuple[NDArray[np.int64], NDA
     counts = np.fromiter(map(len, points), np.int64, len(points))
     ends = np.cumsum(counts)
     keys = np.empty((int(counts.sum()), 2), np.float32)
-    places = keys.reshape(-1).data
+    indices = keys.reshape(-1).data
     for point, begin, end in zip(points, (2 * (ends - counts)).tolist(), (2 * ends).tolist(), strict=True):
-        point.foreach_get("co", places[begin:end])
+        point.foreach_get("co", indices[begin:end])
     return counts, keys
 
 
@@ -349,9 +349,9 @@ def evaluated_poses(
         nullcontext() if is_shown else nla.alone(rig, action),
         nullcontext() if is_shown else control_links.unkeyed_holds_muted(rig, action),
     ):
-        found = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
+        result = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
         for number, frame in enumerate((play.scene_frames(action, wanted) if is_shown else wanted).tolist()):
             scope.set_frame(scene, frame)
-            found[number] = matrices_of(rig.pose.bones, "matrix")
+            result[number] = matrices_of(rig.pose.bones, "matrix")
             progress(number + 1)
-        return found
+        return result

@@ -119,8 +119,8 @@ def all_curve_bags(action: Any) -> list[Any]:
     """Return the containers of all F-curves of an action: the channelbag of each slot, before 4.4 the action itself."""
     if not SLOTTED:
         return [action]
-    found = (curve_bag(action, slot) for slot in action.slots)
-    return [bag for bag in found if bag is not None]
+    bags = (curve_bag(action, slot) for slot in action.slots)
+    return [bag for bag in bags if bag is not None]
 
 
 def clear_curves(bag: Any) -> None:

@@ -83,34 +83,45 @@ class ControlEdits:
         own = _keys_of(action, self._rig)
         if not keys or not own:
             return b""
-        found = blake2b(self._rig_digest, digest_size=_DIGEST_SIZE)
-        found.update(keys + own + repr(self._unkeyed_values(mine)).encode())
-        return found.digest()
+        digest = blake2b(self._rig_digest, digest_size=_DIGEST_SIZE)
+        digest.update(keys + own + repr(self._unkeyed_values(mine)).encode())
+        return digest.digest()
 
     def _compute_rig_digest(self) -> bytes:
         controls = self._controls
-        found = blake2b(digest_size=_DIGEST_SIZE)
+        digest = blake2b(digest_size=_DIGEST_SIZE)
         for owner in (self._rig, controls):
-            found.update(repr([(bone.name, bone.parent and bone.parent.name) for bone in owner.data.bones]).encode())
-            found.update(matrices_of(owner.data.bones, "matrix_local").astype(np.float32).tobytes())
+            digest.update(repr([(bone.name, bone.parent and bone.parent.name) for bone in owner.data.bones]).encode())
+            digest.update(matrices_of(owner.data.bones, "matrix_local").astype(np.float32).tobytes())
         settings: list[Any] = [bone.rotation_mode for bone in self._rig.pose.bones]
         settings += [
-            (bone.name, bone.rotation_mode, [self._settings_of(one) for one in bone.constraints if _is_fixed(one)])
+            (
+                bone.name,
+                bone.rotation_mode,
+                [self._settings_of(constraint) for constraint in bone.constraints if _is_fixed(constraint)],
+            )
             for bone in controls.pose.bones
         ]
         links = [(name, self._settings_of(link)) for name, link in links_of(self._rig).items()]
-        found.update(repr((settings, links, self._drivers(own=True))).encode())
-        return found.digest()
+        digest.update(repr((settings, links, self._drivers(own=True))).encode())
+        return digest.digest()
 
     def _compute_added_digest(self) -> bytes:
         """Return a digest of the constraints and drivers that the user has added to the controls, and of constraints of
         the armature's bones: the controls of their descendants were keyed with the effect of these.
         """
         added: list[Any] = [
-            (bone.name, [self._settings_of(one) for one in moving(bone)]) for bone in self._rig.pose.bones
+            (bone.name, [self._settings_of(constraint) for constraint in moving(bone)]) for bone in self._rig.pose.bones
         ]
         added += [
-            (bone.name, [self._settings_of(one) for one in bone.constraints if not one.name.startswith(OWN)])
+            (
+                bone.name,
+                [
+                    self._settings_of(constraint)
+                    for constraint in bone.constraints
+                    if not constraint.name.startswith(OWN)
+                ],
+            )
             for bone in self._controls.pose.bones
         ]
         return blake2b(repr((added, self._drivers(own=False))).encode(), digest_size=_DIGEST_SIZE).digest()
@@ -135,20 +146,20 @@ class ControlEdits:
     def _unkeyed_values(self, mine: Action | None) -> list[Any]:
         """Return switches and scales without keys, and the targets of Hold Bone constraints with keys."""
         keyed = {curve.data_path for curve in compat.curves_of(mine, self._controls)}
-        found: list[Any] = []
+        result: list[Any] = []
         for bone in self._controls.pose.bones:
             path = bone_path(bone.name)
-            found += [
+            result += [
                 (path, name, round(float(value), 6))
                 for name, value in bone.items()
                 if isinstance(value, (int, float)) and name != RESTING and f'{path}["{name}"]' not in keyed
             ]
             for hold in holds_of(bone):
                 if hold_path(hold) in keyed:
-                    found.append((path, hold.mute, [target.subtarget for target in hold.targets]))
+                    result.append((path, hold.mute, [target.subtarget for target in hold.targets]))
             if f"{path}.scale" not in keyed and bone.scale[:] != (1.0, 1.0, 1.0):
-                found.append((path, bone.scale[:]))
-        return found
+                result.append((path, bone.scale[:]))
+        return result
 
 
 def _is_fixed(constraint: bpy.types.Constraint) -> bool:
@@ -193,46 +204,49 @@ def _constraint_targets(bone: Any, controls: Object) -> list[str]:
     """Return the bones of its own rig that the constraints of a control refer to."""
     ends = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
     return [
-        getattr(one, name)
-        for one in bone.constraints
+        getattr(constraint, name)
+        for constraint in bone.constraints
         for target, name in ends
-        if not one.mute and getattr(one, target, None) == controls
+        if not constraint.mute and getattr(constraint, target, None) == controls
     ]
 
 
 def _has_control(bone: Any) -> bool:
     """Whether the control that is to move a target is still its parent, except for the bones allowed in between."""
     between = {role.value for role in control_rig.BETWEEN}
-    above = next((one for one in bone.parent_recursive if one.get(ROLE) not in between), None)
+    above = next((ancestor for ancestor in bone.parent_recursive if ancestor.get(ROLE) not in between), None)
     return above is not None and above.get(ROLE) == control_rig.Role.FREE.value
 
 
 def _dependencies(controls: Object, target: str) -> set[str]:
     """Return the controls that a target depends on, up to those that move one bone of the game."""
-    found: set[str] = set()
+    result: set[str] = set()
     waiting = [target]
     while waiting:
         bone = controls.pose.bones.get(waiting.pop())
-        if bone is None or bone.name in found:
+        if bone is None or bone.name in result:
             continue
-        found.add(bone.name)
+        result.add(bone.name)
         if bone.bone.get(ROLE) != control_rig.Role.FREE.value:
             waiting += [*_constraint_targets(bone, controls), *([bone.parent.name] if bone.parent is not None else [])]
-    return found
+    return result
 
 
 def digest_of_keys(rig: Object, action: Action) -> str:
     """Return a digest of the keys of an action and of its controls; "" if modifiers change them."""
     mine, controls = control_action(rig, action), controls_of(rig)
-    found = [_keys_of(action, rig), *([_keys_of(mine, controls)] if mine is not None and controls is not None else [])]
-    return b"".join(found).hex() if all(found) else ""
+    digests = [
+        _keys_of(action, rig),
+        *([_keys_of(mine, controls)] if mine is not None and controls is not None else []),
+    ]
+    return b"".join(digests).hex() if all(digests) else ""
 
 
 def _keys_of(action: Any, owner: Object) -> bytes:
     """Return `digest_of`; if it is empty, a digest of all values of the keys; empty if modifiers change them."""
-    found = digest_of(action, owner)
-    if found:
-        return found
+    value = digest_of(action, owner)
+    if value:
+        return value
     digest = blake2b(digest_size=_DIGEST_SIZE)
     for curve in compat.curves_of(action, owner):
         if len(curve.modifiers) or not len(curve.keyframe_points):
@@ -254,9 +268,9 @@ def _properties_of(kind: Any) -> set[str]:
 def _settings(constraint: bpy.types.Constraint, controls: Object) -> list[Any]:
     kind: Any = type(constraint)
     had = _properties_of(kind)
-    found = [getattr(constraint, name) if name in had else None for name in _CONSTRAINT_SETTINGS]
-    found += [target == controls for target in (getattr(constraint, "target", None),) if target is not None]
-    return found if constraint.name == SWITCH else [*found, round(constraint.influence, 6)]
+    settings = [getattr(constraint, name) if name in had else None for name in _CONSTRAINT_SETTINGS]
+    settings += [target == controls for target in (getattr(constraint, "target", None),) if target is not None]
+    return settings if constraint.name == SWITCH else [*settings, round(constraint.influence, 6)]
 
 
 def keep_baseline(sampled: Clip, base: Clip) -> None:
@@ -274,17 +288,17 @@ def keep_baseline(sampled: Clip, base: Clip) -> None:
     sampled.translation_keyed[still[1]] = base.translation_keyed[still[1]]
 
 
-def keep_deltas(shown: Floats, base: Floats, rests: Floats) -> None:
+def keep_deltas(visible: Floats, base: Floats, rests: Floats) -> None:
     """Do the same for deltas (bones, frames, 4, 4) of a whole pose, relative to the rest pose ``rests`` (bones, 4, 4).
 
     Controls have no scale and shear, so these keep the values of the bone's own keys, along the axes of the bone.
     """
-    one, other = shown @ rests[:, None], base @ rests[:, None]
+    first, other = visible @ rests[:, None], base @ rests[:, None]
     placed = affine.rigid(other)
-    same = control_poses.unedited_locations(one[..., :3, 3], other[..., :3, 3])
+    same = control_poses.unedited_locations(first[..., :3, 3], other[..., :3, 3])
     same &= control_poses.unedited_rotations(
-        *(rotation.from_matrices(poses[..., :3, :3]) for poses in (affine.rigid(one), placed))
+        *(rotation.from_matrices(poses[..., :3, :3]) for poses in (affine.rigid(first), placed))
     )
-    stretched = one.copy()
-    stretched[..., :3, :3] = one[..., :3, :3] @ placed[..., :3, :3].swapaxes(-1, -2) @ other[..., :3, :3]
-    shown[:] = np.where(same[..., None, None], base, stretched @ np.linalg.inv(rests)[:, None])
+    stretched = first.copy()
+    stretched[..., :3, :3] = first[..., :3, :3] @ placed[..., :3, :3].swapaxes(-1, -2) @ other[..., :3, :3]
+    visible[:] = np.where(same[..., None, None], base, stretched @ np.linalg.inv(rests)[:, None])

@@ -61,12 +61,12 @@ def is_link(constraint: bpy.types.Constraint) -> bool:
 
 def links_of(rig: Object) -> dict[str, bpy.types.CopyTransformsConstraint]:
     """Return bone name -> the constraint by which the bone copies a control rig."""
-    found = {}
+    links = {}
     for bone in rig.pose.bones if rig.pose is not None else ():
         link = next(filter(is_link, bone.constraints), None)
         if link is not None:
-            found[bone.name] = link
-    return found
+            links[bone.name] = link
+    return links
 
 
 def controls_of(rig: Object | None) -> Any:
@@ -78,14 +78,14 @@ def controls_of(rig: Object | None) -> Any:
     return None
 
 
-def is_control_rig(shown: Object | None) -> TypeGuard[Object]:
+def is_control_rig(obj: Object | None) -> TypeGuard[Object]:
     """Whether an object is a control rig."""
-    return shown is not None and shown.type == "ARMATURE" and bool(shown.motionbridge_is_control_rig)
+    return obj is not None and obj.type == "ARMATURE" and bool(obj.motionbridge_is_control_rig)
 
 
-def moved_by(shown: Object | None) -> Object | None:
+def moved_by(obj: Object | None) -> Object | None:
     """Return the game's armature that a control rig animates; other objects are returned unchanged."""
-    return shown.parent if is_control_rig(shown) and shown.parent is not None else shown
+    return obj.parent if is_control_rig(obj) and obj.parent is not None else obj
 
 
 def owns_controls(rig: Object) -> bool:
@@ -108,9 +108,9 @@ def control_action(rig: Object, action: Action | None) -> Action | None:
     own = rig.animation_data
     if data is None or data.action in {None, pointed} or own is None or own.action != action:
         return pointed
-    shown = data.action
-    is_copy = bool(shown.motionbridge_controls_digest) and not users_of(shown)
-    return shown if is_copy and pointed is not None else pointed
+    current = data.action
+    is_copy = bool(current.motionbridge_controls_digest) and not users_of(current)
+    return current if is_copy and pointed is not None else pointed
 
 
 def draw_as_wires(rig: Object) -> None:
@@ -136,7 +136,11 @@ def users_of(controls: Action) -> list[Action]:
 
 def holds_of(goal: PoseBone) -> list[bpy.types.ArmatureConstraint]:
     """Return the Hold Bone constraints of an IK goal; each is active on some frames of some actions."""
-    return [one for one in goal.constraints if one.type == "ARMATURE" and one.name.startswith(HOLD)]
+    return [
+        constraint
+        for constraint in goal.constraints
+        if constraint.type == "ARMATURE" and constraint.name.startswith(HOLD)
+    ]
 
 
 def hold_path(hold: bpy.types.Constraint) -> str:
@@ -154,10 +158,10 @@ def mute_unkeyed_holds(controls: Object, action: Action | None) -> dict[bpy.type
     if not held:
         return {}
     keyed = {curve.data_path for curve in compat.curves_of(action, controls)} if action is not None else set()
-    found = {hold: hold.influence for hold in held if hold_path(hold) not in keyed}
-    for hold in found:
+    result = {hold: hold.influence for hold in held if hold_path(hold) not in keyed}
+    for hold in result:
         hold.influence = 0.0
-    return found
+    return result
 
 
 @contextmanager
@@ -165,11 +169,11 @@ def unkeyed_holds_muted(controls: Object, action: Action | None) -> Iterator[Non
     """Use only the Hold Bone constraints that ``action`` has keys for; the influence of the others is restored
     afterwards.
     """
-    found = mute_unkeyed_holds(controls, action)
+    muted = mute_unkeyed_holds(controls, action)
     try:
         yield
     finally:
-        for hold, influence in found.items():
+        for hold, influence in muted.items():
             hold.influence = influence
 
 
@@ -180,18 +184,18 @@ def reset_unkeyed_switches(
 
     Blender would leave them at the values that the keys set. Returns all switches with their values before the call.
     """
-    was, now = ({curve.data_path for curve in _curves(one, controls)} for one in (before, action))
-    found = {}
+    was, now = ({curve.data_path for curve in _curves(user, controls)} for user in (before, action))
+    result = {}
     for bone in controls.pose.bones:
         for name in (name for name in SWITCHES if name in bone):
-            found[bone, name] = bone[name]
+            result[bone, name] = bone[name]
             path = f'{bone.path_from_id()}["{name}"]'
             if path in now and path not in was:
                 bone[RESTING] = bone[name]
             elif path in was and path not in now:
                 bone[name] = bone.get(RESTING, SWITCHES[name])
     controls.update_tag()
-    return found
+    return result
 
 
 def _curves(action: Action | None, controls: Object) -> list[bpy.types.FCurve]:
@@ -253,11 +257,11 @@ def redirect_references(mine: Any, theirs: Any) -> None:
 
 def references_of(controls: Any) -> Iterator[tuple[Any, str]]:
     """Yield all references of drivers and bone constraints to objects or other data: their owner and property name."""
-    animated = [one.animation_data for one in (controls, controls.data) if one.animation_data is not None]
-    for variable in (variable for one in animated for curve in one.drivers for variable in curve.driver.variables):
+    animated = [owner.animation_data for owner in (controls, controls.data) if owner.animation_data is not None]
+    for variable in (variable for data in animated for curve in data.drivers for variable in curve.driver.variables):
         for target in variable.targets:
             yield target, "id"
-    for constraint in (one for bone in controls.pose.bones for one in bone.constraints):
+    for constraint in (constraint for bone in controls.pose.bones for constraint in bone.constraints):
         yield from ((constraint, name) for name in ("target", "pole_target") if getattr(constraint, name, None))
         yield from ((target, "target") for target in getattr(constraint, "targets", ()))
 

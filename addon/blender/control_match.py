@@ -43,14 +43,14 @@ def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int
     if to_goals:
         _refuse_holding(controls, action, [labels[owner] for owner, _, _ in switches], frames)
     with scope.only_evaluated(context, [controls]):
-        shown = evaluated_poses(context, controls, action, frames)
-        poses = structure.poses(_shown_poses(structure, shown, len(rig.data.bones)))
+        seen_poses = evaluated_poses(context, controls, action, frames)
+        poses = structure.poses(_shown_poses(structure, seen_poses, len(rig.data.bones)))
         for _, bones, keyed in switches:
             if not to_goals:
                 rows = _rows(structure, bones, Role.FREE)
-                _replace_channel_keys(controls, action, rows, frames, structure.channels_of(rows, poses, shown))
+                _replace_channel_keys(controls, action, rows, frames, structure.channels_of(rows, poses, seen_poses))
                 continue
-            solved_poses = shown.copy()
+            solved_poses = seen_poses.copy()
             solved_poses[:, keyed] = poses[:, keyed]
             _replace_channel_keys(controls, action, keyed, frames, structure.channels_of(keyed, poses, solved_poses))
         if to_goals:
@@ -82,26 +82,26 @@ def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[
     """Return, for each limb and neck, the control with its switch, the bones of the game, and the controls that solve
     them.
     """
-    found = []
+    result = []
     for limb in structure.limbs.tolist():
         bones = structure.bones[limb[:3]]
         keyed = np.union1d(_rows(structure, bones, Role.CHAIN, Role.GOAL, Role.SWING), [limb[3]])
-        found.append((limb[2], bones, keyed))
+        result.append((limb[2], bones, keyed))
     for target in np.unique(structure.looks[:, 1]).tolist():
         aims = structure.looks[structure.looks[:, 1] == target, 0]
-        found.append((target, structure.bones[aims], np.append(aims, target)))
-    return found
+        result.append((target, structure.bones[aims], np.append(aims, target)))
+    return result
 
 
 def goals_of_limbs(rig: Object, selected: Collection[str]) -> list[str]:
     """Return the IK goals of the limbs of which the goal, the pole or an own control is ``selected``."""
     structure, labels = structure_of(rig, controls_of(rig)), controls_of(rig).data.bones.keys()
-    found = []
+    result = []
     for limb in structure.limbs.tolist():
         own = _rows(structure, structure.bones[limb[:3]], Role.FREE).tolist()
         if any(labels[row] in selected for row in (*own, limb[2], limb[3])):
-            found.append(labels[limb[2]])
-    return found
+            result.append(labels[limb[2]])
+    return result
 
 
 def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int, int], bone: str) -> int:
@@ -123,52 +123,54 @@ def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int,
             goal = labels[limb[2]]
             raise WriteError(say("{!r} moves {!r}, so it cannot follow it", goal, bone), remedy="Choose another bone")
     with scope.only_evaluated(context, [controls]):
-        shown = evaluated_poses(context, controls, action, frames)
+        seen_poses = evaluated_poses(context, controls, action, frames)
     for limb in limbs:
-        goal, poses = controls.pose.bones[labels[limb[2]]], shown.copy()
+        goal, poses = controls.pose.bones[labels[limb[2]]], seen_poses.copy()
         wanted = None
         for target in targets if bone else ():
-            poses[:, limb[2]] = structure.rest[target] @ affine.inverse(shown[:, target]) @ shown[:, limb[2]]
+            poses[:, limb[2]] = structure.rest[target] @ affine.inverse(seen_poses[:, target]) @ seen_poses[:, limb[2]]
             wanted = _hold_of(controls, goal, bone, labels[target])
         row = np.array([limb[2]])
-        _replace_channel_keys(controls, action, row, frames, structure.channels_of(row, poses, shown))
+        _replace_channel_keys(controls, action, row, frames, structure.channels_of(row, poses, seen_poses))
         keyed = {curve.data_path for curve in compat.curves_of(action, controls)}
-        for one in holds_of(goal):
-            if one == wanted or hold_path(one) in keyed:
-                value = float(one == wanted)
-                _key_constant(controls, action, hold_path(one), group=goal.name, now=0.0, frames=frames, value=value)
+        for constraint in holds_of(goal):
+            if constraint == wanted or hold_path(constraint) in keyed:
+                value = float(constraint == wanted)
+                _key_constant(
+                    controls, action, hold_path(constraint), group=goal.name, now=0.0, frames=frames, value=value
+                )
     context.view_layer.update()
     return len(limbs)
 
 
 def _hold_of(controls: Object, goal: PoseBone, bone: str, target: str) -> bpy.types.ArmatureConstraint:
     """Return the constraint by which a goal can follow a target; create it if it is missing."""
-    for one in holds_of(goal):
-        if one.targets and one.targets[0].subtarget == target:
-            return one
-    made = goal.constraints.new("ARMATURE")
-    made.name, made.influence = HOLD + bone, 0.0
-    followed = made.targets.new()
+    for existing in holds_of(goal):
+        if existing.targets and existing.targets[0].subtarget == target:
+            return existing
+    constraint = goal.constraints.new("ARMATURE")
+    constraint.name, constraint.influence = HOLD + bone, 0.0
+    followed = constraint.targets.new()
     followed.target, followed.subtarget = controls, target
-    return made
+    return constraint
 
 
 def _limbs_moving(rig: Object, controls: Object, structure: Controls, bone: int) -> list[list[int]]:
     """Return the limbs that move a bone of the game, also through bones that their goals follow."""
     labels, numbers = controls.data.bones.keys(), {name: number for number, name in enumerate(rig.data.bones.keys())}
-    found: list[list[int]] = []
+    result: list[list[int]] = []
     waiting = [bone]
     while waiting:
         at = rig.data.bones[waiting.pop()]
-        above = {numbers[one.name] for one in (at, *at.parent_recursive)}
+        above = {numbers[bone.name] for bone in (at, *at.parent_recursive)}
         for limb in structure.limbs.tolist():
-            if limb in found or above.isdisjoint(structure.bones[limb[:3]].tolist()):
+            if limb in result or above.isdisjoint(structure.bones[limb[:3]].tolist()):
                 continue
-            found.append(limb)
-            for one in holds_of(controls.pose.bones[labels[limb[2]]]):
-                rows = [controls.data.bones.find(target.subtarget) for target in one.targets]
+            result.append(limb)
+            for constraint in holds_of(controls.pose.bones[labels[limb[2]]]):
+                rows = [controls.data.bones.find(target.subtarget) for target in constraint.targets]
                 waiting += [int(structure.bones[row]) for row in rows if row >= 0 and structure.bones[row] >= 0]
-    return found
+    return result
 
 
 def _playing(rig: Object, ends: tuple[int, int]) -> tuple[Object, Action, NDArray[np.float32]]:
@@ -188,11 +190,11 @@ def _playing(rig: Object, ends: tuple[int, int]) -> tuple[Object, Action, NDArra
 def _refuse_holding(controls: Object, action: Action, goals: Collection[str], frames: NDArray[np.float32]) -> None:
     curves = {curve.data_path: curve for curve in compat.curves_of(action, controls)}
     for name in goals:
-        for one in holds_of(controls.pose.bones[name]):
-            curve = curves.get(hold_path(one))
+        for constraint in holds_of(controls.pose.bones[name]):
+            curve = curves.get(hold_path(constraint))
             if curve is not None and any(curve.evaluate(float(frame)) for frame in frames):
                 raise WriteError(
-                    say("{!r} follows {!r} on some of these frames", name, one.name[len(HOLD) :]),
+                    say("{!r} follows {!r} on some of these frames", name, constraint.name[len(HOLD) :]),
                     remedy="Run Hold Bone on these frames with an empty bone first",
                 )
 
@@ -252,8 +254,8 @@ def _replace_keys(curve: Any, frames: NDArray[np.float32], values: Floats, kind:
     points.clear()
     points.add(len(order))
     points.foreach_set("co", np.concatenate([keys[outside], new])[order].ravel())
-    made = np.full(len(frames), kind, np.uint8)
-    points.foreach_set("interpolation", np.concatenate([kinds[outside], made])[order])
+    interpolation = np.full(len(frames), kind, np.uint8)
+    points.foreach_set("interpolation", np.concatenate([kinds[outside], interpolation])[order])
     for side, name in enumerate(("handle_left", "handle_right")):
         points.foreach_set(name, np.concatenate([handles[side][outside], new])[order].ravel())
     curve.update()
@@ -263,7 +265,7 @@ def _key_constant(
     controls: Object, action: Action, path: str, *, group: str, now: float, frames: NDArray[np.float32], value: float
 ) -> None:
     """Key a switch to ``value`` on these frames, and to its previous value around them (``now`` if it has no keys)."""
-    curve = next((one for one in compat.curves_of(action, controls) if one.data_path == path), None)
+    curve = next((curve for curve in compat.curves_of(action, controls) if curve.data_path == path), None)
     first, last = float(frames[0]), float(frames[-1])
     previous_value = next_value = now
     if curve is None:

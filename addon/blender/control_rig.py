@@ -73,10 +73,10 @@ def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
     _add_solvers(controls, planned, given)
     _add_turns(controls, planned, given)
     _add_twists(controls, planned, given, is_following=is_following)
-    for name, place in zip(index, planned.targets, strict=True):
+    for name, target in zip(index, planned.targets, strict=True):
         link = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
         link.name = NAME
-        link.target, link.subtarget = controls, given[place]
+        link.target, link.subtarget = controls, given[target]
         link.owner_space = link.target_space = "POSE"
     _set_display(controls, planned, given)
     _hide_unused(controls, planned, given)
@@ -90,16 +90,16 @@ def _build_armature(context: Context, rig: Object, planned: ControlPlan) -> tupl
     controls: Any = bpy.data.objects.new(armature.name, armature)
     given: list[str] = []
     with scope.editing_armature(context, controls) as edit_bones:
-        made: list[bpy.types.EditBone] = []
+        own_edit_bones: list[bpy.types.EditBone] = []
         for bone in planned.bones:
-            one = edit_bones.new(names.shortened(bone.name))
-            one.length = bone.length
-            one.matrix = Matrix(bone.matrix.tolist())
-            one.use_deform = False
+            edit_bone = edit_bones.new(names.shortened(bone.name))
+            edit_bone.length = bone.length
+            edit_bone.matrix = Matrix(bone.matrix.tolist())
+            edit_bone.use_deform = False
             if bone.parent >= 0:
-                one.parent = made[bone.parent]
-            made.append(one)
-            given.append(one.name)
+                edit_bone.parent = own_edit_bones[bone.parent]
+            own_edit_bones.append(edit_bone)
+            given.append(edit_bone.name)
     controls.motionbridge_is_control_rig = True
     remember_names(armature)
     for bone, name in zip(planned.bones, given, strict=True):
@@ -133,8 +133,8 @@ def _add_solvers(controls: Object, planned: ControlPlan, given: list[str]) -> No
         switched = zip(limb.bones, (*limb.left_over, limb.held), strict=True)
         _add_switch(controls, planned, given, limb.goal, dict(switched))
     for look in planned.looks:
-        for number, place in enumerate(look.aims):
-            looker = bones[given[place]].constraints.new("DAMPED_TRACK")
+        for number, aim in enumerate(look.aims):
+            looker = bones[given[aim]].constraints.new("DAMPED_TRACK")
             looker.name = LOOK_AT
             looker.target, looker.subtarget, looker.track_axis = controls, given[look.target], "TRACK_Y"
             # So each of them takes an equal share of the rotation.
@@ -142,24 +142,24 @@ def _add_solvers(controls: Object, planned: ControlPlan, given: list[str]) -> No
         _add_switch(controls, planned, given, look.target, dict(zip(look.bones, look.left_over, strict=True)))
 
 
-def _add_switch(controls: Object, planned: ControlPlan, given: list[str], place: int, solved: dict[int, int]) -> None:
+def _add_switch(controls: Object, planned: ControlPlan, given: list[str], index: int, solved: dict[int, int]) -> None:
     """Let the targets of bones copy what is ``solved`` for them, by the value of a property of the control at
-    ``place``. ``solved``: index of the game's bone -> index of the control bone to copy.
+    ``index``. ``solved``: index of the game's bone -> index of the control bone to copy.
     """
-    bones, role = controls.pose.bones, planned.bones[place].role
-    owner, name = bones[given[place]], PROPERTIES[role]
+    bones, role = controls.pose.bones, planned.bones[index].role
+    owner, name = bones[given[index]], PROPERTIES[role]
     owner[name] = float(role is Role.GOAL)
     meaning = "0: own keys, 1: follows the hand" if role is Role.FREE else "0: own controls, 1: this one"
     owner.id_properties_ui(name).update(min=0.0, max=1.0, description=meaning)
-    for bone, shown in solved.items():
+    for bone, goal in solved.items():
         # Copy Rotation works with Euler angles and loses precision at singularities; Copy Transforms is exact.
-        joint = bones[given[shown]].constraints.new("COPY_LOCATION")
+        joint = bones[given[goal]].constraints.new("COPY_LOCATION")
         joint.name = JOINT
         joint.target, joint.subtarget = controls, given[planned.frees[bone]]
         joint.owner_space = joint.target_space = "POSE"
         switch = bones[given[planned.targets[bone]]].constraints.new("COPY_TRANSFORMS")
         switch.name = SWITCH
-        switch.target, switch.subtarget = controls, given[shown]
+        switch.target, switch.subtarget = controls, given[goal]
         switch.owner_space = switch.target_space = "POSE"
         driver = switch.driver_add("influence").driver
         driver.type = "AVERAGE"
@@ -179,8 +179,8 @@ def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> No
     for limb in planned.limbs:
         hidden = dict.fromkeys((limb.goal, limb.pole), f"{name} <= 0")
         hidden |= dict.fromkeys((planned.frees[bone] for bone in limb.bones), f"{name} >= 1")
-        for place, expression in hidden.items():
-            driver = compat.hiding_driver(controls, given[place])
+        for index, expression in hidden.items():
+            driver = compat.hiding_driver(controls, given[index])
             _add_switch_variable(driver, controls, given[limb.goal], name)
             driver.type, driver.expression = "SCRIPTED", expression
 
@@ -188,14 +188,14 @@ def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> No
 def _add_turns(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     """Add constraints to bones that bend or curl along with another control; lock the location of these controls."""
     bones = controls.pose.bones
-    for turn in planned.turns:
-        constraints = bones[given[turn.bone]].constraints
+    for rotation in planned.rotations:
+        constraints = bones[given[rotation.bone]].constraints
         copied = constraints.new("COPY_ROTATION")
         copied.name = FOLLOW
-        copied.target, copied.subtarget = controls, given[turn.source]
+        copied.target, copied.subtarget = controls, given[rotation.source]
         copied.owner_space = copied.target_space = "LOCAL"
-        copied.influence = turn.share
-        if turn.is_curl:
+        copied.influence = rotation.share
+        if rotation.is_curl:
             copied.use_y = copied.use_z = False
             copied.mix_mode = "ADD" if len(constraints) > 1 else "REPLACE"
     for bone, name in zip(planned.bones, given, strict=True):
@@ -258,13 +258,13 @@ def structure_of(rig: Object, controls: Object) -> Controls:
             if torso >= 0 and of[torso] < 0:
                 of[torso], references[torso] = bone, target
         switch = controls.pose.bones[target].constraints.get(SWITCH)
-        shown = index.get(switch.subtarget, -1) if switch is not None else -1
-        if shown < 0:
+        own_goal = index.get(switch.subtarget, -1) if switch is not None else -1
+        if own_goal < 0:
             continue
-        of[shown] = bone
-        above = _parent_of_role(parents, roles, shown, Role.CHAIN, Role.GOAL, Role.AIM)
+        of[own_goal] = bone
+        above = _parent_of_role(parents, roles, own_goal, Role.CHAIN, Role.GOAL, Role.AIM)
         if above >= 0:
-            of[above], references[above] = bone, shown if roles[above] is Role.GOAL else target
+            of[above], references[above] = bone, own_goal if roles[above] is Role.GOAL else target
     limbs, looks = [], []
     for number, bone in enumerate(controls.pose.bones):
         looker = bone.constraints.get(LOOK_AT)
@@ -286,8 +286,8 @@ def structure_of(rig: Object, controls: Object) -> Controls:
             of[other], references[other] = of[upper], references[upper]
     rest = matrices_of(bones, "matrix_local")
     looks.sort(key=lambda look: len(bones[look[0]].parent_recursive))
-    places = np.array(limbs, np.intp).reshape(-1, 4), np.array(looks, np.intp).reshape(-1, 2)
-    return Controls(roles, parents, rest, of, references, *places)
+    indices = np.array(limbs, np.intp).reshape(-1, 4), np.array(looks, np.intp).reshape(-1, 2)
+    return Controls(roles, parents, rest, of, references, *indices)
 
 
 def _parent_of_role(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:

@@ -72,7 +72,7 @@ def transfer_all(
     with closing(_Transfer(context, rig)) as work, work.solving() as solved:
         for batch in _batches(actions):
             originals = [work.originals(action) for action in batch]
-            frames, poses = [one for one, _ in originals], np.concatenate([other for _, other in originals])
+            frames, poses = [action for action, _ in originals], np.concatenate([other for _, other in originals])
             for action, times, rotations, locations in zip(
                 batch, frames, *work.channels(frames, poses, solved), strict=True
             ):
@@ -139,19 +139,19 @@ class _Transfer:
         if solved is not None:
             # These have no keys yet, so they do not affect the solved poses.
             split = np.split(rotations, ends, axis=1), np.split(locations, ends, axis=1)
-            solved_poses = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
+            solved_poses = np.concatenate([solved(*arguments) for arguments in zip(frames, *split, strict=True)])
             rotations[left_over], locations[left_over] = self._structure.channels_of(left_over, poses, solved_poses)
         return np.split(rotations, ends, axis=1), np.split(locations, ends, axis=1)
 
     def write(self, action: Action, frames: NDArray[np.float32], rotations: Floats, locations: Floats) -> None:
         """Create an action of the controls with these channels, and let ``action`` point at it."""
-        made, keys = self._template.copy(f"{action.name} Controls"), _keys(self._rows, frames, rotations, locations)
-        write_keys(list(compat.curve_bag(made).fcurves), keys)
-        made.use_frame_range = True
-        made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
+        copy, keys = self._template.copy(f"{action.name} Controls"), _keys(self._rows, frames, rotations, locations)
+        write_keys(list(compat.curve_bag(copy).fcurves), keys)
+        copy.use_frame_range = True
+        copy.frame_start, copy.frame_end = float(frames[0]), float(frames[-1])
         if action.motionbridge_controls is not None:
             self._replaced.append(action.motionbridge_controls)
-        action.motionbridge_controls = made
+        action.motionbridge_controls = copy
         counts = np.full(len(keys), len(frames), np.int64)
         self._edits.seal(action, bone_curves.digest_of_keys(self._identity, counts, keys))
 
@@ -173,8 +173,8 @@ class _Transfer:
         played = self._template.copy(SCRATCH)
         curves = list(compat.curve_bag(played).fcurves)
         width = sum(width for _, width in CHANNELS)
-        places = np.searchsorted(self._rows, of_played)[:, None] * width + np.arange(width)
-        curves = [curves[place] for place in places.ravel().tolist()]
+        indices = np.searchsorted(self._rows, of_played)[:, None] * width + np.arange(width)
+        curves = [curves[index] for index in indices.ravel().tolist()]
         with _evaluated_alone(self._rig, played, needed, sorted(wanted), self._made) as poses:
 
             def solved(frames: NDArray[np.float32], rotations: Floats, locations: Floats) -> Floats:
@@ -189,45 +189,45 @@ class _Transfer:
 
 @contextmanager
 def _evaluated_alone(
-    rig: Object, played: Action, needed: set[int], wanted: list[int], made: list[Any]
+    rig: Object, played: Action, needed: set[int], wanted: list[int], created: list[Any]
 ) -> Iterator[Callable[[NDArray[np.float32]], Floats]]:
     """Yield a function: frames -> poses (frames, controls, 4, 4), filled for the ``wanted`` controls only.
 
     They are evaluated on a copy of the controls that plays ``played`` with all switches off, in a scene of its own:
     nothing else is evaluated and the user's scene does not change. ``needed`` as in `_copy_for_evaluation`. The copy,
-    the scene and ``played`` are added to ``made``, whose contents the caller removes.
+    the scene and ``played`` are added to ``created``, whose contents the caller removes.
     """
     controls, scene = controls_of(rig), bpy.data.scenes.new(SCRATCH)
-    made += [scene, played]
-    copy = _copy_for_evaluation(controls, needed, made)
+    created += [scene, played]
+    copy = _copy_for_evaluation(controls, needed, created)
     scene.collection.objects.link(copy)
 
     def poses(frames: NDArray[np.float32]) -> Floats:
-        found = np.empty((len(frames), len(copy.data.bones), 4, 4))
+        result = np.empty((len(frames), len(copy.data.bones), 4, 4))
         with scope.posed(copy), scope.playing(rig, None) if copy.parent is not None else nullcontext():
             for number, frame in enumerate(frames.tolist()):
                 scope.set_frame(scene, frame)
                 bones = copy.evaluated_get(scene.view_layers[0].depsgraph).pose.bones
                 for row in wanted:
-                    found[number, row] = bones[row].matrix
-        return found
+                    result[number, row] = bones[row].matrix
+        return result
 
     with scope.playing(copy, played), switched_off(copy):
         mute_unkeyed_holds(copy, played)
         yield poses
 
 
-def _copy_for_evaluation(controls: Object, needed: set[int], made: list[Any]) -> Any:
+def _copy_for_evaluation(controls: Object, needed: set[int], created: list[Any]) -> Any:
     """Copy the controls, with the same world transform; the copy keeps the parent only if it must.
 
     ``needed``: controls to evaluate, including all that they depend on; drivers are removed from the others and their
-    constraints are muted. The copy and its armature are added to ``made``.
+    constraints are muted. The copy and its armature are added to ``created``.
     """
     scope.refuse_edited([controls])
     copy: Any = controls.copy()
-    made.append(copy)
+    created.append(copy)
     copy.data = controls.data.copy()
-    made.append(copy.data)
+    created.append(copy.data)
     copy.name = copy.data.name = SCRATCH
     copy.data.animation_data_clear()
     copy.hide_viewport = False
@@ -271,7 +271,7 @@ def _remove_unused(blocks: Sequence[Any]) -> None:
         bpy.types.Action: bpy.data.actions,
     }
     for kind, data in kinds.items():
-        for unused in (found for found in blocks if isinstance(found, kind)):
+        for unused in (block for block in blocks if isinstance(block, kind)):
             unused.user_clear()
             data.remove(unused, do_unlink=False)
 
@@ -281,14 +281,14 @@ def _with_dependencies(controls: Object, rows: set[int]) -> set[int]:
     index = {bone.name: number for number, bone in enumerate(controls.data.bones)}
     uses: dict[str, set[str]] = {name: set() for name in index}
     for bone in controls.pose.bones:
-        found = uses[bone.name]
+        needed = uses[bone.name]
         if bone.parent is not None:
-            found.add(bone.parent.name)
+            needed.add(bone.parent.name)
         for constraint in bone.constraints:
-            found |= {getattr(constraint, name, "") for name in ("subtarget", "pole_subtarget")}
-            found |= {target.subtarget for target in getattr(constraint, "targets", ())}
+            needed |= {getattr(constraint, name, "") for name in ("subtarget", "pole_subtarget")}
+            needed |= {target.subtarget for target in getattr(constraint, "targets", ())}
     drivers = controls.animation_data.drivers if controls.animation_data is not None else ()
-    for curve in (one for one in drivers if not compat.is_hiding(one)):
+    for curve in (driver for driver in drivers if not compat.is_hiding(driver)):
         for target in (target for variable in curve.driver.variables for target in variable.targets):
             used = uses.setdefault(bone_within(curve.data_path), set())
             used.update({target.bone_target, bone_within(target.data_path)})

@@ -49,11 +49,11 @@ class Keys:
         """
         bounds = self.bounds[first : first + len(channels) + 1]
         counts, part = np.diff(bounds).tolist(), slice(bounds[0], bounds[-1])
-        found = hashlib.blake2b(repr((channels, counts)).encode(), digest_size=DIGEST_SIZE)
+        digest = hashlib.blake2b(repr((channels, counts)).encode(), digest_size=DIGEST_SIZE)
         for column in self.columns:
-            found.update(column[part].data)
-        found.update(self.interpolation[part].data)
-        return found.digest()
+            digest.update(column[part].data)
+        digest.update(self.interpolation[part].data)
+        return digest.digest()
 
     def curve(self, number: int, of: bpy.types.FCurve, fps: float) -> Curve:
         """Return the keys of an F-curve, which is ``of``, at ``fps`` frames per second."""
@@ -83,7 +83,7 @@ def read_curves(curves: Sequence[bpy.types.FCurve], fps: float) -> list[Curve]:
     return [keys.curve(number, curve, fps) for number, curve in enumerate(curves)]
 
 
-def write(made: Sequence[Any], curves: Curves, fps: float) -> Keys:
+def write(targets: Sequence[Any], curves: Curves, fps: float) -> Keys:
     """Write the keys of ``curves`` to new F-curves, at ``fps`` frames per second."""
     keys, left, right = (
         np.stack((column[:, 0] * fps, column[:, 1]), axis=1, dtype=np.float32, casting="same_kind").ravel()
@@ -91,7 +91,7 @@ def write(made: Sequence[Any], curves: Curves, fps: float) -> Keys:
     )
     interpolation, counts, bounds = curves.interpolation, curves.counts.tolist(), curves.bounds.tolist()
     free = bytes([_FREE]) * max(counts, default=0)
-    for curve, begin, count in zip(made, bounds, counts, strict=False):
+    for curve, begin, count in zip(targets, bounds, counts, strict=False):
         if not count:
             continue
         points, part, kinds = curve.keyframe_points, slice(2 * begin, 2 * (begin + count)), free[:count]
@@ -103,10 +103,10 @@ def write(made: Sequence[Any], curves: Curves, fps: float) -> Keys:
         points.foreach_set("handle_right_type", kinds)
         points.foreach_set("interpolation", interpolation[begin : begin + count])
     for number in np.flatnonzero(extrapolated(curves)).tolist():
-        made[number].extrapolation = "LINEAR"
+        targets[number].extrapolation = "LINEAR"
     repeating = np.isin(curves.before, list(CYCLES)) | np.isin(curves.after, list(CYCLES))
     for number in np.flatnonzero(repeating & (curves.counts > 0)).tolist():
-        cycles = made[number].modifiers.new("CYCLES")
+        cycles = targets[number].modifiers.new("CYCLES")
         cycles.mode_before, cycles.mode_after = (
             CYCLES.get(int(ends[number]), "NONE") for ends in (curves.before, curves.after)
         )
@@ -180,10 +180,10 @@ def keep_not_shown(curve: Curve, old: Curve) -> None:
     if not old.count and not curve.count:
         curve.before, curve.after = old.before, old.after
     elif old.count and curve.count:
-        one = Curves.of([old])
-        left, right = _with_flat_ends(one)
+        old_curves = Curves.of([old])
+        left, right = _with_flat_ends(old_curves)
         flat = Curve(old.keys, left, right, old.interpolation)
-        ends = _ends(flat, extrapolated=bool(extrapolated(one)[0]))
+        ends = _ends(flat, extrapolated=bool(extrapolated(old_curves)[0]))
         if old.before not in CYCLES and curve.before == ends[0]:
             curve.before = old.before
         if old.after not in CYCLES and curve.after == ends[1]:

@@ -60,25 +60,25 @@ class RestPose:
     def of(rig: Any) -> RestPose:
         """Return the rest pose of an armature object as Blender stores it."""
         bones = rig.data.bones
-        place = {bone.name: number for number, bone in enumerate(bones)}
-        parents = np.array([place[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
-        return RestPose(list(place), parents, matrices_of(bones, "matrix_local"))
+        index = {bone.name: number for number, bone in enumerate(bones)}
+        parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
+        return RestPose(list(index), parents, matrices_of(bones, "matrix_local"))
 
 
 def on_bones(
-    rest: RestPose, places: Sequence[int] | NDArray[np.intp], rows: Floats
+    rest: RestPose, indices: Sequence[int] | NDArray[np.intp], rows: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return deltas (bones of ``rest``, frames, 4, 4) with ``rows`` at ``places``, and (bones,) which bones these are.
+    """Return deltas (bones of ``rest``, frames, 4, 4) with ``rows`` at ``indices``, and (bones,) which bones these are.
 
     The other bones get the identity.
     """
     # Same memory layout as the rows (mostly component by component), so that contiguous parts are copied.
     values = np.empty_like(rows, shape=(len(rest.bones), *rows.shape[1:]))
     animated = np.zeros(len(rest.bones), np.bool_)
-    animated[places] = True
+    animated[indices] = True
     values[~animated] = np.eye(4)
-    for place, row in zip(places, rows, strict=True):
-        values[place] = row
+    for index, row in zip(indices, rows, strict=True):
+        values[index] = row
     return values, animated
 
 
@@ -89,11 +89,11 @@ def channels_of(
 
     ``animated`` (bones,): the other bones follow their parents. ``rows`` (bones,): index of each bone in ``values``.
     """
-    found = deltas.channels(values, rest.matrices, rest.parents, animated, rows)
+    channels = deltas.channels(values, rest.matrices, rest.parents, animated, rows)
     for name in ("locations", "rotations", "scales"):
         with np.errstate(over="ignore"):
-            setattr(found, name, getattr(found, name).astype(np.float32).astype(np.float64))
-    return found
+            setattr(channels, name, getattr(channels, name).astype(np.float32).astype(np.float64))
+    return channels
 
 
 def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPose) -> Floats:
@@ -104,11 +104,11 @@ def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPos
 
 def key_digest(rows: NDArray[np.float32], frames: NDArray[np.float32], rest: RestPose) -> bytes:
     """Return a digest of keys (curves, frames) and rest pose; if it is the same, no key was edited."""
-    found = hashlib.blake2b(np.ascontiguousarray(rows, np.float32).data, digest_size=16)
-    found.update(np.ascontiguousarray(frames, np.float32).data)
-    found.update(rest.matrices.astype(np.float32).tobytes())
-    found.update(rest.parents.tobytes())
-    return found.digest()
+    digest = hashlib.blake2b(np.ascontiguousarray(rows, np.float32).data, digest_size=16)
+    digest.update(np.ascontiguousarray(frames, np.float32).data)
+    digest.update(rest.matrices.astype(np.float32).tobytes())
+    digest.update(rest.parents.tobytes())
+    return digest.digest()
 
 
 def angles_of(quaternions: Floats, order: str) -> Floats:
@@ -117,19 +117,21 @@ def angles_of(quaternions: Floats, order: str) -> Floats:
     return result.astype(np.float32).astype(np.float64)
 
 
-def as_angles(found: DeltaChannels, rest: RestPose, modes: dict[str, str]) -> None:
+def as_angles(delta_channels: DeltaChannels, rest: RestPose, modes: dict[str, str]) -> None:
     """Round the rotations of bones with Euler angles as their keys would; ``modes``: rotation modes of some bones."""
-    for place, bone in enumerate(rest.bones):
+    for index, bone in enumerate(rest.bones):
         if rotation_kind(modes.get(bone, "QUATERNION")) == "euler":
-            found.rotations[place] = rotation.of_mode(angles_of(found.rotations[place], modes[bone]), modes[bone])
+            delta_channels.rotations[index] = rotation.of_mode(
+                angles_of(delta_channels.rotations[index], modes[bone]), modes[bone]
+            )
 
 
-def points_about(rig: Object, places: Sequence[int]) -> Floats:
+def points_about(rig: Object, indices: Sequence[int]) -> Floats:
     """Return (bones, 4, 4) homogeneous points of bones at rest: the head, and one bone length from it along each own
     axis.
     """
-    rests = matrices_of(rig.data.bones, "matrix_local")[list(places)]
-    lengths = np.array([rig.data.bones[place].length for place in places]).reshape(-1, 1, 1)
+    rests = matrices_of(rig.data.bones, "matrix_local")[list(indices)]
+    lengths = np.array([rig.data.bones[index].length for index in indices]).reshape(-1, 1, 1)
     offsets = np.concatenate((np.zeros((1, 3)), np.eye(3)))[None] * lengths
     own = np.concatenate((offsets, np.ones((*offsets.shape[:2], 1))), axis=-1)
     result: Floats = own @ rests.swapaxes(-1, -2)
@@ -139,17 +141,17 @@ def points_about(rig: Object, places: Sequence[int]) -> Floats:
 class DeltaWriter:
     """Creates actions for some bones of one armature.
 
-    ``places``: their indices in ``rest``; ``orders``: order of Euler angles of the bones that have them.
+    ``indices``: which bones they are in ``rest``; ``orders``: order of Euler angles of the bones that have them.
     """
 
     def __init__(
-        self, rest: RestPose, places: Sequence[int], slot_name: str, orders: dict[str, str] | None = None
+        self, rest: RestPose, indices: Sequence[int], slot_name: str, orders: dict[str, str] | None = None
     ) -> None:
         self.rest = rest
-        self.places = list(places)
+        self.bone_indices = list(indices)
         self.digest = b""  # of the keys written last
         self._orders = orders or {}
-        bones = [rest.bones[place] for place in self.places]
+        bones = [rest.bones[index] for index in self.bone_indices]
         others = dict.fromkeys(self._orders, EULER_WIDTHS)
         self._template = ActionTemplate(bones, CHANNEL_WIDTHS, slot_name, others)
 
@@ -157,30 +159,36 @@ class DeltaWriter:
         """Remove the template action."""
         self._template.close()
 
-    def build(self, name: str, found: DeltaChannels, frames: NDArray[np.float32]) -> Any:
+    def build(self, name: str, delta_channels: DeltaChannels, frames: NDArray[np.float32]) -> Any:
         """Create an action with a key at each of ``frames`` (frames,) for every channel."""
         action = self._template.copy(name)
-        self.fill(action, found, frames)
+        self.fill(action, delta_channels, frames)
         return action
 
-    def rebuild(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32], owner: Object) -> None:
+    def rebuild(
+        self, action: Action, delta_channels: DeltaChannels, frames: NDArray[np.float32], owner: Object
+    ) -> None:
         """Replace the F-curves that the action has for the bones of ``owner``; it stays assigned to its users."""
-        self.fill(action, found, frames, self._template.restore(action, compat.suitable_slot(action, owner)))
+        self.fill(action, delta_channels, frames, self._template.restore(action, compat.suitable_slot(action, owner)))
 
     def fill(
-        self, action: Action, found: DeltaChannels, frames: NDArray[np.float32], made: Sequence[Any] | None = None
+        self,
+        action: Action,
+        delta_channels: DeltaChannels,
+        frames: NDArray[np.float32],
+        own_curves: Sequence[Any] | None = None,
     ) -> None:
-        """Write the keys of an action that has the template's F-curves (``made``, else all) and set its range."""
-        groups = (found.locations, found.rotations, found.scales)
-        keys = keys_at(frames, *(values[self.places] for values in groups))
-        written = np.ones((len(self.places), CHANNELS), np.bool_)
-        for row, place in enumerate(self.places):
-            order = self._orders.get(self.rest.bones[place])
+        """Write the keys of an action that has the template's F-curves (``own_curves``, else all) and set its range."""
+        groups = (delta_channels.locations, delta_channels.rotations, delta_channels.scales)
+        keys = keys_at(frames, *(values[self.bone_indices] for values in groups))
+        written = np.ones((len(self.bone_indices), CHANNELS), np.bool_)
+        for row, index in enumerate(self.bone_indices):
+            order = self._orders.get(self.rest.bones[index])
             if order is not None:
-                keys[row, 3:6, :, 1] = angles_of(found.rotations[place], order).T
+                keys[row, 3:6, :, 1] = angles_of(delta_channels.rotations[index], order).T
                 written[row, 6] = False
         curves = keys[written]
-        write_keys(compat.curve_bag(action).fcurves if made is None else made, curves)
+        write_keys(compat.curve_bag(action).fcurves if own_curves is None else own_curves, curves)
         self.digest = key_digest(curves[..., 1], frames, self.rest)
         action.use_frame_range = True
         action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])

@@ -47,13 +47,13 @@ def build(
     fails, nothing that it created is left.
     """
     data: Any = bpy.data.meshes.new(name)
-    shown: Any = bpy.data.objects.new(name, data)
+    obj: Any = bpy.data.objects.new(name, data)
     with ExitStack() as refused:
-        refused.callback(remove, shown)
+        refused.callback(remove, obj)
         _fill_points(data, points, columns)
-        _add_modifier(shown, originals, onto)
+        _add_modifier(obj, originals, onto)
         refused.pop_all()
-    return shown
+    return obj
 
 
 def _fill_points(data: Mesh, points: NDArray[np.float32], columns: dict[str, NDArray[Any]]) -> None:
@@ -64,15 +64,15 @@ def _fill_points(data: Mesh, points: NDArray[np.float32], columns: dict[str, NDA
     data.update()
 
 
-def _add_modifier(shown: Object, originals: Sequence[Object], onto: Object | None) -> None:
-    name = shown.data.name
+def _add_modifier(obj: Object, originals: Sequence[Object], onto: Object | None) -> None:
+    name = obj.data.name
     holder: Any = bpy.data.collections.new(name)
-    shown[_ORIGINALS] = holder
+    obj[_ORIGINALS] = holder
     for number, original in enumerate(originals):
         # The instance index counts the children of the collection in the order of their names.
         holder.objects.link(bpy.data.objects.new(f"{name} {number:03}", original.data))
     tree = _build_node_group(onto is not None)
-    change = shown.modifiers.new(GROUP, "NODES")
+    change = obj.modifiers.new(GROUP, "NODES")
     change.node_group = tree
     inputs = {item.name: item.identifier for item in tree.interface.items_tree if item.item_type == "SOCKET"}
     compat.set_group_input(change, inputs["Originals"], holder)
@@ -83,15 +83,15 @@ def _add_modifier(shown: Object, originals: Sequence[Object], onto: Object | Non
 _ORIGINALS = "motionbridge_originals"
 
 
-def remove(shown: Object) -> None:
+def remove(target: Object) -> None:
     """Remove an object of `build` and everything that was created for it."""
-    holder = shown.get(_ORIGINALS)
-    data = shown.data
-    bpy.data.objects.remove(shown)
+    holder = target.get(_ORIGINALS)
+    data = target.data
+    bpy.data.objects.remove(target)
     bpy.data.meshes.remove(data)
     if holder is not None:
-        for one in list(holder.objects):
-            bpy.data.objects.remove(one)
+        for obj in list(holder.objects):
+            bpy.data.objects.remove(obj)
         bpy.data.collections.remove(holder)
     for tree in [tree for tree in bpy.data.node_groups if tree.name.startswith(GROUP) and not tree.users]:
         bpy.data.node_groups.remove(tree)
@@ -116,14 +116,14 @@ def _build_node_group(on_ground: bool) -> Any:
     nodes.link(given.outputs["Originals"], originals.inputs["Collection"])
     originals.inputs["Separate Children"].default_value = True
     originals.inputs["Reset Children"].default_value = True
-    turn = nodes.new("ShaderNodeCombineXYZ")
-    nodes.link(nodes.attribute(TURN, "FLOAT"), turn.inputs["Z"])
+    node = nodes.new("ShaderNodeCombineXYZ")
+    nodes.link(nodes.attribute(TURN, "FLOAT"), node.inputs["Z"])
     placed = nodes.new("GeometryNodeInstanceOnPoints")
     placed.inputs["Pick Instance"].default_value = True
     nodes.link(points, placed.inputs["Points"])
     nodes.link(originals.outputs[0], placed.inputs["Instance"])
     nodes.link(nodes.attribute(PLACE, "INT"), placed.inputs["Instance Index"])
-    nodes.link(turn.outputs[0], placed.inputs["Rotation"])
+    nodes.link(node.outputs[0], placed.inputs["Rotation"])
     nodes.link(nodes.attribute(SCALE, "FLOAT"), placed.inputs["Scale"])
     nodes.link(placed.outputs[0], nodes.new("NodeGroupOutput").inputs[0])
     return tree
@@ -157,19 +157,19 @@ class _Nodes:
         self.tree = tree
 
     def new(self, kind: str) -> Any:
-        made = self.tree.nodes.new(kind)
-        made.location = (200 * len(self.tree.nodes), 0)
-        return made
+        node = self.tree.nodes.new(kind)
+        node.location = (200 * len(self.tree.nodes), 0)
+        return node
 
     def link(self, source: bpy.types.NodeSocket, target: bpy.types.NodeSocket) -> None:
         self.tree.links.new(source, target)
 
     def attribute(self, name: str, kind: str) -> bpy.types.NodeSocket:
         """Add a node that reads a named attribute of the points; return its output."""
-        made = self.new("GeometryNodeInputNamedAttribute")
-        made.data_type = kind
-        made.inputs["Name"].default_value = name
-        return next(socket for socket in made.outputs if socket.enabled and socket.name == "Attribute")
+        node = self.new("GeometryNodeInputNamedAttribute")
+        node.data_type = kind
+        node.inputs["Name"].default_value = name
+        return next(socket for socket in node.outputs if socket.enabled and socket.name == "Attribute")
 
 
 # Squares --------------------------------------------------------------------------------------------------------------
@@ -195,8 +195,8 @@ def build_squares(
         _fill_squares(data, points, side)
     del points
     materials, index = slots
-    for made in materials:
-        data.materials.append(made)
+    for material in materials:
+        data.materials.append(material)
     if index.any():
         attributes.build(data, {"material_index": Attribute(Domain.FACE, index)})
     del slots, index
@@ -228,7 +228,7 @@ def _fill_squares(data: Mesh, points: NDArray[np.float32], side: float) -> None:
 
 
 def gather_faces(
-    shown: Object, wanted: attributes.Wanted, colours: Sequence[str]
+    obj: Object, wanted: attributes.Wanted, colours: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[Any]]]:
     """Read the faces of a mesh in world space: (faces, 2) centres, and (faces, 2) the height of the lowest and the
     highest corner.
@@ -236,11 +236,11 @@ def gather_faces(
     Also returns the values of those of the ``wanted`` attributes, and of the color attributes named ``colours``, that
     exist.
     """
-    with outside_edit_mode(shown) as data:
-        positions = in_world(shown, positions_of(data))
-        found = {name: attributes.gather(data, name, *about) for name, about in wanted.items()}
-        found |= {name: attributes.gather_colours(data, name, Domain.FACE) for name in colours}
-        values = {name: column for name, column in found.items() if column is not None}
+    with outside_edit_mode(obj) as data:
+        positions = in_world(obj, positions_of(data))
+        columns = {name: attributes.gather(data, name, *about) for name, about in wanted.items()}
+        columns |= {name: attributes.gather_colours(data, name, Domain.FACE) for name in colours}
+        values = {name: column for name, column in columns.items() if column is not None}
         if not len(data.polygons):
             return np.zeros((0, 2)), np.zeros((0, 2)), values
         corners, sizes = corner_vertices(data), corner_counts(data)

@@ -49,10 +49,10 @@ def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray
     bones = rig.data.bones
     with links_muted(rig):
         poses = evaluated_poses(context, rig, action, wanted)
-        behind = {bone.name: found for bone in rig.pose.bones if (found := _constraints_after_link(bone))}
+        behind = {bone.name: constraints for bone in rig.pose.bones if (constraints := _constraints_after_link(bone))}
         if not behind:
             return poses
-        with _muted([one for found in behind.values() for one in found]):
+        with _muted([constraint for own_constraints in behind.values() for constraint in own_constraints]):
             before = evaluated_poses(context, rig, action, wanted)
     copied, index = poses.copy(), {bone.name: row for row, bone in enumerate(bones)}
     for name in behind:
@@ -67,20 +67,20 @@ def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray
 def _constraints_after_link(bone: PoseBone) -> list[bpy.types.Constraint]:
     """Return the constraints that move a bone after it has copied a control."""
     listed = list(bone.constraints)
-    link = next((place for place, one in enumerate(listed) if is_link(one)), len(listed))
-    return [one for one in moving(bone) if one in listed[link + 1 :]]
+    link = next((index for index, constraint in enumerate(listed) if is_link(constraint)), len(listed))
+    return [constraint for constraint in moving(bone) if constraint in listed[link + 1 :]]
 
 
 @contextmanager
 def _muted(constraints: list[bpy.types.Constraint]) -> Iterator[None]:
     """Mute these constraints, all of which are active before and afterwards."""
     try:
-        for one in constraints:
-            one.mute = True
+        for constraint in constraints:
+            constraint.mute = True
         yield
     finally:
-        for one in constraints:
-            one.mute = False
+        for constraint in constraints:
+            constraint.mute = False
 
 
 def poses_of_keys(rig: Object, action: Action, wanted: NDArray[np.float32]) -> Floats | None:
@@ -92,18 +92,18 @@ def poses_of_keys(rig: Object, action: Action, wanted: NDArray[np.float32]) -> F
     """
     if not _is_moved_by_keys_alone(rig, action):
         return None
-    places = {
+    indices = {
         channel_path(name, channel): (row, at)
         for row, name in enumerate(rig.pose.bones.keys())
         for channel, (at, _) in _CHANNELS.items()
     }
     table = table_of(action, rig)
     numbers = np.flatnonzero(table.played).tolist()
-    played = [number for number in numbers if table.paths[number] in places or bone_of(table.paths[number])]
-    if any(table.paths[number] not in places for number in played):
+    played = [number for number in numbers if table.paths[number] in indices or bone_of(table.paths[number])]
+    if any(table.paths[number] not in indices for number in played):
         return None
     values = np.repeat(_current_channels(rig)[..., None], len(wanted), axis=-1)
-    bones, first = np.array([places[table.paths[number]] for number in played], np.intp).reshape(-1, 2).T
+    bones, first = np.array([indices[table.paths[number]] for number in played], np.intp).reshape(-1, 2).T
     values[bones, first + table.indices[played]] = sampled_table(table.of(played), wanted)[0]
     return _compose(rig, values)
 
@@ -114,7 +114,7 @@ def _is_moved_by_keys_alone(rig: Object, action: Action) -> bool:
         return False
     if any(bone.rotation_mode != "QUATERNION" for bone in bones) or not all(map(follows_keys, rig.data.bones)):
         return False
-    if any(not (one.mute or is_link(one)) for bone in bones for one in bone.constraints):
+    if any(not (constraint.mute or is_link(constraint)) for bone in bones for constraint in bone.constraints):
         return False
     if data is None:
         return True
@@ -129,9 +129,9 @@ def _current_channels(rig: Object) -> Floats:
     """Return (bones, 10) the current channels of the pose bones."""
     values = np.empty((len(rig.pose.bones), 10), np.float32)
     for channel, (at, width) in _CHANNELS.items():
-        found = np.empty(len(values) * width, np.float32)
-        rig.pose.bones.foreach_get(channel, found)
-        values[:, at : at + width] = found.reshape(-1, width)
+        values_now = np.empty(len(values) * width, np.float32)
+        rig.pose.bones.foreach_get(channel, values_now)
+        values[:, at : at + width] = values_now.reshape(-1, width)
     return values.astype(np.float64)
 
 

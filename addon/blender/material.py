@@ -52,17 +52,17 @@ def build(
     existing = _find_same(material, image)
     if existing is not None:
         return existing
-    made: Any = bpy.data.materials.new(material.name)
-    made.motionbridge_material.texture = material.texture
-    made.motionbridge_material.shader = material.shader
-    if made.node_tree is None:
+    datablock: Any = bpy.data.materials.new(material.name)
+    datablock.motionbridge_material.texture = material.texture
+    datablock.motionbridge_material.shader = material.shader
+    if datablock.node_tree is None:
         # Since 5.0 every material has nodes, and use_nodes is deprecated.
-        made.use_nodes = True
-    _build_nodes(made.node_tree, image, colour, see_through=see_through, pictures=pictures)
+        datablock.use_nodes = True
+    _build_nodes(datablock.node_tree, image, colour, see_through=see_through, pictures=pictures)
     if image is not None:
-        made[PICTURE] = image
-    made.diffuse_color = colour
-    return made
+        datablock[PICTURE] = image
+    datablock.diffuse_color = colour
+    return datablock
 
 
 def build_coloured(
@@ -82,15 +82,15 @@ def build_coloured(
         # Blender adds a number to a name that is in use, so compare the title, which keeps the name.
         if existing.motionbridge_material.number == number and existing.get(TITLE) == name and existing.library is None:
             return existing
-    made: Any = materials.new(name)
-    made[TITLE] = name
+    material: Any = materials.new(name)
+    material[TITLE] = name
     if shows is not None:
-        made[SHOWS] = shows
-    made.motionbridge_material.number = number
-    made.diffuse_color = colour
-    if made.node_tree is None:
-        made.use_nodes = True
-    tree = made.node_tree
+        material[SHOWS] = shows
+    material.motionbridge_material.number = number
+    material.diffuse_color = colour
+    if material.node_tree is None:
+        material.use_nodes = True
+    tree = material.node_tree
     surface = _build_nodes(tree, None, colour)
     if back is not None:
         side = tree.nodes.new("ShaderNodeNewGeometry")
@@ -100,7 +100,7 @@ def build_coloured(
         mix.inputs["Color1"].default_value, mix.inputs["Color2"].default_value = colour, back
         tree.links.new(side.outputs["Backfacing"], mix.inputs["Fac"])
         tree.links.new(mix.outputs["Color"], surface.inputs["Base Color"])
-    return made
+    return material
 
 
 def _find_same(material: core_model.Material, image: bpy.types.Image | None) -> Any:
@@ -158,27 +158,27 @@ def load_image(path: Path) -> bpy.types.Image | None:
     return None
 
 
-def materials_of(shown: Object, data: Mesh) -> list[Any]:
+def materials_of(obj: Object, data: Mesh) -> list[Any]:
     """Return the material of each slot: of the object where the slot is linked to that, else of the mesh.
 
     ``data``: the object's mesh, or the result of modifiers, which may have more.
     """
-    own = [slot.material if slot.link == "OBJECT" else None for slot in shown.material_slots]
+    own = [slot.material if slot.link == "OBJECT" else None for slot in obj.material_slots]
     own += [None] * (len(data.materials) - len(own))
     return [mine or used for mine, used in zip(own, data.materials, strict=False)]
 
 
-def gather(made: Material | None) -> core_model.Material:
+def gather(material: Material | None) -> core_model.Material:
     """Return the game's names of a material; for an empty slot or other materials only the name is set."""
-    if made is None:
+    if material is None:
         return core_model.Material("")
-    names = made.motionbridge_material
-    return core_model.Material(made.name, names.texture, names.shader)
+    names = material.motionbridge_material
+    return core_model.Material(material.name, names.texture, names.shader)
 
 
-def image_of(made: Material | None) -> Any:
+def image_of(material: Material | None) -> Any:
     """Return the image that defines a material's color, or None."""
-    nodes: Any = made.node_tree.nodes if made is not None and made.node_tree is not None else ()
+    nodes: Any = material.node_tree.nodes if material is not None and material.node_tree is not None else ()
     images = [node for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
     coloured = [node for node in images if any(link.to_socket.name == "Base Color" for link in _links(node))]
     return next((node.image for node in coloured or images), None)
@@ -195,27 +195,27 @@ def path_of(image: Any) -> PurePosixPath:
     return path.with_suffix("") if path.name else path
 
 
-def other_picture(made: Material) -> str:
+def other_picture(material: Material) -> str:
     """Return the name of the image with which the user replaced the imported one; "" if it was not replaced.
 
     An image with the name of the material's texture counts as not replaced. If commas separate several textures, the
     first is compared.
     """
-    image = image_of(made)
-    texture = made.motionbridge_material.texture.partition(",")[0]
-    if image is None or not texture or image == made.get(PICTURE):
+    image = image_of(material)
+    texture = material.motionbridge_material.texture.partition(",")[0]
+    if image is None or not texture or image == material.get(PICTURE):
         return ""
     wanted = PurePosixPath(texture.replace("\\", "/")).name.lower()
-    shown = path_of(image).name.lower()
-    return "" if wanted == shown or wanted.rpartition(".")[0] == shown else str(image.name)
+    used_name = path_of(image).name.lower()
+    return "" if wanted == used_name or wanted.rpartition(".")[0] == used_name else str(image.name)
 
 
-def warn_of_paint(made: Material | None, report: Report) -> None:
+def warn_of_paint(material: Material | None, report: Report) -> None:
     """Warn that a model does not store what was painted on the image of a material, unless it is saved in its file."""
-    image = image_of(made)
-    if made is not None and image is not None and image.source == "FILE" and image.is_dirty:
+    image = image_of(material)
+    if material is not None and image is not None and image.source == "FILE" and image.is_dirty:
         words = "the painted image {!r} is not part of the model; export it as a texture"
-        report.warn(say(words, image.name), made.name)
+        report.warn(say(words, image.name), material.name)
 
 
 CONTENT = "motionbridge_content"
@@ -256,12 +256,12 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
             return existing
     packed = png.encode(pixels)
     height, width, _ = pixels.shape
-    made = images.new(name, width, height, alpha=True)
+    image = images.new(name, width, height, alpha=True)
     # A packed file is lossless, and Blender decodes it only when the pixels are needed.
-    made.pack(data=packed, data_len=len(packed))
-    made.source = "FILE"
-    made[CONTENT], made[PACKED] = content, _packed_of(made)
-    return made
+    image.pack(data=packed, data_len=len(packed))
+    image.source = "FILE"
+    image[CONTENT], image[PACKED] = content, _packed_of(image)
+    return image
 
 
 def gather_pixels(image: Any) -> NDArray[np.uint8]:
@@ -310,6 +310,6 @@ def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.
     for path, pixels in zip(paths, pictures, strict=True):
         files.write_atomically(path, png.encode(pixels), tidy=path == paths[0])
     images: Any = bpy.data.images
-    made = images.load(str(paths[0]), check_existing=True)
-    made.source = "SEQUENCE"
-    return made
+    result = images.load(str(paths[0]), check_existing=True)
+    result.source = "SEQUENCE"
+    return result

@@ -81,9 +81,9 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
         given = mesh.normals[corners]
         _set_normals(data, given, corners)
         keep_normals(data, given, mesh.name, report)
-    shown: Any = bpy.data.objects.new(mesh.name, data)
-    attributes.build_vertex_groups(shown, mesh)
-    return shown
+    obj: Any = bpy.data.objects.new(mesh.name, data)
+    attributes.build_vertex_groups(obj, mesh)
+    return obj
 
 
 def _without_invalid_faces(mesh: Mesh, report: Report) -> Mesh:
@@ -96,8 +96,8 @@ def _without_invalid_faces(mesh: Mesh, report: Report) -> Mesh:
     report.warn(say(words, int((~valid).sum())), mesh.name)
     index = None if mesh.material_index is None else mesh.material_index[valid]
     kept = {
-        name: replace(found, values=found.values[valid]) if found.domain is Domain.FACE else found
-        for name, found in mesh.attributes.items()
+        name: replace(attribute, values=attribute.values[valid]) if attribute.domain is Domain.FACE else attribute
+        for name, attribute in mesh.attributes.items()
     }
     return replace(mesh, triangles=triangles[valid], material_index=index, attributes=kept)
 
@@ -120,8 +120,8 @@ def _add_values(
     data: typed.Mesh, mesh: Mesh | PolygonMesh, materials: Sequence[Any], faces: NDArray[np.bool_] | None = None
 ) -> None:
     """Add materials, those of faces, and attributes; ``faces``: which of the mesh's faces were added, None for all."""
-    for one in materials:
-        data.materials.append(one)
+    for used_material in materials:
+        data.materials.append(used_material)
     given = dict(mesh.attributes)
     if mesh.material_index is not None and mesh.material_index.any():
         given["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
@@ -143,16 +143,16 @@ def keep_normals(data: typed.Mesh, given: NDArray[np.float32], name: str, report
     """Store the original normals (corners, 3) and those that Blender made of them, if Blender cannot store them
     exactly.
     """
-    shown, exact = corner_normals(data)
+    normals, exact = corner_normals(data)
     if exact:
         return
-    for attribute, values in ((GIVEN_NORMAL, given), (SHOWN_NORMAL, shown)):
+    for attribute, values in ((GIVEN_NORMAL, given), (SHOWN_NORMAL, normals)):
         kept = data.attributes.new(attribute, "FLOAT_VECTOR", "CORNER")
         kept.data.foreach_set("vector", np.ascontiguousarray(values, np.float32).ravel())
     with np.errstate(over="ignore", invalid="ignore"):  # normals of damaged files
         length = np.linalg.norm(given, axis=1, keepdims=True)
-        unit = np.divide(given, length, out=shown.copy(), where=length > 0)
-        far = int((np.abs(unit - shown).max(axis=1) > VISIBLE_DIFFERENCE).sum())
+        unit = np.divide(given, length, out=normals.copy(), where=length > 0)
+        far = int((np.abs(unit - normals).max(axis=1) > VISIBLE_DIFFERENCE).sum())
     if far:
         words = "this Blender cannot show {:# normal|# normals} exactly (4.5 and later can); kept unchanged"
         report.note(say(words, far), name)
@@ -173,11 +173,11 @@ class Gathered:
     exact_normals: bool
 
 
-def gather(shown: Object, evaluated: Any = None) -> Gathered:
+def gather(obj: Object, evaluated: Any = None) -> Gathered:
     """Read an object's mesh in local space; polygons are triangulated. Normals are those that Blender shows; unedited
     custom normals have their original values. ``evaluated``: a mesh to read instead, the result of modifiers.
     """
-    with outside_edit_mode(shown, evaluated) as data:
+    with outside_edit_mode(obj, evaluated) as data:
         positions = positions_of(data)
         triangles, faces = triangles_of(data)
         corners = corner_vertices(data)
@@ -190,13 +190,13 @@ def gather(shown: Object, evaluated: Any = None) -> Gathered:
         cut = reinserted(split.vertex[triangles], folded[:, 0], folded[:, 1:4])
         cut_index = reinserted(index[faces], folded[:, 0], folded[:, 4])
         mesh = Mesh(
-            shown.name,
+            obj.name,
             positions[split.source],
             cut,
             _vertex_values(data, normals, split, LOOSE_NORMAL),
             None if uvs is None else _vertex_values(data, uvs, split, LOOSE_UV),
-            *attributes.gather_groups(shown, data, split.source[len(positions) :]),
-            [material.gather(used) for used in material.materials_of(shown, data)],
+            *attributes.gather_groups(obj, data, split.source[len(positions) :]),
+            [material.gather(used) for used in material.materials_of(obj, data)],
             cut_index if len(data.materials) else None,
         )
     return Gathered(mesh, exact)
@@ -207,17 +207,17 @@ def corner_normals(data: typed.Mesh, *, evaluated: bool = False) -> tuple[NDArra
 
     ``evaluated``: modifiers made the mesh, and copied the stored normals as if they were any attribute.
     """
-    shown = column(data.corner_normals, "vector", len(data.loops), 3)
+    normals = column(data.corner_normals, "vector", len(data.loops), 3)
     if evaluated:
-        return shown, False
+        return normals, False
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
         return exact, True
     given, shown_then = _vectors_of_corners(data, GIVEN_NORMAL), _vectors_of_corners(data, SHOWN_NORMAL)
     if given is None or shown_then is None:
-        return shown, False
-    same = (np.abs(shown - shown_then) <= SAME_NORMAL).all(axis=1, keepdims=True)
-    return np.where(same, given, shown), True
+        return normals, False
+    same = (np.abs(normals - shown_then) <= SAME_NORMAL).all(axis=1, keepdims=True)
+    return np.where(same, given, normals), True
 
 
 def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) -> bool:
@@ -231,14 +231,16 @@ def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) ->
         return True
     if not data.has_custom_normals:
         return False
-    shown = column(data.corner_normals, "vector", len(data.loops), 3)
-    if (np.abs(shown - given) <= VISIBLE_DIFFERENCE).all():
+    normals = column(data.corner_normals, "vector", len(data.loops), 3)
+    if (np.abs(normals - given) <= VISIBLE_DIFFERENCE).all():
         return True
     # Angles cannot store every normal exactly: compare with what Blender makes of the given normals.
     again = data.copy()
     try:
         again.normals_split_custom_set(given)
-        return bool((np.abs(shown - column(again.corner_normals, "vector", len(given), 3)) <= VISIBLE_DIFFERENCE).all())
+        return bool(
+            (np.abs(normals - column(again.corner_normals, "vector", len(given), 3)) <= VISIBLE_DIFFERENCE).all()
+        )
     finally:
         bpy.data.meshes.remove(again)
 
@@ -280,14 +282,14 @@ class Shape:
 
 
 def gather_shape(
-    shown: Object, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
+    obj: Object, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
 ) -> Shape:
     """Read vertices, triangles, Blender's material slots and those of the ``wanted`` attributes that exist.
 
     Nothing is split or computed, so it is fast for a million faces. ``evaluated``: a mesh to read instead, such as the
     result of modifiers; ``textured``: also read materials and texture coordinates.
     """
-    with outside_edit_mode(shown, evaluated) as data:
+    with outside_edit_mode(obj, evaluated) as data:
         positions = positions_of(data)
         corners = corner_vertices(data)
         cut, faces = triangles_of(data)
@@ -297,29 +299,31 @@ def gather_shape(
         if lost:
             words = "{0:# triangle|# triangles} without area {0:is|are} left out because the mesh has changed"
             problem = say(words, lost)
-            report.warn(problem, shown.name)
-        places = folded[:, 0]
+            report.warn(problem, obj.name)
+        indices = folded[:, 0]
         index = material_indices(data)
         mesh = Mesh(
-            shown.name,
+            obj.name,
             positions,
-            reinserted(corners.reshape(-1, 3) if all_triangles else corners[cut], places, folded[:, 1:4]),
-            material_index=reinserted(index if all_triangles else index[faces], places, folded[:, 4]),
+            reinserted(corners.reshape(-1, 3) if all_triangles else corners[cut], indices, folded[:, 1:4]),
+            material_index=reinserted(index if all_triangles else index[faces], indices, folded[:, 4]),
         )
         mesh.attributes = attributes.gather_all(data, wanted, None if all_triangles else faces)
-        for name, one in mesh.attributes.items() if len(places) else ():
-            if one.domain is Domain.FACE:
-                kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(one.values.dtype)
-                mesh.attributes[name] = Attribute(Domain.FACE, reinserted(one.values, places, kept if len(kept) else 0))
+        for name, attribute in mesh.attributes.items() if len(indices) else ():
+            if attribute.domain is Domain.FACE:
+                kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(attribute.values.dtype)
+                mesh.attributes[name] = Attribute(
+                    Domain.FACE, reinserted(attribute.values, indices, kept if len(kept) else 0)
+                )
         by_corner = None
         if textured:
-            mesh.materials = [material.gather(used) for used in material.materials_of(shown, data)]
+            mesh.materials = [material.gather(used) for used in material.materials_of(obj, data)]
             mesh.material_index = mesh.material_index if mesh.materials else None
             uvs = corner_uvs(data)
             if uvs is not None:
                 mesh.uvs = _vertex_uvs(data, uvs, corners)
-                by_corner = reinserted(uvs[cut], places, mesh.uvs[folded[:, 1:4]])
-        return Shape(mesh, reinserted(faces, places, -1), by_corner)
+                by_corner = reinserted(uvs[cut], indices, mesh.uvs[folded[:, 1:4]])
+        return Shape(mesh, reinserted(faces, indices, -1), by_corner)
 
 
 def _vertex_uvs(data: typed.Mesh, uvs: NDArray[np.float32], corners: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -389,8 +393,8 @@ def _mark_sharp(data: typed.Mesh, pairs: NDArray[np.int32]) -> None:
     """Mark the edges between these pairs of vertices as sharp; pairs without an edge are ignored."""
     sharp = edges_between(data, pairs)
     if sharp.any():
-        made = data.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
-        made.data.foreach_set("value", sharp)
+        attribute = data.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
+        attribute.data.foreach_set("value", sharp)
 
 
 def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -398,8 +402,8 @@ def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool
     if not len(data.edges) or not len(pairs):
         return np.zeros(len(data.edges), np.bool_)
     edges, wanted = (
-        np.minimum(one, other).astype(np.int64) * len(data.vertices) + np.maximum(one, other)
-        for one, other in (edge_vertices(data).T, pairs.T)
+        np.minimum(first, other).astype(np.int64) * len(data.vertices) + np.maximum(first, other)
+        for first, other in (edge_vertices(data).T, pairs.T)
     )
     wanted.sort()
     result: NDArray[np.bool_] = wanted[np.minimum(np.searchsorted(wanted, edges), len(wanted) - 1)] == edges
@@ -407,17 +411,17 @@ def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool
 
 
 def gather_polygons(
-    shown: Object, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
+    obj: Object, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
 ) -> PolygonMesh:
     """Read an object's mesh in local space, with material slots and those of the ``wanted`` attributes that exist.
 
     ``evaluated``: a mesh to read instead, such as the result of modifiers. With ``normals``, vertices that Blender
     shows with several normals are split: at sharp edges, beside flat faces.
     """
-    with outside_edit_mode(shown, evaluated) as data:
+    with outside_edit_mode(obj, evaluated) as data:
         corners = corner_vertices(data)
         counts = corner_counts(data)
-        mesh = PolygonMesh(shown.name, positions_of(data), counts, corners, corner_uvs(data))
+        mesh = PolygonMesh(obj.name, positions_of(data), counts, corners, corner_uvs(data))
         mesh.material_index = material_indices(data)
         mesh.attributes = attributes.gather_all(data, wanted)
         return _with_vertex_normals(mesh, column(data.corner_normals, "vector", len(corners), 3)) if normals else mesh
@@ -461,14 +465,14 @@ def folded_faces(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
 def keep_folded(data: typed.Mesh, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
     """Store the folded faces on the mesh that is built without them, and report them."""
     report.warn(say("{:# triangle|# triangles} without area; not shown, but kept", int(folded.sum())), mesh.name)
-    places = np.flatnonzero(folded)
-    index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]
-    rows = np.concatenate([places[:, None], mesh.triangles[folded], index[:, None]], axis=1)
+    indices = np.flatnonzero(folded)
+    index = np.zeros(len(indices), np.int64) if mesh.material_index is None else mesh.material_index[folded]
+    rows = np.concatenate([indices[:, None], mesh.triangles[folded], index[:, None]], axis=1)
     data[FOLDED] = [len(mesh.positions), len(mesh.triangles), *rows.ravel().tolist()]
     data[FOLDED_VALUES] = {
-        name: np.ascontiguousarray(found.values[folded]).view(np.uint8).astype(np.int32).ravel().tolist()
-        for name, found in mesh.attributes.items()
-        if found.domain is Domain.FACE
+        name: np.ascontiguousarray(attribute.values[folded]).view(np.uint8).astype(np.int32).ravel().tolist()
+        for name, attribute in mesh.attributes.items()
+        if attribute.domain is Domain.FACE
     }
 
 
@@ -482,28 +486,28 @@ def folded_rows(data: typed.Mesh, faces: int) -> NDArray[np.int32]:
     return rows if same else rows[:0]
 
 
-def reinserted(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDArray[Any]:
-    """Return values of faces with the values ``kept`` of folded faces inserted at ``places``."""
-    if not len(places):
+def reinserted(values: NDArray[Any], indices: NDArray[np.int32], kept: Any) -> NDArray[Any]:
+    """Return values of faces with the values ``kept`` of folded faces inserted at ``indices``."""
+    if not len(indices):
         return values
-    result = np.empty((len(values) + len(places), *values.shape[1:]), values.dtype)
+    result = np.empty((len(values) + len(indices), *values.shape[1:]), values.dtype)
     others = np.ones(len(result), np.bool_)
-    others[places] = False
+    others[indices] = False
     result[others] = values
-    result[places] = kept
+    result[indices] = kept
     return result
 
 
 @contextmanager
-def outside_edit_mode(shown: Object, evaluated: Any = None) -> Iterator[typed.Mesh]:
+def outside_edit_mode(obj: Object, evaluated: Any = None) -> Iterator[typed.Mesh]:
     """Yield the object's mesh; in edit mode (also through another object that shares the mesh) a copy of its current
     state, because edited meshes do not expose their arrays. ``evaluated``: a mesh to yield instead.
     """
-    if evaluated is not None or not shown.data.is_editmode:
-        yield shown.data if evaluated is None else evaluated
+    if evaluated is not None or not obj.data.is_editmode:
+        yield obj.data if evaluated is None else evaluated
         return
-    shown.update_from_editmode()
-    copy = shown.data.copy()
+    obj.update_from_editmode()
+    copy = obj.data.copy()
     try:
         yield copy
     finally:
@@ -576,15 +580,15 @@ def corner_uvs(data: typed.Mesh) -> NDArray[np.float32] | None:
 class Offending:
     """A problem of one object (None: of the whole model), with the indices of its ``faces`` and ``vertices``."""
 
-    shown: Any
+    obj: Any
     problem: Problem
     faces: NDArray[np.int64]
     vertices: NDArray[np.int64]
 
 
-def select_elements(shown: Object, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:
+def select_elements(obj: Object, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:
     """Select only these faces or vertices of a mesh, outside edit mode."""
-    data = shown.data
+    data = obj.data
     of_vertices = np.zeros(len(data.vertices), np.bool_)
     of_vertices[vertices] = True
     of_faces = np.zeros(len(data.polygons), np.bool_)
@@ -606,5 +610,5 @@ def _select_edges(data: typed.Mesh, of_vertices: NDArray[np.bool_]) -> None:
     existing = data.attributes.get(".select_edge")
     if existing is not None:
         data.attributes.remove(existing)
-    made = data.attributes.new(".select_edge", "BOOLEAN", "EDGE")
-    made.data.foreach_set("value", of_vertices[edge_vertices(data)].all(axis=1))
+    attribute = data.attributes.new(".select_edge", "BOOLEAN", "EDGE")
+    attribute.data.foreach_set("value", of_vertices[edge_vertices(data)].all(axis=1))

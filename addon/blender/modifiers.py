@@ -24,21 +24,21 @@ NOTHING_SELECTED = "checked with its modifiers applied, so nothing is selected"
 
 
 @contextmanager
-def evaluated(context: Context, shown: Object, report: Report, *, apply: bool) -> Iterator[Any]:
+def evaluated(context: Context, obj: Object, report: Report, *, apply: bool) -> Iterator[Any]:
     """Yield the mesh with modifiers and shape keys applied; None if there are none, or without ``apply``, which warns
     of them.
     """
     if not apply:
-        warn(shown, report)
-    if not apply or not is_modified(shown):
+        warn(obj, report)
+    if not apply or not is_modified(obj):
         yield None
         return
-    if shown.mode == "EDIT":
-        shown.update_from_editmode()
-    others = [one for one in shown.modifiers if one.show_viewport and not _is_applied(one)]
-    with scope.without_modifiers(others), scope.evaluated(context, [shown]):
+    if obj.mode == "EDIT":
+        obj.update_from_editmode()
+    others = [modifier for modifier in obj.modifiers if modifier.show_viewport and not _is_applied(modifier)]
+    with scope.without_modifiers(others), scope.evaluated(context, [obj]):
         graph = context.evaluated_depsgraph_get()
-        result = shown.evaluated_get(graph)
+        result = obj.evaluated_get(graph)
         try:
             # All layers: Blender leaves out vertex groups and UV maps that nothing in the viewport needs.
             yield result.to_mesh(preserve_all_data_layers=True, depsgraph=graph)
@@ -46,34 +46,37 @@ def evaluated(context: Context, shown: Object, report: Report, *, apply: bool) -
             result.to_mesh_clear()
 
 
-def is_modified(shown: Object) -> bool:
+def is_modified(obj: Object) -> bool:
     """Return whether an object has modifiers that exports apply, or shape keys with an effect."""
-    return bool(_active_modifiers(shown) or _active_shape_keys(shown))
+    return bool(_active_modifiers(obj) or _active_shape_keys(obj))
 
 
-def is_bent(shown: Object) -> bool:
+def is_bent(obj: Object) -> bool:
     """Return whether an armature bends the mesh in the viewport."""
-    return any(one.type == "ARMATURE" and one.show_viewport and one.object is not None for one in shown.modifiers)
+    return any(
+        modifier.type == "ARMATURE" and modifier.show_viewport and modifier.object is not None
+        for modifier in obj.modifiers
+    )
 
 
-def warn(shown: Object, report: Report) -> None:
+def warn(obj: Object, report: Report) -> None:
     """Warn of modifiers and shape keys that are not applied."""
-    if active := _active_modifiers(shown):
-        report.warn(say("modifiers are not applied ({})", ", ".join(active)), shown.name)
-    if active := _active_shape_keys(shown):
-        report.warn(say("shape keys are not applied ({})", ", ".join(active)), shown.name)
+    if active := _active_modifiers(obj):
+        report.warn(say("modifiers are not applied ({})", ", ".join(active)), obj.name)
+    if active := _active_shape_keys(obj):
+        report.warn(say("shape keys are not applied ({})", ", ".join(active)), obj.name)
 
 
 def _is_applied(modifier: Any) -> bool:
     return modifier.type not in NEVER_APPLIED and not modifier.name.startswith(attributes.MASK)
 
 
-def _active_modifiers(shown: Object) -> list[str]:
-    return [one.name for one in shown.modifiers if one.show_viewport and _is_applied(one)]
+def _active_modifiers(obj: Object) -> list[str]:
+    return [modifier.name for modifier in obj.modifiers if modifier.show_viewport and _is_applied(modifier)]
 
 
-def _active_shape_keys(shown: Object) -> list[str]:
-    keys, pinned = shown.data.shape_keys, shown.active_shape_key if shown.show_only_shape_key else None
+def _active_shape_keys(obj: Object) -> list[str]:
+    keys, pinned = obj.data.shape_keys, obj.active_shape_key if obj.show_only_shape_key else None
     blocks = keys.key_blocks[1:] if keys is not None else ()
     if blocks and not keys.use_relative and pinned is None:
         return [key.name for key in blocks]  # which of them are shown, the time decides

@@ -105,11 +105,11 @@ class Playing:
 
     def scene_frames(self, action: Any, frames: NDArray[Any]) -> NDArray[np.float64]:
         """Return the frames of the scene at which Blender shows ``frames`` of ``action`` (see `frames`)."""
-        found = np.asarray(frames, np.float64)
+        result = np.asarray(frames, np.float64)
         if action is None or action != self.action or self.strip is None:
-            return found
+            return result
         rate = self.strip.scale if self.strip in self.in_step else 1.0
-        return self.strip.frame_start + (found - self.strip.action_frame_start) * rate
+        return self.strip.frame_start + (result - self.strip.action_frame_start) * rate
 
 
 def playing(rig: Object, is_base: Callable[[Any], bool] | None = None) -> Playing:
@@ -133,16 +133,16 @@ def playing(rig: Object, is_base: Callable[[Any], bool] | None = None) -> Playin
         "in_step": [strip for track, strip in own if track.name.startswith(IN_STEP)],
     }
     if controls is not None:
-        found = _bases(controls, theirs, lambda action: _moved_by(rig, action))
-        if found:
-            return _of_bases(controls, found, stack)
-    found = _bases(rig, own, lambda action: action if is_base(action) else None)
-    if not found:
-        found = _unlisted_bases(rig, own)
+        bases = _bases(controls, theirs, lambda action: _moved_by(rig, action))
+        if bases:
+            return _of_bases(controls, bases, stack)
+    bases = _bases(rig, own, lambda action: action if is_base(action) else None)
+    if not bases:
+        bases = _unlisted_bases(rig, own)
     solo = _solo(rig)
-    if solo is not None and not found:
+    if solo is not None and not bases:
         return Playing(assigned(rig), hidden_by=solo.name, **stack)
-    return _of_bases(rig, found, stack)
+    return _of_bases(rig, bases, stack)
 
 
 def plays_controls_action(rig: Object) -> bool:
@@ -155,25 +155,25 @@ def plays_controls_action(rig: Object) -> bool:
     return mine is not None and mine in played
 
 
-def _of_bases(owner: Object, found: list[tuple[Any, Any]], stack: dict[str, Any]) -> Playing:
-    layers = [assigned(owner)] if found and found[0][1] is not None and assigned(owner) is not None else []
-    if len(found) > 1:
-        return Playing(None, bases=[action for action, _ in found], layers=layers, **stack)
-    action, strip = found[0] if found else (None, None)
+def _of_bases(owner: Object, bases: list[tuple[Any, Any]], stack: dict[str, Any]) -> Playing:
+    layers = [assigned(owner)] if bases and bases[0][1] is not None and assigned(owner) is not None else []
+    if len(bases) > 1:
+        return Playing(None, bases=[action for action, _ in bases], layers=layers, **stack)
+    action, strip = bases[0] if bases else (None, None)
     return Playing(action, strip, layers=layers, **stack)
 
 
 def _bases(owner: Object, evaluated: list[tuple[Any, Any]], motion_of: Callable[[Any], Any]) -> list[tuple[Any, Any]]:
     """Return the motions that replace what is below them: each with its strip, None for the assigned action."""
     strips = [(motion_of(strip.action), strip) for _, strip in evaluated if strip.blend_type == "REPLACE"]
-    found = [(motion, strip) for motion, strip in strips if motion is not None]
+    result = [(motion, strip) for motion, strip in strips if motion is not None]
     active = _active(owner)
     mine = motion_of(active) if active is not None else None
     if mine is None:
-        return found
-    if not found or _replaces_all(owner):
+        return result
+    if not result or _replaces_all(owner):
         return [(mine, None)]
-    return [*found, (mine, None)] if owner.animation_data.action_blend_type == "REPLACE" else found
+    return [*result, (mine, None)] if owner.animation_data.action_blend_type == "REPLACE" else result
 
 
 def _unlisted_bases(rig: Object, evaluated: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -243,11 +243,11 @@ def evaluated_tracks(owner: Any) -> list[bpy.types.NlaTrack]:
     if data is None or not data.use_nla:
         return []
     solo = [track for track in data.nla_tracks if track.is_solo]
-    found = solo or [track for track in data.nla_tracks if not track.mute]
+    result = solo or [track for track in data.nla_tracks if not track.mute]
     if data.use_tweak_mode:
-        tweaked = [number for number, track in enumerate(found) if _plays(track.strips, data.action)]
-        found = found[: max(tweaked) + 1] if tweaked else found
-    return found
+        tweaked = [number for number, track in enumerate(result) if _plays(track.strips, data.action)]
+        result = result[: max(tweaked) + 1] if tweaked else result
+    return result
 
 
 CONSTRAINTS, DRIVERS, STRIPS = "active constraints", "active drivers", "NLA tracks"

@@ -45,8 +45,8 @@ def build(path: Path, name: str, slot_name: str) -> Any:
     """Create an action that moves an object along ``path``, with the path's keys and frame rate."""
     action, _, bag = compat.new_action(name, "OBJECT", slot_name)
     make = compat.curve_maker(action, bag)
-    made = [make(channel, index, "Object Transforms") for channel in (LOCATION, ROTATION) for index in range(3)]
-    curve_keys.write(made, Curves.of(list(path.channels)), path.fps)
+    targets = [make(channel, index, "Object Transforms") for channel in (LOCATION, ROTATION) for index in range(3)]
+    curve_keys.write(targets, Curves.of(list(path.channels)), path.fps)
     action.use_frame_range = True
     action.frame_start, action.frame_end = path.first, path.last
     return action
@@ -54,19 +54,19 @@ def build(path: Path, name: str, slot_name: str) -> Any:
 
 def not_shown(path: Path) -> list[str]:
     """Return descriptions of curve behaviour outside the keys that Blender shows differently from the game."""
-    found = []
+    names = []
     for curve in path.channels:
         for behaviour in {curve.before, curve.after}:
             if curve.count < 2:
                 continue
             if behaviour == Behaviour.RESET:
-                found.append("reset (the game goes to 0)")
+                names.append("reset (the game goes to 0)")
             elif behaviour in curve_keys.CYCLES and curve.keys[0, 0] != 0.0:
-                found.append("repeating of keys that do not begin at 0 (the game counts from there)")
+                names.append("repeating of keys that do not begin at 0 (the game counts from there)")
         held = curve.count > 1 and curve.interpolation[0] == Interpolation.CONSTANT
         if held and curve.before == Behaviour.LINEAR and curve.left[0, 1] != curve.keys[0, 1]:
-            found.append("a straight line before a held key (it stands still there)")
-    return sorted(set(found))
+            names.append("a straight line before a held key (it stands still there)")
+    return sorted(set(names))
 
 
 def why_sampled(owner: Any, action: Action | None) -> list[str]:
@@ -100,8 +100,10 @@ def unread(owner: Object, action: Action | None) -> tuple[list[str], list[str], 
         is_read = curve.data_path in {LOCATION, kind, *DELTAS}
         if keeps_scale_at_one(curve):
             continue
-        found = (muted if compat.is_muted(curve) else {}) if is_read else unused if curve.data_path in kinds else others
-        found[curve.data_path] = None
+        own_unread = (
+            (muted if compat.is_muted(curve) else {}) if is_read else unused if curve.data_path in kinds else others
+        )
+        own_unread[curve.data_path] = None
     return list(others), list(unused), list(muted)
 
 
@@ -136,29 +138,29 @@ def mover_range(owner: Object) -> tuple[float, float] | None:
     """Return the first and last frame in which NLA strips, parents and targets of constraints move ``owner``, or
     None.
     """
-    found: list[tuple[float, float]] = []
+    ranges: list[tuple[float, float]] = []
     movers = [owner]
-    for one in movers:  # which grows
-        for block in (one, one.data):
+    for mover in movers:  # which grows
+        for block in (mover, mover.data):
             data = getattr(block, "animation_data", None)
-            if data is None or (block is not one and one is owner):
+            if data is None or (block is not mover and mover is owner):
                 continue
-            if one is not owner and (keyed := _outer(curve for curve in _playing(data) if not curve.is_empty)):
-                found.append(keyed)
-            found += [
+            if mover is not owner and (keyed := _outer(curve for curve in _playing(data) if not curve.is_empty)):
+                ranges.append(keyed)
+            ranges += [
                 (strip.frame_start, strip.frame_end) for track in evaluated_tracks(block) for strip in track.strips
             ]
-        targets = [getattr(constraint, "target", None) for constraint in one.constraints if not constraint.mute]
+        targets = [getattr(constraint, "target", None) for constraint in mover.constraints if not constraint.mute]
         movers += [
-            above for above in dict.fromkeys((one.parent, *targets)) if above is not None and above not in movers
+            above for above in dict.fromkeys((mover.parent, *targets)) if above is not None and above not in movers
         ]
-    return (min(first for first, _ in found), max(last for _, last in found)) if found else None
+    return (min(first for first, _ in ranges), max(last for _, last in ranges)) if ranges else None
 
 
 def _outer(curves: Iterable[bpy.types.FCurve]) -> tuple[float, float] | None:
     """Return the first and last frame of F-curves, None if there are none."""
     ranges = [curve.range() for curve in curves]
-    return (min(one[0] for one in ranges), max(one[1] for one in ranges)) if ranges else None
+    return (min(span[0] for span in ranges), max(span[1] for span in ranges)) if ranges else None
 
 
 def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
@@ -170,10 +172,10 @@ def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
         unplayed = curve.is_empty and curve.data_path in current and current[curve.data_path][curve.array_index]
         if curve.data_path in current and not compat.is_muted(curve) and not unplayed:
             read[curve.data_path, curve.array_index] = curve
-    found = dict(zip(read, curve_keys.read_curves(list(read.values()), fps), strict=True))
+    keys = dict(zip(read, curve_keys.read_curves(list(read.values()), fps), strict=True))
     start, end = frame_range(owner, action)
     channels = {
-        channel: [found.get((channel, index)) or single_key(float(current[channel][index])) for index in range(3)]
+        channel: [keys.get((channel, index)) or single_key(float(current[channel][index])) for index in range(3)]
         for channel in (LOCATION, ROTATION)
     }
     return Path(name, fps, round(start), round(end), Channels(channels[LOCATION], channels[ROTATION]))
@@ -202,7 +204,10 @@ def keep_not_shown(path: Path, base: Path) -> None:
 
 def keep_muted(path: Path, base: Path, owner: Object, action: Action | None) -> None:
     """Copy the channels of muted F-curves from ``base``."""
-    channels, stored = ({LOCATION: one.channels.location, ROTATION: one.channels.rotation} for one in (path, base))
+    channels, stored = (
+        {LOCATION: motion_path.channels.location, ROTATION: motion_path.channels.rotation}
+        for motion_path in (path, base)
+    )
     for curve in compat.curves_of(action, owner):
         if curve.data_path in channels and compat.is_muted(curve):
             channels[curve.data_path][curve.array_index] = stored[curve.data_path][curve.array_index]
@@ -251,8 +256,8 @@ def sample(
         for number, frame in enumerate(played_at(sampled).tolist()):
             scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
             graph = context.evaluated_depsgraph_get()
-            shown = owner.evaluated_get(graph)
-            matrices[number], scales[number] = np.array(shown.matrix_world), _scale(shown)
+            evaluated = owner.evaluated_get(graph)
+            matrices[number], scales[number] = np.array(evaluated.matrix_world), _scale(evaluated)
             progress(number)
     rotations = _rotations(matrices[:, :3, :3], scales)
     if appended is not None:
@@ -262,11 +267,11 @@ def sample(
 
 def _between_frames(owner: Object, action: Action | None, first: int, last: int) -> Floats:
     """Return (times,) at which ``owner`` has keys between frames, and those just before the end of a held value."""
-    found = [np.empty(0)]
+    parts = [np.empty(0)]
     for read in curve_keys.read_curves(compat.curves_of(action, owner), 1.0):
         held = read.interpolation[:-1] == Interpolation.CONSTANT
-        found += [read.keys[:, 0], read.keys[1:, 0][held] - JUMP_GAP]
-    times = np.concatenate(found)
+        parts += [read.keys[:, 0], read.keys[1:, 0][held] - JUMP_GAP]
+    times = np.concatenate(parts)
     return times[(times > first) & (times < last) & (np.abs(times - np.rint(times)) > BETWEEN_FRAMES)]
 
 
@@ -317,12 +322,12 @@ def draw_curve(path: Path, name: str) -> list[Any]:
     start, end = sorted((path.first, path.last))
     times = np.linspace(start, end, min(end - start + 1, MOST_POINTS)) / path.fps
     marked = np.unique(np.concatenate([curve.keys[:, 0] for curve in path.channels.location]))
-    made = bpy.data.curves.new(f"{name} path", "CURVE")
-    made.dimensions = "3D"
-    spline = made.splines.new("POLY")
+    data = bpy.data.curves.new(f"{name} path", "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("POLY")
     spline.points.add(len(times) - 1)
     spline.points.foreach_set("co", np.c_[_positions(path, times), np.ones(len(times))].astype(np.float32).ravel())
-    drawn = [bpy.data.objects.new(made.name, made)]
+    drawn = [bpy.data.objects.new(data.name, data)]
     if not len(marked):
         return drawn
     keys: Any = bpy.data.meshes.new(f"{name} keys")
@@ -337,7 +342,7 @@ def _positions(path: Path, times: Floats) -> Floats:
 
 
 def along_curve(
-    context: Context, shown: Object, name: str, fps: float, tolerance: tuple[float, float], *, banked: bool = True
+    context: Context, obj: Object, name: str, fps: float, tolerance: tuple[float, float], *, banked: bool = True
 ) -> Path:
     """Create the path along a curve object, with as many frames as its path animation.
 
@@ -346,17 +351,17 @@ def along_curve(
     ``tolerance`` as in `sample`. Raises `WriteError` for a curve without length, with a thickness, or with more than
     one spline.
     """
-    points, tilts = _polyline(context, shown)
+    points, tilts = _polyline(context, obj)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     length = float(steps.sum())
     if len(points) < 2 or length < 1e-9:
-        raise WriteError(say("the curve {!r} has no length", shown.name), remedy="Draw at least two points")
-    first, shares = _passed_fractions(shown)
+        raise WriteError(say("the curve {!r} has no length", obj.name), remedy="Draw at least two points")
+    first, shares = _passed_fractions(obj)
     last = first + len(shares) - 1
     passed = np.concatenate(([0.0], np.cumsum(steps)))
     wanted = shares * length
     positions = np.stack([np.interp(wanted, passed, points[:, axis]) for axis in range(3)], axis=1)
-    rotations = _directions(points, passed, wanted, smooth=shown.data.splines[0].type != "POLY")
+    rotations = _directions(points, passed, wanted, smooth=obj.data.splines[0].type != "POLY")
     if banked:
         bank = np.interp(wanted, passed, tilts)
         rotations = rotations @ rotation.matrices(rotation.about_axis(1, bank))
@@ -364,10 +369,10 @@ def along_curve(
     return Path(name, fps, first, last, _fitted(times, positions, rotations, tolerance))
 
 
-def _passed_fractions(shown: Object) -> tuple[int, Floats]:
+def _passed_fractions(obj: Object) -> tuple[int, Floats]:
     """Return the first frame, and for each frame the passed fraction of the curve's length, 0 to 1."""
-    duration = max(int(shown.data.path_duration), 1)
-    data = shown.data.animation_data
+    duration = max(int(obj.data.path_duration), 1)
+    data = obj.data.animation_data
     if data is not None and data.action is not None:
         for curve in _playing(data):
             if curve.data_path == "eval_time" and not compat.is_muted(curve) and not curve.is_empty:
@@ -382,21 +387,21 @@ def _playing(data: Any) -> list[bpy.types.FCurve]:
     return compat.curves_of(data.action, data.id_data)
 
 
-def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:
+def _polyline(context: Context, obj: Object) -> tuple[Floats, Floats]:
     """Return world points (n, 3) along the only spline, at the curve's display resolution, and the tilt at each."""
-    data = shown.data
+    data = obj.data
     if data.bevel_depth or data.extrude or data.bevel_object:
         words = "the curve {!r} has a thickness"
-        raise WriteError(say(words, shown.name), remedy="Set its bevel and extrusion to 0, so that it is a line")
+        raise WriteError(say(words, obj.name), remedy="Set its bevel and extrusion to 0, so that it is a line")
     if len(data.splines) != 1:
         words = "the curve {!r} has {} pieces" if data.splines else "the curve {!r} has no pieces"
         raise WriteError(
-            say(words, shown.name, len(data.splines)),
+            say(words, obj.name, len(data.splines)),
             remedy="Keep the piece that the path follows; move the others to their own objects with Separate",
         )
     spline = data.splines[0]
-    with scope.evaluated(context, [shown]):
-        evaluated = shown.evaluated_get(context.evaluated_depsgraph_get())
+    with scope.evaluated(context, [obj]):
+        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
         mesh = evaluated.to_mesh()
         points = np.empty(3 * len(mesh.vertices), np.float32)
         mesh.vertices.foreach_get("co", points)

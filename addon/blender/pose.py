@@ -115,10 +115,10 @@ def _add_curves(action: Any, bag: Any, named: _CurveIds) -> list[Any]:
 
 
 def _write_keys(
-    action: Any, made: Sequence[Any], bones: SeveralBones, fps: float, frames: tuple[int, int]
+    action: Any, fcurves: Sequence[Any], bones: SeveralBones, fps: float, frames: tuple[int, int]
 ) -> dict[str, bytes]:
     """Write the keys of the bone curves to the new F-curves of an action; return a digest for each bone."""
-    keys = curve_keys.write(made, bones.curves, fps)
+    keys = curve_keys.write(fcurves, bones.curves, fps)
     extrapolations = np.where(curve_keys.extrapolated(bones.curves), "LINEAR", "CONSTANT").tolist()
     digests, first = {}, 0
     for bone, rows in bones.channels.items():
@@ -154,23 +154,23 @@ class PoseKeys:
 
     def __init__(
         self,
-        found: dict[str, _Bone],
+        bones: dict[str, _Bone],
         left_out: set[str],
         other_kinds: list[str],
         *,
         muted: dict[str, set[str]],
         modes: dict[str, str],
     ) -> None:
-        self._found = found
+        self._found = bones
         self.modes = modes
         self.left_out = sorted(left_out)
         self.other_kinds = other_kinds
         self.muted = muted
         self._first: dict[str, int] = {}
         curves: list[bpy.types.FCurve] = []
-        for bone, one in found.items():
+        for bone, entry in bones.items():
             self._first[bone] = len(curves)
-            curves += [curve for _, _, curve in one.rows]
+            curves += [curve for _, _, curve in entry.rows]
         self._keys = curve_keys.read(curves)
 
     @property
@@ -203,34 +203,36 @@ class PoseKeys:
         """
         if bone not in self._found:
             return BoneCurves()
-        one = self._found[bone]
-        track = BoneCurves(channel=one.channel)
-        for channel, allowed in (("location", tolerance[0]), (one.channel, tolerance[1])):
+        entry = self._found[bone]
+        track = BoneCurves(channel=entry.channel)
+        for channel, allowed in (("location", tolerance[0]), (entry.channel, tolerance[1])):
             first = self._first[bone]
-            found = {
-                index: (curve, first + place) for place, (name, index, curve) in enumerate(one.rows) if name == channel
+            sources = {
+                index: (curve, first + row_index)
+                for row_index, (name, index, curve) in enumerate(entry.rows)
+                if name == channel
             }
-            if found:
-                made = self._channel_curves(track, found, channel, fps, allowed)
-                setattr(track, "location" if channel == "location" else "rotation", made)
-        if one.held:
-            track.rotation = [single_key(value) for value in one.held]
+            if sources:
+                converted = self._channel_curves(track, sources, channel, fps, allowed)
+                setattr(track, "location" if channel == "location" else "rotation", converted)
+        if entry.held:
+            track.rotation = [single_key(value) for value in entry.held]
         return track
 
     def _channel_curves(
-        self, track: BoneCurves, found: dict[int, tuple[Any, int]], channel: str, fps: float, tolerance: float
+        self, track: BoneCurves, sources: dict[int, tuple[Any, int]], channel: str, fps: float, tolerance: float
     ) -> list[Curve]:
-        made: list[Curve] = []
+        result: list[Curve] = []
         for index in range(WIDTHS[channel]):
-            curve, place = found.get(index, (None, -1))
+            curve, row_index = sources.get(index, (None, -1))
             if curve is None:
-                made.append(single_key(1.0 if channel == QUATERNION and index == 0 else 0.0))
+                result.append(single_key(1.0 if channel == QUATERNION and index == 0 else 0.0))
             elif curve_keys.needs_sampling(curve) or not len(curve.keyframe_points):
                 track.fitted = True
-                made.append(_fit(curve, fps, tolerance))
+                result.append(_fit(curve, fps, tolerance))
             else:
-                made.append(self._keys.curve(place, curve, fps))
-        return made
+                result.append(self._keys.curve(row_index, curve, fps))
+        return result
 
 
 class PoseReader:
@@ -247,20 +249,20 @@ class PoseReader:
 
         A bone whose rotation keys are all of other types keeps its current rotation.
         """
-        found: dict[str, dict[str, dict[int, Any]]] = {}
+        channels_of_bones: dict[str, dict[str, dict[int, Any]]] = {}
         left_out = set()
         muted: dict[str, set[str]] = {}
         for curve in compat.curves_of(action, self._rig):
-            place, index = self._paths.get(curve.data_path), curve.array_index
-            if place is None or index >= WIDTHS[place[1]]:
+            bone_index, index = self._paths.get(curve.data_path), curve.array_index
+            if bone_index is None or index >= WIDTHS[bone_index[1]]:
                 if not keeps_scale_at_one(curve):
                     left_out.add(curve.data_path)
             elif compat.is_muted(curve):
-                muted.setdefault(place[0], set()).add("location" if place[1] == "location" else "rotation")
+                muted.setdefault(bone_index[0], set()).add("location" if bone_index[1] == "location" else "rotation")
             elif not curve.is_empty:
-                found.setdefault(place[0], {}).setdefault(place[1], {})[index] = curve
+                channels_of_bones.setdefault(bone_index[0], {}).setdefault(bone_index[1], {})[index] = curve
         ordered, of_other_kinds = {}, []
-        for bone, channels in found.items():
+        for bone, channels in channels_of_bones.items():
             rotation_channel = ROTATIONS.get(modes[bone], EULER)
             rows = [
                 (channel, index, channels[channel][index])

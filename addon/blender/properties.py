@@ -114,12 +114,12 @@ _evaluations = 0
 
 
 def nearest_ancestor(
-    shown: Any, fits: Callable[[Any], bool], above: Callable[[Any], Any] = lambda one: one.parent
+    obj: Any, fits: Callable[[Any], bool], above: Callable[[Any], Any] = lambda obj: obj.parent
 ) -> Any:
-    """Return ``shown`` or its nearest ancestor for which ``fits`` is true, else None; ``above`` returns the parent."""
-    while shown is not None and not fits(shown):
-        shown = above(shown)
-    return shown
+    """Return ``obj`` or its nearest ancestor for which ``fits`` is true, else None; ``above`` returns the parent."""
+    while obj is not None and not fits(obj):
+        obj = above(obj)
+    return obj
 
 
 def stamp() -> int:

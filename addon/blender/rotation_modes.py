@@ -62,13 +62,13 @@ class RotationModes:
 
         ``table``: the action's F-curves, if the caller already has them.
         """
-        found: dict[str, set[str]] = {}
+        result: dict[str, set[str]] = {}
         table = table or bone_curves.table_of(action, self._rig)
         for path in dict.fromkeys(itertools.compress(table.paths, table.played.tolist())):
             if path in self._paths:
                 bone, kind = self._paths[path]
-                found.setdefault(bone, set()).add(kind)
-        return found
+                result.setdefault(bone, set()).add(kind)
+        return result
 
     def _current_modes(self) -> dict[str, str]:
         """Return the current rotation mode of each bone."""
@@ -179,22 +179,22 @@ def angles_in_use(rig: Object, bones: Sequence[str]) -> dict[str, str]:
 def actions_stopped(rig: Object, bones: Sequence[str]) -> list[Any]:
     """Return the actions whose rotation keys stop playing if ``bones`` change to quaternions."""
     kinds = {bone: bone_curves.rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
-    found: dict[Any, None] = {}
+    own_actions: dict[Any, None] = {}
     for other in set(kinds.values()) - {"quaternion"}:
         for actions in _keyed_actions(rig, other, [bone for bone in bones if kinds[bone] == other]).values():
-            found.update(dict.fromkeys(actions))
-    return list(found)
+            own_actions.update(dict.fromkeys(actions))
+    return list(own_actions)
 
 
 def _keyed_actions(rig: Object, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
     """Return bone -> actions with keys of this rotation type, for those of ``bones`` that have such keys."""
-    found: dict[str, list[Any]] = {}
+    result: dict[str, list[Any]] = {}
     modes = RotationModes(rig)
     for action in bpy.data.actions:
         for bone, kinds in modes.kinds(action).items():
             if kind in kinds and bone in bones:
-                found.setdefault(bone, []).append(action)
-    return found
+                result.setdefault(bone, []).append(action)
+    return result
 
 
 @contextmanager

@@ -78,32 +78,32 @@ class Movers:
         ``among``: the bones to consider, by default all. ``is_new``: the action is in no file yet, so there is nothing
         that constraints and drivers could change.
         """
-        found = dict(self._by_reason)
+        by_reason = dict(self._by_reason)
         in_play = action == self.play.action
-        found[CONTROLS] = self._control_edits.bones(action, in_play=in_play)
+        by_reason[CONTROLS] = self._control_edits.bones(action, in_play=in_play)
         if self._copying and control_action(self._rig, action) is not None:
-            found[CONSTRAINTS] = found[CONSTRAINTS] | self._staying_children(found[CONSTRAINTS])
+            by_reason[CONSTRAINTS] = by_reason[CONSTRAINTS] | self._staying_children(by_reason[CONSTRAINTS])
         if in_play:
-            found[STRIPS] = self._moved_by_strips()
+            by_reason[STRIPS] = self._moved_by_strips()
             if self.play.blends_controls and self.play.is_layered:
-                found[CONTROLS] = self._copying
+                by_reason[CONTROLS] = self._copying
         elif not is_new and not self._has_keys_of_settings(action):
             keyed = {bone_within(path) for path in _indices(self._played_curves(action))}
-            found |= {reason: found[reason] - keyed for reason in (CONSTRAINTS, DRIVERS)}
+            by_reason |= {reason: by_reason[reason] - keyed for reason in (CONSTRAINTS, DRIVERS)}
         if among is not None:
-            found = {reason: bones & set(among) for reason, bones in found.items()}
-        return {reason: bones for reason, bones in found.items() if bones}
+            by_reason = {reason: bones & set(among) for reason, bones in by_reason.items()}
+        return {reason: bones for reason, bones in by_reason.items() if bones}
 
     def shown_keys(self, actions: Iterable[Action]) -> dict[Action, str]:
         """Return digests of the keys of those of ``actions`` that are written as they are shown, with more than their
         own keys, or as they were saved like that.
         """
-        shown = [
+        own = [
             action
             for action in actions
             if (action == self.play.action and set(self.of(action)) - {INHERITANCE}) or self.is_as_saved(action)
         ]
-        return {action: digest_of_keys(self._rig, action) for action in shown}
+        return {action: digest_of_keys(self._rig, action) for action in own}
 
     def is_as_saved(self, action: Action) -> bool:
         """Whether an action is not in play and has the keys with which it was last saved as it was shown: its motion
@@ -173,32 +173,32 @@ def _is_switch(path: str) -> bool:
 
 def _moved_with(bone: PoseBone) -> set[str]:
     """Return the bones that the constraints of a pose bone move: itself and the chains of inverse kinematics."""
-    found = {bone.name}
+    result = {bone.name}
     for constraint in bone.constraints:
         if constraint.type not in {"IK", "SPLINE_IK"}:
             continue
         above = [parent.name for parent in bone.parent_recursive]
         from_bone = constraint.type == "SPLINE_IK" or constraint.use_tail
         whole = not constraint.chain_count or bone.id_data.pose.ik_solver != "LEGACY"
-        found.update(above if whole else above[: constraint.chain_count - from_bone])
-    return found
+        result.update(above if whole else above[: constraint.chain_count - from_bone])
+    return result
 
 
 def _channels_of(strips: Iterable[Any]) -> dict[str, set[int]]:
     """Return the channels that NLA strips have keys for: data path -> indices."""
-    found: dict[str, set[int]] = {}
+    channels: dict[str, set[int]] = {}
     for strip in strips:
         for path, indices in _indices(nla.curves_of_strip(strip)).items():
             # Strips blend all components of a quaternion together.
-            found.setdefault(path, set()).update(range(4) if path.endswith(_QUATERNION) else indices)
-    return found
+            channels.setdefault(path, set()).update(range(4) if path.endswith(_QUATERNION) else indices)
+    return channels
 
 
 def _indices(curves: Iterable[bpy.types.FCurve]) -> dict[str, set[int]]:
-    found: dict[str, set[int]] = {}
+    result: dict[str, set[int]] = {}
     for curve in curves:
-        found.setdefault(curve.data_path, set()).add(curve.array_index)
-    return found
+        result.setdefault(curve.data_path, set()).add(curve.array_index)
+    return result
 
 
 class Sampler:
@@ -279,14 +279,16 @@ class Sampler:
 def unmoved(rig: Object) -> Iterator[None]:
     """Mute the constraints of the bones of ``rig``, except links and pins, and its drivers; all are restored."""
     drivers = rig.animation_data.drivers if rig.animation_data is not None else ()
-    muted = [one for bone in rig.pose.bones for one in moving(bone)] + [curve for curve in drivers if not curve.mute]
+    muted = [existing for bone in rig.pose.bones for existing in moving(bone)] + [
+        curve for curve in drivers if not curve.mute
+    ]
     try:
-        for one in muted:
-            one.mute = True
+        for constraint in muted:
+            constraint.mute = True
         yield
     finally:
-        for one in muted:
-            one.mute = False
+        for constraint in muted:
+            constraint.mute = False
 
 
 REST_TOLERANCE = 1e-6
@@ -371,15 +373,15 @@ class ShownActions:
             "controls were deleted that these bones follow, which are exported where Blender shows them now; undo "
             "that, or choose Remove Control Rig for the bones' own keys"
         )
-        found = self._of_deleted_controls
-        if not found:
+        deleted = self._of_deleted_controls
+        if not deleted:
             words = (
                 "controls were deleted that have keys; the bones that they moved are exported where Blender shows them "
                 "now; undo that, or choose Remove Control Rig for the bones' own keys"
             )
-            found = deleted_controls(self._rig, action)
-        if found:
-            self._report.warn(words, say("{}: {}", self._rig.name, listed(found)))
+            deleted = deleted_controls(self._rig, action)
+        if deleted:
+            self._report.warn(words, say("{}: {}", self._rig.name, listed(deleted)))
             self._has_warned_of_controls = True
 
     def _warn_of_slot(self, action: Action) -> None:
@@ -400,7 +402,7 @@ def is_hidden(rig: Object) -> bool:
 
 def layer_times(play: nla.Playing) -> NDArray[np.float64]:
     """Return (times,) the sorted frames of the scene on which layers of the motion in play have keys, begin or end."""
-    found: list[NDArray[Any]] = [np.empty(0)]
+    own_times: list[NDArray[Any]] = [np.empty(0)]
     for strip in (*play.strips, *play.controls_strips):
         if strip == play.strip:
             continue
@@ -409,9 +411,9 @@ def layer_times(play: nla.Playing) -> NDArray[np.float64]:
         times = times[(times >= 0.0) & (times <= length)]
         starts = np.arange(int(np.ceil(strip.repeat)))[:, None] * length
         played_at = strip.frame_start + strip.scale * (starts + times).ravel()
-        found += [played_at[played_at <= strip.frame_end], np.array([strip.frame_start, strip.frame_end])]
-    found += [key_times(bag.fcurves) for layer in play.layers for bag in compat.all_curve_bags(layer)]
-    return np.unique(np.concatenate(found).astype(np.float32)).astype(np.float64)
+        own_times += [played_at[played_at <= strip.frame_end], np.array([strip.frame_start, strip.frame_end])]
+    own_times += [key_times(bag.fcurves) for layer in play.layers for bag in compat.all_curve_bags(layer)]
+    return np.unique(np.concatenate(own_times).astype(np.float32)).astype(np.float64)
 
 
 def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]) -> list[str]:
@@ -423,7 +425,7 @@ def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]
     for curve in compat.curves_of(action, rig):
         if not curve.is_empty:
             keyed.setdefault(curve.data_path, set()).add(curve.array_index)
-    found = []
+    result = []
     for bone in rig.pose.bones:
         kind = rotation_kind(modes[bone.name])
         for channel in ("location", f"rotation_{kind}", "scale"):
@@ -432,9 +434,9 @@ def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]
             free = [index for index in range(len(_REST[channel])) if index not in keyed.get(_path(bone, channel), ())]
             values = np.array(getattr(bone, channel))[free]
             if free and np.abs(values - np.array(_REST[channel])[free]).max() > REST_TOLERANCE:
-                found.append(bone.name)
+                result.append(bone.name)
                 break
-    return found
+    return result
 
 
 def _path(bone: PoseBone, channel: str) -> str:

@@ -61,8 +61,8 @@ def editing_armature(context: Context, rig: Object) -> Iterator[bpy.types.Armatu
     scratch.objects.link(rig)
     with object_mode(context), kept_selection(context):
         # Selected armatures would enter edit mode as well, and Blender would rebuild their bones.
-        for shown in objects_of(layer):
-            shown.select_set(False)
+        for obj in objects_of(layer):
+            obj.select_set(False)
         layer.objects.active = rig
         set_mode("EDIT")
         try:
@@ -116,12 +116,12 @@ def kept_selection(context: Context) -> Iterator[None]:
     """Restore the active object and the selection afterwards."""
     layer = context.view_layer
     active = layer.objects.active
-    selected = [shown for shown in objects_of(layer) if shown.select_get()]
+    selected = [target for target in objects_of(layer) if target.select_get()]
     try:
         yield
     finally:
-        for shown in objects_of(layer):
-            shown.select_set(shown in selected)
+        for obj in objects_of(layer):
+            obj.select_set(obj in selected)
         layer.objects.active = active
 
 
@@ -205,10 +205,10 @@ def kept_pose(rig: Object) -> Iterator[None]:
 
 def _channels(rig: Object) -> dict[str, NDArray[np.float32]]:
     bones = rig.pose.bones
-    found = {name: np.empty(len(bones) * width, np.float32) for name, width in _POSE_CHANNELS.items()}
-    for name, values in found.items():
+    result = {name: np.empty(len(bones) * width, np.float32) for name, width in _POSE_CHANNELS.items()}
+    for name, values in result.items():
         bones.foreach_get(name, values)
-    return found
+    return result
 
 
 @contextmanager
@@ -281,12 +281,12 @@ def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
 def without_modifiers(enabled: Sequence[Any]) -> Iterator[None]:
     """Disable these modifiers, which are enabled, inside the ``with`` block."""
     try:
-        for one in enabled:
-            one.show_viewport = False
+        for modifier in enabled:
+            modifier.show_viewport = False
         yield
     finally:
-        for one in enabled:
-            one.show_viewport = True
+        for modifier in enabled:
+            modifier.show_viewport = True
 
 
 @contextmanager
@@ -299,23 +299,23 @@ def only_evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]
     with kept_selection(context), evaluated(context, owners):
         hidden = []
         try:
-            for shown in list(context.scene.objects):
-                if shown not in needed and not shown.hide_viewport and _can_be_hidden(shown):
-                    shown.hide_viewport = True
-                    hidden.append(shown)
+            for obj in list(context.scene.objects):
+                if obj not in needed and not obj.hide_viewport and _can_be_hidden(obj):
+                    obj.hide_viewport = True
+                    hidden.append(obj)
             yield
         finally:
-            for shown in hidden:
-                shown.hide_viewport = False
+            for obj in hidden:
+                obj.hide_viewport = False
             if hidden:
                 context.view_layer.update()  # needed before they can be selected again
 
 
-def _can_be_hidden(shown: Object) -> bool:
+def _can_be_hidden(obj: Object) -> bool:
     """Whether an object affects others only through references to it, so that hiding it is safe and is not an edit."""
-    simulates = shown.rigid_body is not None or (shown.field is not None and shown.field.type != "NONE")
-    collides = any(modifier.type == "COLLISION" for modifier in shown.modifiers)
-    return shown.mode == "OBJECT" and not simulates and not collides
+    simulates = obj.rigid_body is not None or (obj.field is not None and obj.field.type != "NONE")
+    collides = any(modifier.type == "COLLISION" for modifier in obj.modifiers)
+    return obj.mode == "OBJECT" and not simulates and not collides
 
 
 def _with_dependencies(owners: Iterable[Object]) -> set[Any]:
@@ -327,14 +327,14 @@ def _with_dependencies(owners: Iterable[Object]) -> set[Any]:
     for used, users in data.user_map().items():
         for user in users:
             uses.setdefault(user, []).append(used)
-    found: set[Any] = set()
+    result: set[Any] = set()
     waiting = list(owners)
     while waiting:
         block = waiting.pop()
-        if block not in found and not isinstance(block, _NOT_FOLLOWED):
-            found.add(block)
+        if block not in result and not isinstance(block, _NOT_FOLLOWED):
+            result.add(block)
             waiting += uses.get(block, ())
-    return found
+    return result
 
 
 @contextmanager
@@ -416,7 +416,7 @@ class _FileState:
         layer = context.view_layer
         self._known_ids = {kind: _identities(blocks) for kind, blocks in _id_collections()}
         self._active = _identity(layer.objects.active)
-        self._selected = {shown.session_uid for shown in objects_of(layer) if shown.select_get()}
+        self._selected = {obj.session_uid for obj in objects_of(layer) if obj.select_get()}
         self._playing = [
             _ObjectState(owner)
             for owner in bpy.data.objects
@@ -432,8 +432,8 @@ class _FileState:
             [block for kind, blocks in _id_collections() for block in _new(blocks, self._known_ids[kind])]
         )
         layer = context.view_layer
-        for shown in objects_of(layer):
-            shown.select_set(shown.session_uid in self._selected)
+        for obj in objects_of(layer):
+            obj.select_set(obj.session_uid in self._selected)
         layer.objects.active = objects.get(self._active)
 
 
@@ -445,15 +445,15 @@ def _id_collections() -> Iterator[tuple[str, Any]]:
 
 def _identities(blocks: Any) -> NDArray[np.uint32]:
     """Return (data-blocks,) the session id of each, which is unique in this session."""
-    found = np.empty(len(blocks), np.uint32)
-    blocks.foreach_get("session_uid", found)
-    return found
+    result = np.empty(len(blocks), np.uint32)
+    blocks.foreach_get("session_uid", result)
+    return result
 
 
 def _new(blocks: Any, known: NDArray[np.uint32]) -> list[Action | Object]:
     new = np.flatnonzero(~np.isin(_identities(blocks), known))
     everything = list(blocks) if len(new) else []
-    return [everything[place] for place in new]
+    return [everything[index] for index in new]
 
 
 def _identity(block: bpy.types.ID | None) -> int:
@@ -485,7 +485,7 @@ class _ObjectState:
             for track in list(data.nla_tracks)[self._tracks :]:
                 data.nla_tracks.remove(track)
             if _identity(data.action) != self._action:
-                action: Any = next((one for one in bpy.data.actions if one.session_uid == self._action), None)
+                action: Any = next((action for action in bpy.data.actions if action.session_uid == self._action), None)
                 slots = action.slots if action is not None and compat.SLOTTED else ()
                 compat.assign(owner, action, next((slot for slot in slots if slot.handle == self._slot), None))
         for name, value in self._own.items():
@@ -503,12 +503,12 @@ def _comparable(value: Any) -> Any:
 def _pose(owner: Object) -> dict[str, NDArray[Any]]:
     """Return the transform channels of an object's pose bones, each as a flat array."""
     bones: Any = owner.pose.bones if owner.pose is not None else ()
-    found: dict[str, NDArray[Any]] = {}
+    result: dict[str, NDArray[Any]] = {}
     for name, (kind, width) in _CHANNELS.items():
-        found[name] = np.empty(width * len(bones), kind)
+        result[name] = np.empty(width * len(bones), kind)
         if len(bones):
-            bones.foreach_get(name, found[name])
-    return found
+            bones.foreach_get(name, result[name])
+    return result
 
 
 def target_collection(context: Context, report: Report, name: str = "") -> bpy.types.Collection:
@@ -528,14 +528,14 @@ def target_collection(context: Context, report: Report, name: str = "") -> bpy.t
         usable = inner
     if not name:
         return usable.collection
-    made = bpy.data.collections.new(name)
-    usable.collection.children.link(made)
-    return made
+    collection = bpy.data.collections.new(name)
+    usable.collection.children.link(collection)
+    return collection
 
 
 def exclude(context: Context, collections: Sequence[bpy.types.Collection]) -> None:
     """Exclude collections from the view layer, like their check boxes in the outliner."""
-    wanted = {made.session_uid for made in collections}
+    wanted = {collection.session_uid for collection in collections}
     waiting = list(context.view_layer.layer_collection.children) if wanted else []
     while waiting:
         layer = waiting.pop()
@@ -563,8 +563,8 @@ def make_current(context: Context, objects: Sequence[Object], active: bpy.types.
     layer = context.view_layer
     if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
-    for shown in objects_of(layer):
-        shown.select_set(False)
-    for shown in objects:
-        shown.select_set(True)
+    for obj in objects_of(layer):
+        obj.select_set(False)
+    for obj in objects:
+        obj.select_set(True)
     layer.objects.active = active

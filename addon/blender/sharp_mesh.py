@@ -82,7 +82,7 @@ def sharp_of(data: Mesh, name: str = "sharp_edge") -> NDArray[np.bool_]:
 
 
 def gather(
-    shown: Object, wanted: attributes.Wanted, evaluated: Any = None, *, most_corners: int = 3
+    obj: Object, wanted: attributes.Wanted, evaluated: Any = None, *, most_corners: int = 3
 ) -> tuple[PolygonMesh, NDArray[np.int32]]:
     """Read an object's own mesh in local space, with all UV maps and normals of corners, sharp edges and weights.
 
@@ -90,24 +90,24 @@ def gather(
     are cut into triangles. Materials have Blender's names; all edges of flat faces are sharp. Reads those of the
     ``wanted`` attributes that exist. Also returns (faces,) the polygon that each face is, or is part of.
     """
-    with outside_edit_mode(shown, evaluated) as data:
+    with outside_edit_mode(obj, evaluated) as data:
         flat, counts, faces = _faces_of(data, most_corners)
         corners = corner_vertices(data)
         uvs = corner_uvs(data)
         normals, _ = corner_normals(data, evaluated=evaluated is not None)
         mesh = PolygonMesh(
-            shown.name,
+            obj.name,
             positions_of(data),
             counts,
             corners[flat],
             None if uvs is None else uvs[flat],
-            materials=[material.gather(used) for used in material.materials_of(shown, data)],
+            materials=[material.gather(used) for used in material.materials_of(obj, data)],
             material_index=material_indices(data)[faces],
             corner_normals=normals[flat],
         )
         further = [layer for layer in data.uv_layers if not layer.active_render]
-        mesh.more_uvs = {one.name: column(one.uv, "vector", len(data.loops), 2)[flat] for one in further}
-        mesh.groups, mesh.weights = attributes.gather_groups(shown, data, np.zeros(0, np.int32))
+        mesh.more_uvs = {layer.name: column(layer.uv, "vector", len(data.loops), 2)[flat] for layer in further}
+        mesh.groups, mesh.weights = attributes.gather_groups(obj, data, np.zeros(0, np.int32))
         mesh.sharp_edges = _sharp_pairs(data, mesh, faces)
         mesh.attributes = attributes.gather_all(data, wanted, faces)
     return mesh, faces

@@ -168,20 +168,20 @@ def world_matrix(obj: Object) -> Floats:
     Blender does not evaluate such objects: their `matrix_world` is that of the last time they were shown, and after a
     .blend file was opened the identity. Where `channel_matrix` has none, `scope.evaluated` has to show them.
     """
-    found = channel_matrix(obj)
-    return np.array(obj.matrix_world, np.float64) if found is None else found
+    matrix = channel_matrix(obj)
+    return np.array(obj.matrix_world, np.float64) if matrix is None else matrix
 
 
 def sample(context: Context, objects: Sequence[Object], frames: NDArray[np.int64]) -> dict[Any, Floats]:
     """Return (frames, 4, 4) the evaluated world matrices of objects. The scene is restored afterwards."""
-    found = {shown: np.empty((len(frames), 4, 4)) for shown in objects}
+    result = {target: np.empty((len(frames), 4, 4)) for target in objects}
     with scope.only_evaluated(context, objects), scope.kept_frame(context) as scene:
         for number, frame in enumerate(frames.tolist()):
             scene.frame_set(frame)
             graph = context.evaluated_depsgraph_get()
-            for shown, places in found.items():
-                places[number] = np.array(shown.evaluated_get(graph).matrix_world)
-    return found
+            for obj, indices in result.items():
+                indices[number] = np.array(obj.evaluated_get(graph).matrix_world)
+    return result
 
 
 def write_tracks(

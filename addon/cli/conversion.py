@@ -177,39 +177,39 @@ def convert(task: Task) -> Outcome:
 
 
 def _convert_one(task: Task, outcome: Outcome) -> None:
-    data, found, document, report = opened(task.file)
+    data, source, document, report = opened(task.file)
     outcome.complaints += [f"{task.file}: {line}" for line in Report(report.warnings).lines()]
     findings = Report()
-    rendering = _into_model(task, found) if task.to == MODEL else found.renderings.get(task.to)
+    rendering = _into_model(task, source) if task.to == MODEL else source.renderings.get(task.to)
     if rendering is not None and task.to == GAME_MODEL:
-        rendering = found.game_model(Path(task.file).name, task.making)
+        rendering = source.game_model(Path(task.file).name, task.making)
     if rendering is not None:
         _render(task, rendering, document, findings, outcome)
         return
-    conversion = _conversion(task, found, findings)
+    conversion = _conversion(task, source, findings)
     output = task.output if task.output is not None else task.file
     if task.output is not None:
         refuse_same_file(output, task.file, "converted")
-    converted = found.module.write(conversion(document, findings))
+    converted = source.module.write(conversion(document, findings))
     outcome.lines += findings.lines()
     if task.output is None and converted == data:
         outcome.lines.append(f"{output}: no changes, file not written")
         return
-    save(output, converted, found.module.read, outcome.complaints.append, backup=task.backup)
-    outcome.lines.append(f"{output}: {found.name} {task.to}, {len(converted)} bytes (from {len(data)})")
+    save(output, converted, source.module.read, outcome.complaints.append, backup=task.backup)
+    outcome.lines.append(f"{output}: {source.name} {task.to}, {len(converted)} bytes (from {len(data)})")
 
 
-def _conversion(task: Task, found: Format, findings: Report) -> Callable[[Any, Report], Any]:
-    conversion = found.conversions.get(task.to)
+def _conversion(task: Task, source: Format, findings: Report) -> Callable[[Any, Report], Any]:
+    conversion = source.conversions.get(task.to)
     if conversion is not None:
         return conversion
-    convert_along = found.along_skeleton.get(task.to)
+    convert_along = source.along_skeleton.get(task.to)
     if convert_along is not None:
         hierarchy = _chosen_hierarchy(task.file, task.model_cfg, task.skeleton, findings)
         return lambda document, report: convert_along(document, hierarchy, report)
-    known = ", ".join((*found.conversions, *found.along_skeleton, *found.renderings))
+    known = ", ".join((*source.conversions, *source.along_skeleton, *source.renderings))
     raise WriteError(
-        f"{found.title} ({found.name}) cannot be converted to {task.to!r}",
+        f"{source.title} ({source.name}) cannot be converted to {task.to!r}",
         file=task.file,
         remedy=f"Known: {known}" if known else "This format has one version",
     )
@@ -226,11 +226,11 @@ def _chosen_hierarchy(file: str, cfg: str | None, name: str | None, report: Repo
             raise WriteError(f"there is no built-in skeleton {name!r}", remedy=f"Known: {', '.join(BUILT_IN)}")
         return BUILT_IN[name] if name is not None else None
     config = model_cfg.read(read_file(cfg), cfg, report)
-    with_bones = [found for found in config.skeletons.values() if found.parents]
-    found = config.skeleton(name) if name is not None else config.skeleton_of(PurePath(file).stem)
-    if found is None and name is None and len(with_bones) == 1:
-        found = with_bones[0]
-    if found is None:
+    with_bones = [skeleton for skeleton in config.skeletons.values() if skeleton.parents]
+    result = config.skeleton(name) if name is not None else config.skeleton_of(PurePath(file).stem)
+    if result is None and name is None and len(with_bones) == 1:
+        result = with_bones[0]
+    if result is None:
         names_found = ", ".join(skeleton.name for skeleton in with_bones)
         problem = f"there is no skeleton {name!r}" if name is not None else "the file has several skeletons"
         remedy = (
@@ -239,14 +239,14 @@ def _chosen_hierarchy(file: str, cfg: str | None, name: str | None, report: Repo
             else "The file describes no skeleton: give another"
         )
         raise WriteError(problem, file=cfg, remedy=remedy)
-    return found
+    return result
 
 
-def _into_model(task: Task, found: Format) -> Callable[[Any, Report], list[bytes]]:
+def _into_model(task: Task, source: Format) -> Callable[[Any, Report], list[bytes]]:
     """Return the function that writes the motions of a file into the model given with --model."""
-    into = found.into_model
+    into = source.into_model
     if into is None:
-        raise WriteError(f"{found.title} ({found.name}) holds no motions of X-Ray", remedy="Choose a motion file")
+        raise WriteError(f"{source.title} ({source.name}) holds no motions of X-Ray", remedy="Choose a motion file")
     if task.model is None:
         raise WriteError("motions are written into a model", remedy="Name an .object with --model")
     _, kind, target, read = opened(task.model)

@@ -79,17 +79,17 @@ def _add_parameters(action: argparse.ArgumentParser) -> None:
     known = ", ".join(FLAGS)
     action.add_argument("--flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help=f"set it ({known})")
     action.add_argument("--no-flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help="clear it")
-    place = action.add_mutually_exclusive_group()
-    place.add_argument("--part", metavar="PART", help="the bone part it plays on, by name; 'all' for all")
-    place.add_argument("--bone", type=int, metavar="INDEX", help="for an FX: the bone's index in the model")
+    group = action.add_mutually_exclusive_group()
+    group.add_argument("--part", metavar="PART", help="the bone part it plays on, by name; 'all' for all")
+    group.add_argument("--bone", type=int, metavar="INDEX", help="for an FX: the bone's index in the model")
 
 
 def _motions_of(path: str) -> Omf:
     """Return the document of an `.omf` and print what the reader reports. Raises `ReadError`."""
-    _, found, document, report = opened(path)
-    if found is not format_named("omf"):
+    _, source, document, report = opened(path)
+    if source is not format_named("omf"):
         raise ReadError(
-            f"this is not a motion file: {found.title} ({found.name})",
+            f"this is not a motion file: {source.title} ({source.name})",
             file=path,
             remedy="Choose an .omf file",
         )
@@ -140,8 +140,8 @@ def _split(chosen: argparse.Namespace) -> int:
 
 def _set(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
     timing = {field: value for field in TIMING if (value := getattr(chosen, field)) is not None}
-    place = _partition(chosen.part, motions) if chosen.part is not None else _bone(chosen.bone, motions)
-    if not timing and not chosen.flag and not chosen.no_flag and place is None:
+    rows = _partition(chosen.part, motions) if chosen.part is not None else _bone(chosen.bone, motions)
+    if not timing and not chosen.flag and not chosen.no_flag and rows is None:
         raise WriteError("no parameter is given", remedy="Name at least one, such as --speed 1.5")
     both = sorted({*chosen.flag} & {*chosen.no_flag})
     if both:
@@ -153,7 +153,7 @@ def _set(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
             timing=timing,
             set_flags=sum({FLAGS[flag] for flag in chosen.flag}),
             clear_flags=sum({FLAGS[flag] for flag in chosen.no_flag}),
-            bone_or_part=place,
+            bone_or_part=rows,
         )
     return motions
 
@@ -181,17 +181,17 @@ def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
     """
     labels = [definition.label for definition in motions.parameters.definitions]
     lowered = {label.lower() for label in labels}
-    found: list[str] = []
+    paths: list[str] = []
     for name in wanted:
         if name.lower() in lowered or not any(sign in name for sign in "*?"):
-            found.append(name)
+            paths.append(name)
             continue
         pattern = name.lower().replace("[", "[[]")  # brackets occur in names
         matches = [label for label in labels if fnmatch.fnmatchcase(label.lower(), pattern)]
         if not matches:
             raise WriteError(f"no motion matches {name!r}", remedy="List the motions to see their names")
-        found += matches
-    return list(dict.fromkeys(found))
+        paths += matches
+    return list(dict.fromkeys(paths))
 
 
 def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Namespace, *, tell: bool = True) -> None:

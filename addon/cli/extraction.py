@@ -63,9 +63,9 @@ def _extract(chosen: argparse.Namespace) -> int:
 
 def _archive(path: str) -> hog2.Hog2:
     """Return an archive and print what the reader reports. Raises `ReadError`."""
-    _, found, archive, report = opened(path)
-    if found is not format_named("hog2"):
-        raise ReadError(f"this is no archive, but {found.title} ({found.name})", file=path, remedy="Name an archive")
+    _, source, archive, report = opened(path)
+    if source is not format_named("hog2"):
+        raise ReadError(f"this is no archive, but {source.title} ({source.name})", file=path, remedy="Name an archive")
     for line in report.lines():
         complain(f"{path}: {line}")
     result: hog2.Hog2 = archive
@@ -87,20 +87,20 @@ def _pack(chosen: argparse.Namespace) -> int:
     contents = {name: _content(path) for name, path in by_name.items()}
     times = {name: min(max(int(path.stat().st_mtime), 0), _LAST_TIME) for name, path in by_name.items()}
     base = _archive(chosen.onto) if chosen.onto else None
-    made = hog2.new_hog2(contents, times) if base is None else hog2.with_files(base, contents, times)
-    lost = _lost(output, made) if base is None else []
+    archive = hog2.new_hog2(contents, times) if base is None else hog2.with_files(base, contents, times)
+    lost = _lost(output, archive) if base is None else []
     if lost:
         missing = f"{counted(len(lost), 'file')} that the new one does not have ({listed(lost)})"
         kept = "" if backup_of(output).exists() else "; it is kept with .bak added"
         complain(f"{output}: the old archive has {missing}{kept}. To add files to an archive, use --onto.")
-    data = hog2.write(made)
+    data = hog2.write(archive)
     if chosen.in_place and base is not None and data == hog2.write(base):
         say(f"{output}: no changes, file not written")
         return 0
     save(output, data, hog2.read, backup=chosen.backup or bool(lost))
     for name, content in contents.items() if base is not None else ():
         say(f"{_change(base, name, content)}: {name}")
-    say(f"{output}: {counted(len(made.table), 'file')}, {len(data)} bytes")
+    say(f"{output}: {counted(len(archive.table), 'file')}, {len(data)} bytes")
     return 0
 
 
@@ -109,13 +109,13 @@ def _content(path: Path) -> bytes:
     return b"" if path.is_file() and not path.stat().st_size else read_file(path)
 
 
-def _lost(output: str, made: hog2.Hog2) -> list[str]:
+def _lost(output: str, archive: hog2.Hog2) -> list[str]:
     """Return the names of the files that an archive at ``output`` has and the one that replaces it does not."""
     try:
         old = hog2.read(read_file(output), output, Report())
     except ReadError:
         return []
-    return [name for name in old.names if made.find(name) is None]
+    return [name for name in old.names if archive.find(name) is None]
 
 
 def _change(base: hog2.Hog2 | None, name: str, content: bytes) -> str:
@@ -128,18 +128,18 @@ def _change(base: hog2.Hog2 | None, name: str, content: bytes) -> str:
 
 def _files(named: Sequence[str]) -> list[Path]:
     """Return the files named, and those that lie in the folders named. Raises `ReadError` if there are none."""
-    found: list[Path] = []
+    result: list[Path] = []
     for path in map(Path, expanded(named)):
-        found += sorted(one for one in path.iterdir() if one.is_file()) if path.is_dir() else [path]
-    if not found:
+        result += sorted(path for path in path.iterdir() if path.is_file()) if path.is_dir() else [path]
+    if not result:
         raise ReadError("there is no file in it", file=named[0], remedy="Name files, or a folder that has some")
-    return found
+    return result
 
 
 def _matching(patterns: Sequence[str], archive: hog2.Hog2) -> set[int]:
     """Return the indices of the files that match. Raises `ReadError` for a pattern without a match."""
     names = [name.lower() for name in archive.names]
-    found: set[int] = set()
+    result: set[int] = set()
     for pattern in patterns:
         wanted = pattern.lower()
         # Names may contain brackets.
@@ -147,5 +147,5 @@ def _matching(patterns: Sequence[str], archive: hog2.Hog2) -> set[int]:
         matches = [n for n, name in enumerate(names) if name == wanted or fnmatch.fnmatchcase(name, glob_pattern)]
         if not matches:
             raise ReadError(f"no file in it matches {pattern!r}", file=archive.file, remedy="See their names with info")
-        found.update(matches)
-    return found
+        result.update(matches)
+    return result

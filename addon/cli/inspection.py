@@ -43,15 +43,15 @@ def _info(chosen: argparse.Namespace) -> int:
     status = 0
     for path in expanded(chosen.files):
         try:
-            data, found, document, report = opened(path)
+            data, source, document, report = opened(path)
         except ReadError as refusal:
             complain(str(refusal))
             status = TROUBLE
             continue
-        say(f"{path}: {found.title} ({found.name}), {len(data)} bytes")
-        for line in found.module.describe(document):
+        say(f"{path}: {source.title} ({source.name}), {len(data)} bytes")
+        for line in source.module.describe(document):
             say(f"  {line}")
-        for line in engine_problems(found, document):
+        for line in engine_problems(source, document):
             say(f"  problem: {line}")
         for kind, lines in (("warning", Report(report.warnings)), ("note", Report(notes=report.notes))):
             for line in lines.lines():
@@ -60,8 +60,8 @@ def _info(chosen: argparse.Namespace) -> int:
 
 
 def _dump(chosen: argparse.Namespace) -> int:
-    _, found, document, _ = opened(chosen.file)
-    for line in found.walk.dump(document):
+    _, source, document, _ = opened(chosen.file)
+    for line in source.walk.dump(document):
         say(line)
     return 0
 

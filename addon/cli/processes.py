@@ -35,14 +35,14 @@ def pool(count: int) -> Iterator[ProcessPoolExecutor]:
     """
     # "spawn" on all systems: the only method on Windows, and safe even if numpy has started threads.
     spawn = multiprocessing.get_context("spawn")
-    made = ProcessPoolExecutor(count, spawn, initializer=_leave_interrupts_to_the_parent)
+    process_pool_executor = ProcessPoolExecutor(count, spawn, initializer=_leave_interrupts_to_the_parent)
     try:
         with _interrupts_held(), contextlib.suppress(BrokenProcessPool):  # the caller's own work meets the broken pool
             for _ in range(count):
-                made.submit(os.getpid)  # starts a worker
-        yield made
+                process_pool_executor.submit(os.getpid)  # starts a worker
+        yield process_pool_executor
     finally:
-        made.shutdown(cancel_futures=True)
+        process_pool_executor.shutdown(cancel_futures=True)
 
 
 @contextlib.contextmanager

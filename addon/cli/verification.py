@@ -94,20 +94,20 @@ def _say_unread(wrong: OSError) -> None:
 
 def _files(paths: Iterator[str]) -> Iterator[str]:
     """Yield the named files and those in the named folders, in a fixed order. Raises `ReadError` for a missing path."""
-    found = False
+    has_files = False
     for path in paths:
         if not os.path.lexists(path):
             raise ReadError("there is no such file or folder", file=path, remedy="Check its name")
         if not Path(path).is_dir():
-            found = True
+            has_files = True
             yield path
             continue
         for folder, folders, names in os.walk(path, onerror=_say_unread):
             folders.sort()
             for name in sorted(names):
-                found = True
+                has_files = True
                 yield os.path.join(folder, name)  # noqa: PTH118 (a Path would drop the "./" the user wrote)
-    if not found:
+    if not has_files:
         raise ReadError("there are no files in the folders named")
 
 
@@ -121,8 +121,8 @@ def judge(file: str, deep: bool = False) -> Verdict:
     try:
         return verify(data, file, deep=deep)
     except Exception as crash:  # noqa: BLE001 (whatever the code does to one file, the others must be judged too)
-        place = traceback.extract_tb(crash.__traceback__)[-1]
-        where = f"{Path(place.filename).name}:{place.lineno}"
+        call = traceback.extract_tb(crash.__traceback__)[-1]
+        where = f"{Path(call.filename).name}:{call.lineno}"
         known = detect(file, bytes(data[:64]))
         last_line = traceback.format_exception_only(crash)[-1].strip()
         return Verdict(file, known.name if known else None, Status.CRASHED, detail=f"{last_line} ({where})")

@@ -123,11 +123,11 @@ def _cofactors(linear: Floats) -> tuple[Floats, Floats]:
 
 
 def _cofactors_of_row(linear: Floats, row: int, result: Floats) -> None:
-    one, other = linear[..., (row + 1) % 3, :, :], linear[..., (row + 2) % 3, :, :]
+    first, other = linear[..., (row + 1) % 3, :, :], linear[..., (row + 2) % 3, :, :]
     for column in range(3):
         left, right = (column + 1) % 3, (column + 2) % 3
-        np.multiply(one[..., left, :], other[..., right, :], out=result[..., column, :])
-        result[..., column, :] -= one[..., right, :] * other[..., left, :]
+        np.multiply(first[..., left, :], other[..., right, :], out=result[..., column, :])
+        result[..., column, :] -= first[..., right, :] * other[..., left, :]
 
 
 def _determinants(linear: Floats) -> Floats:
@@ -144,8 +144,8 @@ def rotations_and_scales(linear: Floats) -> tuple[Floats, Floats]:
     """
     lengths = np.sqrt(np.einsum("...ijf,...ijf->...jf", linear, linear))
     lengths[lengths == 0] = 1.0
-    turns = _nearest_rotations(linear / lengths[..., None, :, :])
-    return turns, np.einsum("...ijf,...ijf->...jf", turns, linear)
+    rotations = _nearest_rotations(linear / lengths[..., None, :, :])
+    return rotations, np.einsum("...ijf,...ijf->...jf", rotations, linear)
 
 
 def rigid(whole: Floats) -> Floats:
@@ -159,14 +159,14 @@ def distortion(whole: Floats) -> Floats:
     """(...): the largest element of MᵀM - I for the linear parts M of matrices (..., 4, 4); 0 without scale
     and shear.
     """
-    turns = whole[..., :3, :3]
-    result: Floats = np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(axis=(-2, -1))
+    rotations = whole[..., :3, :3]
+    result: Floats = np.abs(np.swapaxes(rotations, -1, -2) @ rotations - np.eye(3)).max(axis=(-2, -1))
     return result
 
 
-def largest_difference(one: Floats, other: Floats) -> Floats:
+def largest_difference(floats: Floats, other: Floats) -> Floats:
     """Return the largest difference between elements, (..., frames), of components (..., 3, 3, frames)."""
-    apart = one - other
+    apart = floats - other
     np.abs(apart, out=apart)
     # Reduced over one axis, because numpy is slow over two.
     result: Floats = apart.reshape(*apart.shape[:-3], 9, apart.shape[-1]).max(axis=-2)
@@ -182,13 +182,13 @@ def _nearest_rotations(directions: Floats) -> Floats:
     `_iterated` is used.
     """
     x, y, z = (directions[..., :, axis, :] for axis in range(3))
-    xy, xz, yz = (np.einsum("...if,...if->...f", one, other) for one, other in ((x, y), (x, z), (y, z)))
+    xy, xz, yz = (np.einsum("...if,...if->...f", first, other) for first, other in ((x, y), (x, z), (y, z)))
     skew = np.maximum(np.maximum(np.abs(xy), np.abs(xz)), np.abs(yz))
     for cosines in (xy, xz, yz):
         cosines /= 2
     result = directions.copy()
-    for column, first, one, second, other in ((0, xy, y, xz, z), (1, xy, x, yz, z), (2, xz, x, yz, y)):
-        result[..., :, column, :] -= first[..., None, :] * one + second[..., None, :] * other
+    for column, first, mine, second, other in ((0, xy, y, xz, z), (1, xy, x, yz, z), (2, xz, x, yz, y)):
+        result[..., :, column, :] -= first[..., None, :] * mine + second[..., None, :] * other
     determinant = _determinants(result)
     reflected = determinant < 0
     if reflected.any():
@@ -226,23 +226,23 @@ def _iterated(directions: Floats) -> Floats:
     return np.moveaxis(result, -1, 0)
 
 
-def quaternions(turns: Floats) -> Floats:
+def quaternions(rotations: Floats) -> Floats:
     """Return unit quaternions (..., 4, frames) wxyz, w >= 0, of rotations (..., 3, 3, frames).
 
     For angles below 120 degrees they are computed by dividing by w, otherwise by their largest component.
     """
-    result = np.empty((*turns.shape[:-3], 4, turns.shape[-1]))
+    result = np.empty((*rotations.shape[:-3], 4, rotations.shape[-1]))
     w = result[..., 0, :]
-    np.add(turns[..., 0, 0, :], turns[..., 1, 1, :], out=w)
-    w += turns[..., 2, 2, :]
+    np.add(rotations[..., 0, 0, :], rotations[..., 1, 1, :], out=w)
+    w += rotations[..., 2, 2, :]
     w += 1.0  # 4 w²; the differences below are 4 w times the others
     small_w = ~(w >= 1.0)
-    for axis, (one, other) in enumerate(((2, 1), (0, 2), (1, 0)), 1):
-        np.subtract(turns[..., one, other, :], turns[..., other, one, :], out=result[..., axis, :])
+    for axis, (first, other) in enumerate(((2, 1), (0, 2), (1, 0)), 1):
+        np.subtract(rotations[..., first, other, :], rotations[..., other, first, :], out=result[..., axis, :])
     w[small_w] = 1.0  # avoids dividing by 0 at half turns; these are replaced below
     result /= np.sqrt(np.einsum("...if,...if->...f", result, result))[..., None, :]
     if small_w.any():
-        np.moveaxis(result, -1, -2)[small_w] = rotation.from_matrices(np.moveaxis(turns, -1, -3)[small_w])
+        np.moveaxis(result, -1, -2)[small_w] = rotation.from_matrices(np.moveaxis(rotations, -1, -3)[small_w])
     return result
 
 
@@ -250,10 +250,10 @@ def rotation_matrices(quaternions: Floats) -> Floats:
     """Return rotations (..., 3, 3, frames) of unit quaternions (..., 4, frames)."""
     w, x, y, z = np.moveaxis(quaternions, -2, 0)
     result = np.empty((*quaternions.shape[:-2], 3, 3, quaternions.shape[-1]))
-    for axis, one, other in ((0, y, z), (1, x, z), (2, x, y)):
-        result[..., axis, axis, :] = 1 - 2 * (one * one + other * other)
-    for row, column, one, other, third in ((0, 1, x, y, z), (2, 0, x, z, y), (1, 2, y, z, x)):
-        even, odd = one * other, w * third
+    for axis, first, other in ((0, y, z), (1, x, z), (2, x, y)):
+        result[..., axis, axis, :] = 1 - 2 * (first * first + other * other)
+    for row, column, first, other, third in ((0, 1, x, y, z), (2, 0, x, z, y), (1, 2, y, z, x)):
+        even, odd = first * other, w * third
         result[..., row, column, :] = 2 * (even - odd)
         result[..., column, row, :] = 2 * (even + odd)
     return result

@@ -34,16 +34,16 @@ _FIELDS: dict[type, tuple[str, ...]] = {}
 NOT_FINITE = "NaN or infinite values, exported unchanged unless edited"
 
 
-def warn_not_finite(report: Report, place: str, *values: Any) -> int:
+def warn_not_finite(report: Report, where: str, *values: Any) -> int:
     """Warn if any of ``values`` contains NaN or infinite numbers, and return how many.
 
     Each of ``values`` is a number, an array, a structured array, or a dataclass, list or dict of these; only floats are
-    checked. ``place`` names the place in the file as users know it: ``vertices``, ``walk_0, timing``. The report merges
+    checked. ``where`` names the place in the file as users know it: ``vertices``, ``walk_0, timing``. The report merges
     repeated warnings.
     """
     count = count_not_finite(values)
     if count:
-        report.warn(NOT_FINITE, f"{place}: {count}")
+        report.warn(NOT_FINITE, f"{where}: {count}")
     return count
 
 
@@ -75,8 +75,8 @@ def as_in_file(held: NDArray[Any], base: NDArray[Any]) -> NDArray[np.float32]:
     """
     ours, base = np.asarray(held, np.float32), np.asarray(base, np.float32)
     limit = np.finfo(np.float32).max
-    shown = np.clip(base, -limit, limit)
-    result: NDArray[np.float32] = np.where((ours == shown) | (np.isnan(ours) & np.isnan(shown)), base, ours)
+    rounded = np.clip(base, -limit, limit)
+    result: NDArray[np.float32] = np.where((ours == rounded) | (np.isnan(ours) & np.isnan(rounded)), base, ours)
     return result
 
 
@@ -101,12 +101,12 @@ def count_not_finite(value: Any) -> int:
 
 def _fields_of(kind: type) -> tuple[str, ...]:
     """Return the fields of a dataclass that may hold floats, by their declared types; none for other types."""
-    found = _FIELDS.get(kind)
-    if found is None:
+    fields = _FIELDS.get(kind)
+    if fields is None:
         listed = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
         types = {part.name: str(part.type).removeprefix("Annotated[").partition(", ")[0] for part in listed}
-        found = _FIELDS[kind] = tuple(name for name, declared in types.items() if declared not in _WITHOUT_FLOATS)
-    return found
+        fields = _FIELDS[kind] = tuple(name for name, declared in types.items() if declared not in _WITHOUT_FLOATS)
+    return fields
 
 
 # Readers and writers --------------------------------------------------------------------------------------------------
@@ -266,9 +266,9 @@ def _find_byte(window: memoryview, value: int) -> int:
     step, start = 64, 0
     needle = bytes((value,))
     while start < len(window):
-        found = bytes(window[start : start + step]).find(needle)
-        if found >= 0:
-            return start + found
+        index = bytes(window[start : start + step]).find(needle)
+        if index >= 0:
+            return start + index
         start += step
         step *= 2
     return -1

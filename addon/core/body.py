@@ -119,11 +119,11 @@ def side_of(name: str) -> Side:
     """Return the side that a bone's name indicates."""
     lowered = name.lower()
     for pattern in (_SIDE_LETTER, _SIDE_WORD, _SIDE_IN_CZECH):
-        found = pattern.search(lowered)
-        if found is not None:
-            return Side.LEFT if found.group(found.lastindex or 0) in _LEFT else Side.RIGHT
-    found = _SIDE_OF_DOG.search(name)
-    return Side.NONE if found is None else Side.LEFT if found.group(1) == "L" else Side.RIGHT
+        match = pattern.search(lowered)
+        if match is not None:
+            return Side.LEFT if match.group(match.lastindex or 0) in _LEFT else Side.RIGHT
+    match = _SIDE_OF_DOG.search(name)
+    return Side.NONE if match is None else Side.LEFT if match.group(1) == "L" else Side.RIGHT
 
 
 @lru_cache(_MOST_NAMES)

@@ -206,10 +206,10 @@ class Changes:
         clauses = []
         if edited:
             of_nouns = Counter(part.noun for part in edited).items()
-            found = ", ".join(chosen.counted(number, noun) for noun, number in of_nouns)
+            amounts = ", ".join(chosen.counted(number, noun) for noun, number in of_nouns)
             number = sum(len(part.items) for part in edited)
             extent = chosen.line(self.extent) or (chosen.counted(number, self.items) if self.items and number else "")
-            clauses.append(chosen.translated("{} changed").format(f"{found}, {extent}" if extent else found))
+            clauses.append(chosen.translated("{} changed").format(f"{amounts}, {extent}" if extent else amounts))
         if self.lines:
             clauses.append(chosen.translated("{} changed").format(_grouped(self.lines, chosen)))
         for noun, number in Counter(part.noun for part in self.parts if part.new).items():
@@ -235,8 +235,8 @@ def _grouped(lines: Iterable[str], words: Words) -> str:
     """Join lines by part: ``hull: 12 positions``, ``hull: 3 faces`` and ``gun points`` become ``hull: 12 positions, 3
     faces; gun points``.
     """
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     for line in lines:
         part, colon, what = line.rpartition(": ")
-        found.setdefault(part + colon, []).append(words.line(what))
-    return "; ".join(part + ", ".join(changes) for part, changes in found.items())
+        parts.setdefault(part + colon, []).append(words.line(what))
+    return "; ".join(part + ", ".join(changes) for part, changes in parts.items())

@@ -72,13 +72,13 @@ def followers_of(
     The shares of several bones in a segment are spread evenly in the order from start to end; a single bone gets one
     half.
     """
-    found: dict[int, Follower] = {}
+    followers: dict[int, Follower] = {}
     for start, end in segments:
         along = [bone for bone in range(len(names)) if TWIST_NAMES.search(names[bone])]
         along = [bone for bone in along if _limb_ancestor(bone, names, parents) == start]
         along.sort(key=lambda bone: float((heads[bone] - heads[start]) @ (heads[end] - heads[start])))
-        found |= {bone: Follower(start, end, (place + 1) / (len(along) + 1)) for place, bone in enumerate(along)}
-    return found
+        followers |= {bone: Follower(start, end, (index + 1) / (len(along) + 1)) for index, bone in enumerate(along)}
+    return followers
 
 
 def _limb_ancestor(bone: int, names: Sequence[str], parents: Sequence[int]) -> int:
@@ -114,7 +114,7 @@ def necks_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
     main = main_children(heads, parents, body)
     arms = [bone for bone, part in enumerate(body.parts) if part is Part.ARM]
     carrying = {above for arm in arms for above in _bone_and_ancestors(arm, parents)}
-    found = []
+    necks = []
     for bone, above in enumerate(parents):
         if body.parts[bone] is not Part.HEAD or (above >= 0 and body.parts[above] is Part.HEAD):
             continue
@@ -126,8 +126,8 @@ def necks_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
             line.append(following)
         line = [bone for bone in line if bone not in carrying]
         if line:
-            found.append(tuple(line))
-    return found
+            necks.append(tuple(line))
+    return necks
 
 
 def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:
@@ -176,11 +176,11 @@ def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body
         hand = next((bone for bone in _bone_and_ancestors(line[0], parents) if not inside[bone]), -1)
         if hand >= 0 and len(line) > 1:
             hands.setdefault(hand, []).append(tuple(line))
-    found = []
+    fingers = []
     for hand, lines in hands.items():
         axes = _axes([_THUMB.search(names[line[0]]) is not None for line in lines], lines, heads, body.sides[hand])
-        found += [Finger(line, hand, axis) for line, axis in zip(lines, axes, strict=True) if axis is not None]
-    return found
+        fingers += [Finger(line, hand, axis) for line, axis in zip(lines, axes, strict=True) if axis is not None]
+    return fingers
 
 
 def _axes(thumbs: Sequence[bool], lines: Sequence[tuple[int, ...]], heads: Floats, side: Side) -> list[Floats | None]:
@@ -190,15 +190,15 @@ def _axes(thumbs: Sequence[bool], lines: Sequence[tuple[int, ...]], heads: Float
     other way on a right hand. The bend of a finger at rest is more exact and used if it agrees with that. A thumb
     closes in the direction in which it is bent, or else towards the little finger.
     """
-    thumb = next((heads[line[0]] for line, one in zip(lines, thumbs, strict=True) if one), None)
-    knuckles = np.array([heads[line[0]] for line, one in zip(lines, thumbs, strict=True) if not one]).reshape(-1, 3)
+    thumb = next((heads[line[0]] for line, thumb in zip(lines, thumbs, strict=True) if thumb), None)
+    knuckles = np.array([heads[line[0]] for line, thumb in zip(lines, thumbs, strict=True) if not thumb]).reshape(-1, 3)
     across = little = None
     if len(knuckles):
         index = knuckles[0 if thumb is None else np.linalg.norm(knuckles - thumb, axis=1).argmin()]
         little = knuckles[np.linalg.norm(knuckles - index, axis=1).argmax()]
         begin = index if len(knuckles) > 1 or thumb is None else thumb
         across = _unit((little - begin) * (1.0 if side is Side.LEFT else -1.0))
-    found: list[Floats | None] = []
+    result: list[Floats | None] = []
     for line, is_thumb in zip(lines, thumbs, strict=True):
         first = heads[line[1]] - heads[line[0]]
         own = _bend(line, heads, MIN_THUMB_BEND if is_thumb else MIN_BEND)
@@ -209,8 +209,8 @@ def _axes(thumbs: Sequence[bool], lines: Sequence[tuple[int, ...]], heads: Float
             own = own if other is None or own is None or own @ other > MIN_AGREEMENT else None
         axis = own if own is not None else other
         is_clear = axis is not None and np.linalg.norm(np.cross(axis, first)) > MIN_BEND * np.linalg.norm(first)
-        found.append(axis if is_clear else None)
-    return found
+        result.append(axis if is_clear else None)
+    return result
 
 
 def _bend(line: tuple[int, ...], heads: Floats, least: float) -> Floats | None:

@@ -231,7 +231,7 @@ class ControlPlan:
     frees: list[int]
     targets: list[int]
     limbs: list[Limb]
-    turns: list[Turn]
+    rotations: list[Turn]
     looks: list[Look]
     twists: list[Twist]
     body: Body
@@ -258,7 +258,7 @@ class _Planner:
     followers: dict[int, Follower]
     frees: list[int] = field(init=False)
     bones: list[ControlBone] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
+    rotations: list[Turn] = field(default_factory=list)
     trunk: int = -1
     chest: int = -1
     fists: dict[int, int] = field(default_factory=dict)
@@ -302,10 +302,10 @@ class _Planner:
         if torso is not None and bone in torso.bending:
             top = torso.bending[-1]
             if bone == torso.waist:
-                place = _axis_aligned(self.matrices[top])
-                self.chest = self.add(Role.CHEST, top, self.trunk, place, self._trunk_size())
+                frame = _axis_aligned(self.matrices[top])
+                self.chest = self.add(Role.CHEST, top, self.trunk, frame, self._trunk_size())
             target_parent = self.add(Role.TURNED, bone, free, _axis_aligned(self.matrices[bone]), self.sizes[bone])
-            self.turns.append(Turn(target_parent, self.chest, 1.0 / len(torso.bending)))
+            self.rotations.append(Turn(target_parent, self.chest, 1.0 / len(torso.bending)))
         elif bone in self.fingers:
             target_parent = self._add_curled(self.fingers[bone], bone, free)
         self.frees[bone] = free
@@ -321,11 +321,11 @@ class _Planner:
             above = self.targets[finger.hand]
             self.fists[finger.hand] = self.add(Role.FIST, finger.hand, above, across, self.sizes[finger.hand])
         turned = self.add(Role.TURNED, bone, free, frame, size)
-        self.turns.append(Turn(turned, self.fists[finger.hand], is_curl=True))
+        self.rotations.append(Turn(turned, self.fists[finger.hand], is_curl=True))
         if bone == first:
             self.curls[first] = self.add(Role.CURL, first, turned, frame, size)
             return self.curls[first]
-        self.turns.append(Turn(turned, self.curls[first], is_curl=True))
+        self.rotations.append(Turn(turned, self.curls[first], is_curl=True))
         return turned
 
     def _trunk_size(self) -> float:
@@ -334,13 +334,13 @@ class _Planner:
     def add_look(self, neck: tuple[int, ...], ahead: Floats) -> Look:
         """Plan a look-at control, ``ahead`` (3,) of the head, and the bones that aim neck and head at it."""
         head = neck[-1]
-        place = _axis_aligned(self.matrices[head])
-        place[:3, 3] += ahead
-        target = self.add(Role.LOOK, head, 0, place, 0.2 * float(np.linalg.norm(ahead)))
+        own_frame = _axis_aligned(self.matrices[head])
+        own_frame[:3, 3] += ahead
+        target = self.add(Role.LOOK, head, 0, own_frame, 0.2 * float(np.linalg.norm(ahead)))
         aims, left_over = [], []
         for bone in neck:
             matrix, size = self.matrices[bone], self.sizes[bone]
-            frame = _frame(matrix[:3, 3], place[:3, 3] - matrix[:3, 3], ahead, None)
+            frame = _frame(matrix[:3, 3], own_frame[:3, 3] - matrix[:3, 3], ahead, None)
             aims.append(self.add(Role.AIM, bone, self.parent_control(bone), frame, size))
             left_over.append(self.add(Role.LEFT_OVER, bone, aims[-1], matrix, size))
         return Look(neck, tuple(aims), tuple(left_over), target)
@@ -352,15 +352,15 @@ class _Planner:
         goal = self.add(Role.GOAL, end, 0, self.frames[end], sizes[end])
         held = self.add(Role.HELD, end, goal, matrices[end], sizes[end])
         span = sizes[upper] + sizes[lower]
-        place = np.eye(4)
-        place[:3, 3] = matrices[lower, :3, 3] + bend * POLE_DISTANCE * span
-        pole = self.add(Role.POLE, lower, 0, place, 0.2 * sizes[lower])
+        matrix = np.eye(4)
+        matrix[:3, 3] = matrices[lower, :3, 3] + bend * POLE_DISTANCE * span
+        pole = self.add(Role.POLE, lower, 0, matrix, 0.2 * sizes[lower])
         start = matrices[upper, :3, 3]
         turned = _frame(start, matrices[end, :3, 3] - start, matrices[upper, :3, 1], bend)
         swing = self.add(Role.SWING, upper, above, turned, sizes[upper])
-        place = turned.copy()
-        place[:3, 3] += turned[:3, 2] * span
-        aside = self.add(Role.SIDE, upper, swing, place, 0.2 * sizes[lower])
+        matrix = turned.copy()
+        matrix[:3, 3] += turned[:3, 2] * span
+        aside = self.add(Role.SIDE, upper, swing, matrix, 0.2 * sizes[lower])
         first = self.add(Role.CHAIN, upper, above, self.frames[upper], sizes[upper])
         second = self.add(Role.CHAIN, lower, first, self.frames[lower], sizes[lower])
         left = (
@@ -371,7 +371,7 @@ class _Planner:
 
     def add_twists(self) -> list[Twist]:
         """Plan the bones that make twist bones follow the ends of their limb segments."""
-        found: list[Twist] = []
+        result: list[Twist] = []
         ends: dict[int, tuple[int, int]] = {}
         for bone, follower in self.followers.items():
             start, end = follower.start, follower.end
@@ -388,8 +388,8 @@ class _Planner:
             turned = self.add(Role.TWIST, bone, self.frees[bone], along, self.sizes[bone])
             left_over = self.add(Role.LEFT_OVER, bone, turned, self.matrices[bone], self.sizes[bone])
             grip, wrist = ends[end]
-            found.append(Twist(bone, turned, left_over, wrist, grip, follower.share))
-        return found
+            result.append(Twist(bone, turned, left_over, wrist, grip, follower.share))
+        return result
 
 
 def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths: Floats) -> ControlPlan:
@@ -423,13 +423,13 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     necks = necks_of(names, parents, heads, body) if forward is not None else []
     looks = [planner.add_look(neck, LOOK_DISTANCE * size * forward) for neck in necks if forward is not None]
     twists = planner.add_twists()
-    return ControlPlan(planner.bones, planner.frees, planner.targets, solved, planner.turns, looks, twists, body)
+    return ControlPlan(planner.bones, planner.frees, planner.targets, solved, planner.rotations, looks, twists, body)
 
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
     """Return the arms and legs that have two segments, each with its three bones; other limbs are left out."""
     main, children = main_children(heads, parents, body), children_of(parents)
-    found = []
+    limbs = []
     for bone, above in enumerate(parents):
         part, side = body.parts[bone], body.sides[bone]
         begins = above < 0 or (body.parts[above], body.sides[above]) != (part, side)
@@ -439,8 +439,8 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
         while at >= 0:
             line.append(at)
             # A collar bone at the same place as the upper arm has no main child: try its other children.
-            below = [one for one in (main[at], *children[at]) if one >= 0 and continues_limb(one, names, children)]
-            at = next((one for one in below if (body.parts[one], body.sides[one]) == (part, side)), -1)
+            below = [bone for bone in (main[at], *children[at]) if bone >= 0 and continues_limb(bone, names, children)]
+            at = next((bone for bone in below if (body.parts[bone], body.sides[bone]) == (part, side)), -1)
         joints = [at for at in line if not TWIST_NAMES.search(names[at])]
         if part is Part.LEG:
             joints = [at for at in joints if not _TOE_NAMES.search(names[at])]
@@ -451,8 +451,8 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
             continue
         upper, lower, end = joints[-3:]
         if np.linalg.norm(heads[[lower, end]] - heads[[upper, lower]], axis=1).min() > SHORTEST:
-            found.append(Limb(part, side, (upper, lower, end)))
-    return found
+            limbs.append(Limb(part, side, (upper, lower, end)))
+    return limbs
 
 
 def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> Floats:

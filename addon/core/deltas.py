@@ -51,12 +51,12 @@ def decompose(matrices: Floats) -> Decomposition:
     """
     shape = matrices.shape[:-2]
     parts = affine.components(matrices.reshape(-1, 4, 4))
-    turns, scales = affine.rotations_and_scales(parts[:, :3])
+    rotations, scales = affine.rotations_and_scales(parts[:, :3])
     return Decomposition(
         matrices[..., :3, 3],
-        affine.quaternions(turns).T.reshape(*shape, 4),
+        affine.quaternions(rotations).T.reshape(*shape, 4),
         scales.T.reshape(*shape, 3),
-        affine.largest_difference(parts[:, :3], turns * scales).reshape(shape),
+        affine.largest_difference(parts[:, :3], rotations * scales).reshape(shape),
     )
 
 
@@ -126,12 +126,12 @@ def channels(
         if not usable[bones].all():
             basis = np.where(usable[bones][:, None, None], basis, affine.constant(np.eye(4), frames))
         linear, locations[bones] = basis[:, :, :3], basis[:, :, 3]
-        turns, sizes = affine.rotations_and_scales(linear)
+        own_rotations, sizes = affine.rotations_and_scales(linear)
         if have_children:
             _equalise_scales(sizes)
-        kept = turns * sizes[:, None]
+        kept = own_rotations * sizes[:, None]
         shear[bones] = affine.largest_difference(linear, kept)
-        scales[bones], rotations[bones] = sizes, _continuous(affine.quaternions(turns))
+        scales[bones], rotations[bones] = sizes, _continuous(affine.quaternions(own_rotations))
         if have_children:
             poses[bones] = affine.product(frame, affine.composed(kept, basis[:, :, 3]))
     return DeltaChannels(

@@ -48,26 +48,26 @@ class MotionbridgeError(Exception):
     def sentence(self, *, with_folder: bool = True) -> str:
         """Return place, problem and remedy as one message. ``with_folder=False`` shows only the file's name."""
         file = self.file if with_folder or not Path(self.file).is_absolute() else Path(self.file).name
-        place: list[str] = [file] if file else []
+        where: list[str] = [file] if file else []
         if self.chunk:
-            place.append(say("chunk {}", self.chunk))
+            where.append(say("chunk {}", self.chunk))
         if self.line is not None:
-            place.append(say("line {}", self.line))
+            where.append(say("line {}", self.line))
         if self.offset is not None:
-            place.append(say("offset {}", self.offset))
+            where.append(say("offset {}", self.offset))
         texts = [self.problem, self.remedy] if self.remedy else [self.problem]
         sentence = joined((text if text.endswith(".") else say("{}.", text) for text in texts), " ")
-        return on_one_line(say("{}: {}", joined(place), sentence) if place else sentence)
+        return on_one_line(say("{}: {}", joined(where), sentence) if where else sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Verification runs in worker processes, and exceptions with keyword-only arguments do not pickle by default.
-        place: dict[str, Any] = {"file": self.file, "offset": self.offset, "chunk": self.chunk, "remedy": self.remedy}
-        place |= {"option": self.option, "line": self.line}
-        return (_rebuild, (type(self), self.problem, place))
+        where: dict[str, Any] = {"file": self.file, "offset": self.offset, "chunk": self.chunk, "remedy": self.remedy}
+        where |= {"option": self.option, "line": self.line}
+        return (_rebuild, (type(self), self.problem, where))
 
 
-def _rebuild(kind: type[MotionbridgeError], problem: str, place: dict[str, Any]) -> MotionbridgeError:
-    return kind(problem, **place)
+def _rebuild(kind: type[MotionbridgeError], problem: str, where: dict[str, Any]) -> MotionbridgeError:
+    return kind(problem, **where)
 
 
 class ReadError(MotionbridgeError):

@@ -50,8 +50,8 @@ def remove_abandoned(folder: Path) -> None:
     are removed after `ABANDONED_AFTER`.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        found = [entry for entry in entries if entry.name.startswith(".motionbridge-")]
-        for entry in found:
+        abandoned = [entry for entry in entries if entry.name.startswith(".motionbridge-")]
+        for entry in abandoned:
             with contextlib.suppress(OSError):
                 if entry.is_file(follow_symlinks=False) and _is_abandoned(entry.name, entry.stat().st_mtime):
                     Path(entry.path).unlink()
@@ -156,8 +156,8 @@ class FileLocation:
 
     def content(self) -> bytes:
         """Return the bytes of the file, b"" if it is missing or empty. Raises `ReadError` if it cannot be read."""
-        found = Path(self.path)
-        return read_file(found) if found.is_file() and found.stat().st_size else b""
+        path = Path(self.path)
+        return read_file(path) if path.is_file() and path.stat().st_size else b""
 
     def digest(self) -> str | None:
         """Return the SHA-256 of the file, None if it is missing. Raises `ReadError` if it cannot be read."""

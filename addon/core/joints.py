@@ -142,7 +142,7 @@ def recover(
     padded = np.concatenate((stacked, np.zeros((count, 4, 4))), axis=1)
     triangle: Floats = np.asarray(np.linalg.qr(padded, mode="r"))
     factor = triangle[:, :4] / np.sqrt(frames)[:, None, None]
-    found = Pivots(
+    pivots = Pivots(
         np.zeros((count, 3)) if near is None else np.array(near, np.float64),
         np.zeros(count),
         np.zeros(count, np.int32),
@@ -151,14 +151,14 @@ def recover(
     for bone in parents_first(above):
         if above[bone] < 0:
             continue
-        start = found.points[above[bone]] if near is None else near[bone]
-        _solve(found, bone, factor[bone], start, noise)
-        if not found.accepted[bone]:
-            found.points[bone] = found.points[above[bone]]
-    return found
+        start = pivots.points[above[bone]] if near is None else near[bone]
+        _solve(pivots, bone, factor[bone], start, noise)
+        if not pivots.accepted[bone]:
+            pivots.points[bone] = pivots.points[above[bone]]
+    return pivots
 
 
-def _solve(found: Pivots, bone: int, factor: Floats, start: Floats, noise: float) -> None:
+def _solve(pivots: Pivots, bone: int, factor: Floats, start: Floats, noise: float) -> None:
     """Find a joint by least squares from ``start``, only along directions in which rounding cannot move the
     point far.
     """
@@ -168,10 +168,10 @@ def _solve(found: Pivots, bone: int, factor: Floats, start: Floats, noise: float
     wanted = left.T @ wrong
     # The error that remains at the best point. Moves along directions that are only due to rounding do not count.
     moving = values * LARGEST_RESIDUAL > noise
-    found.residuals[bone] = np.linalg.norm(wrong - left[:, moving] @ wanted[moving])
+    pivots.residuals[bone] = np.linalg.norm(wrong - left[:, moving] @ wanted[moving])
     # An error of the equations moves the point by the error divided by the singular value.
-    kept = values * LARGEST_RESIDUAL > max(noise, float(found.residuals[bone]))
+    kept = values * LARGEST_RESIDUAL > max(noise, float(pivots.residuals[bone]))
     moved = np.divide(wanted, values, out=np.zeros(3), where=kept)
-    found.points[bone] = start + right.T @ moved
-    found.directions[bone] = kept.sum()
-    found.accepted[bone] = kept.sum() >= 2 and found.residuals[bone] <= LARGEST_RESIDUAL
+    pivots.points[bone] = start + right.T @ moved
+    pivots.directions[bone] = kept.sum()
+    pivots.accepted[bone] = kept.sum() >= 2 and pivots.residuals[bone] <= LARGEST_RESIDUAL

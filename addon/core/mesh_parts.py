@@ -91,7 +91,9 @@ def join(parts: Sequence[Mesh], name: str) -> Mesh:
 def _joint_attributes(parts: Sequence[Mesh]) -> dict[str, Attribute]:
     counts = {Domain.VERTEX: [len(part.positions) for part in parts], Domain.FACE: [len(p.triangles) for p in parts]}
     result: dict[str, Attribute] = {}
-    for name, like in {name: found for part in reversed(parts) for name, found in part.attributes.items()}.items():
+    for name, like in {
+        name: attribute for part in reversed(parts) for name, attribute in part.attributes.items()
+    }.items():
         columns = []
         for part, count in zip(parts, counts[like.domain], strict=True):
             values = part.values(name, like.domain)
@@ -117,8 +119,8 @@ def in_file_order(mesh: Mesh) -> Mesh:
     if np.array_equal(order, np.arange(len(order))):
         return mesh
     values = {
-        name: replace(one, values=one.values[order]) if one.domain is Domain.FACE else one
-        for name, one in mesh.attributes.items()
+        name: replace(attribute, values=attribute.values[order]) if attribute.domain is Domain.FACE else attribute
+        for name, attribute in mesh.attributes.items()
     }
     index = None if mesh.material_index is None else mesh.material_index[order]
     return replace(mesh, triangles=mesh.triangles[order], material_index=index, attributes=values)
@@ -152,41 +154,41 @@ def _joint_vertices(
     return ordered, number[group]
 
 
-def transformed(mesh: Mesh, place: NDArray[Any]) -> Mesh:
+def transformed(mesh: Mesh, matrix: NDArray[Any]) -> Mesh:
     """Return the mesh with a transform (4, 4) applied. If it mirrors, the faces are flipped so that their outer side
     stays outside.
     """
-    turn = place[:3, :3]
-    positions = mesh.positions @ turn.T + place[:3, 3]
+    rotation = matrix[:3, :3]
+    positions = mesh.positions @ rotation.T + matrix[:3, 3]
     normals = mesh.normals
     if normals is not None:
         # Normals are transformed by the inverse transpose, to stay perpendicular to surfaces that are stretched.
-        turned = normals @ np.linalg.pinv(turn)
+        turned = normals @ np.linalg.pinv(rotation)
         length = np.linalg.norm(turned, axis=1, keepdims=True)
         normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)
-    mirrored = np.linalg.det(turn) < 0
+    mirrored = np.linalg.det(rotation) < 0
     triangles = mesh.triangles[:, [0, 2, 1]] if mirrored else mesh.triangles
     return replace(mesh, positions=positions.astype(np.float32), normals=normals, triangles=triangles)
 
 
-def transformed_polygons(mesh: PolygonMesh, place: NDArray[Any]) -> PolygonMesh:
+def transformed_polygons(mesh: PolygonMesh, matrix: NDArray[Any]) -> PolygonMesh:
     """Return the mesh with a transform (4, 4) applied to positions and normals. If it mirrors, the faces are flipped so
     that their outer side stays outside.
     """
-    turn = place[:3, :3]
+    rotation = matrix[:3, :3]
 
     def turned(normals: NDArray[Any] | None) -> NDArray[np.float32] | None:
         if normals is None:
             return None
         # By the inverse transpose, to stay perpendicular to surfaces that are stretched.
-        result: NDArray[np.float64] = normals @ np.linalg.pinv(turn)
+        result: NDArray[np.float64] = normals @ np.linalg.pinv(rotation)
         length = np.linalg.norm(result, axis=1, keepdims=True)
         return (result / np.where(length > 0, length, 1)).astype(np.float32)
 
-    positions = (mesh.positions @ turn.T + place[:3, 3]).astype(np.float32)
+    positions = (mesh.positions @ rotation.T + matrix[:3, 3]).astype(np.float32)
     normals, of_corners = turned(mesh.normals), turned(mesh.corner_normals)
     result = replace(mesh, positions=positions, normals=normals, corner_normals=of_corners)
-    if np.linalg.det(turn) < 0:
+    if np.linalg.det(rotation) < 0:
         order = reversed_corners(mesh.counts)
         result.corners = result.corners[order]
         result.uvs = None if result.uvs is None else result.uvs[order]

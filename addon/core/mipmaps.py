@@ -35,8 +35,8 @@ def halved(texels: NDArray[np.uint8], *, is_colour: bool = True) -> NDArray[np.u
 
 def halved_mask(edited: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which texels of the next level come from at least one of ``edited`` (height, width)."""
-    found: NDArray[np.bool_] = np.logical_or.reduce(_squares(edited), axis=(1, 3))
-    return found
+    result: NDArray[np.bool_] = np.logical_or.reduce(_squares(edited), axis=(1, 3))
+    return result
 
 
 def _squares(texels: NDArray[Any]) -> NDArray[Any]:

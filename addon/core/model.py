@@ -280,8 +280,8 @@ class Mesh:
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
         """Return the values of an attribute; None if the mesh has none of that name on vertices or faces, as asked."""
-        found = self.attributes.get(name)
-        return found.values if found is not None and found.domain is domain else None
+        attribute = self.attributes.get(name)
+        return attribute.values if attribute is not None and attribute.domain is domain else None
 
 
 @dataclass
@@ -317,5 +317,5 @@ class PolygonMesh:
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
         """Return the values of an attribute; None if the mesh has none of that name on vertices or faces, as asked."""
-        found = self.attributes.get(name)
-        return found.values if found is not None and found.domain is domain else None
+        attribute = self.attributes.get(name)
+        return attribute.values if attribute is not None and attribute.domain is domain else None

@@ -209,14 +209,14 @@ def first_of_equal(rows: NDArray[Any]) -> NDArray[np.int64]:
             break
         mine = keys[waiting]
         bits = (2 * len(waiting)).bit_length()
-        place = (mine >> np.uint64(64 - bits)).astype(np.intp)
+        bucket = (mine >> np.uint64(64 - bits)).astype(np.intp)
         representative = np.empty(1 << bits, np.int32)
         # Of several values written to one position the last one stays: in reversed order, that is the first.
-        representative[place[::-1]] = waiting[::-1]
-        found = representative[place]
-        other = np.flatnonzero(found != waiting)
-        same = mine[other] == keys[found[other]]
-        first[waiting[other[same]]] = found[other[same]]
+        representative[bucket[::-1]] = waiting[::-1]
+        nearest = representative[bucket]
+        other = np.flatnonzero(nearest != waiting)
+        same = mine[other] == keys[nearest[other]]
+        first[waiting[other[same]]] = nearest[other[same]]
         waiting = waiting[other[~same]]
         keys *= _ODD
         keys ^= keys >> np.uint64(31)
@@ -277,17 +277,17 @@ def row_groups(rows: NDArray[Any]) -> NDArray[np.int64]:
     return result
 
 
-def connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(count,): the lowest index connected to each one by the pairs (``ones``, ``others``), in a number of steps that
+def connected(count: int, mine: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(count,): the lowest index connected to each one by the pairs (``mine``, ``others``), in a number of steps that
     grows slowly with count.
     """
     label: NDArray[np.int64] = np.arange(count)
-    while len(ones):
-        low, high = np.minimum(label[ones], label[others]), np.maximum(label[ones], label[others])
+    while len(mine):
+        low, high = np.minimum(label[mine], label[others]), np.maximum(label[mine], label[others])
         apart = low != high
         if not apart.any():
             break
-        ones, others, low, high = ones[apart], others[apart], low[apart], high[apart]
+        mine, others, low, high = mine[apart], others[apart], low[apart], high[apart]
         np.minimum.at(label, high, low)
         while True:
             nearer = label[label]
@@ -356,11 +356,11 @@ def _near(points: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
     cells = np.where(reachable[:, None], scaled, 0).astype(np.int64)
     result = np.arange(len(points))
     inside = np.flatnonzero(reachable)
-    place = row_groups(cells[inside])
-    _, first = np.unique(place, return_index=True)
+    cell = row_groups(cells[inside])
+    _, first = np.unique(cell, return_index=True)
     representatives = inside[first]
     settled = _representatives(points[representatives], representatives, cells[representatives], tolerance)
-    result[inside] = representatives[settled][place]
+    result[inside] = representatives[settled][cell]
     return result
 
 
@@ -399,17 +399,17 @@ def _neighbours(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     # Each axis is renumbered with gaps reduced to one empty cell, so that three numbers fit into one key.
     dense = np.empty_like(cells)
     for axis in range(3):
-        values, place = np.unique(cells[:, axis], return_inverse=True)
-        dense[:, axis] = np.append(0, np.cumsum(np.minimum(np.diff(values), 2)))[place.ravel()]
+        values, rows = np.unique(cells[:, axis], return_inverse=True)
+        dense[:, axis] = np.append(0, np.cumsum(np.minimum(np.diff(values), 2)))[rows.ravel()]
     widths = dense.max(axis=0) + 3
     keys = (dense[:, 0] * widths[1] + dense[:, 1]) * widths[2] + dense[:, 2]
     for x, y, z in product((-1, 0, 1), repeat=3):
         step = (x * widths[1] + y) * widths[2] + z
         if (x, y, z) <= (0, 0, 0):
             continue
-        place = np.minimum(np.searchsorted(keys, keys + step), len(keys) - 1)
-        found = np.flatnonzero(keys[place] == keys + step)
-        yield np.stack([found, place[found]], axis=1)
+        rows = np.minimum(np.searchsorted(keys, keys + step), len(keys) - 1)
+        neighbours = np.flatnonzero(keys[rows] == keys + step)
+        yield np.stack([neighbours, rows[neighbours]], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,9 +454,9 @@ def split_corners(
         keys: list[NDArray[Any]] = [corners[other, None].astype(np.int64), bits[other]]
         if close is not None:
             keys.append(np.nan_to_num(np.rint(close[other] / tolerance)).astype(np.int64))
-        place = row_groups(np.concatenate(keys, axis=1))
-        _, representative = np.unique(place, return_index=True)
-        vertex[other] = count + place
+        part = row_groups(np.concatenate(keys, axis=1))
+        _, representative = np.unique(part, return_index=True)
+        vertex[other] = count + part
         source = np.concatenate([source, corners[other][representative].astype(np.int32)])
         first = np.concatenate([first, other[representative]])
     return Split(vertex, source, first)

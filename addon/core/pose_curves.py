@@ -72,24 +72,26 @@ def is_finite(curves: Curves, frame: float) -> bool:
 
 
 def convert_locations(
-    curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float
+    curves: Sequence[Curve], axis_rotation: Floats, offset: Floats, frame: float, tolerance: float
 ) -> Converted:
-    """Return the three location curves, multiplied by ``turn`` (3, 3) and shifted by ``offset`` (3,).
+    """Return the three location curves, multiplied by ``axis_rotation`` (3, 3) and shifted by ``offset`` (3,).
 
     ``frame``: seconds per frame; ``tolerance``: metres.
     """
-    return convert_locations_of_bones(Curves.of(curves), turn[None], offset[None], frame, tolerance)[0]
+    return convert_locations_of_bones(Curves.of(curves), axis_rotation[None], offset[None], frame, tolerance)[0]
 
 
 def convert_locations_of_bones(
-    curves: Curves, turns: Floats, offsets: Floats, frame: float, tolerance: float
+    curves: Curves, rotations: Floats, offsets: Floats, frame: float, tolerance: float
 ) -> ConvertedBones:
-    """Apply `convert_locations` to the three curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
-    axes = np.abs(turns).argmax(axis=2)
-    signs = np.sign(np.take_along_axis(turns, axes[..., None], axis=2))[..., 0]
-    permuted = np.zeros_like(turns)
+    """Apply `convert_locations` to the three curves of each bone; ``rotations`` (bones, 3, 3), ``offsets``
+    (bones, 3).
+    """
+    axes = np.abs(rotations).argmax(axis=2)
+    signs = np.sign(np.take_along_axis(rotations, axes[..., None], axis=2))[..., 0]
+    permuted = np.zeros_like(rotations)
     np.put_along_axis(permuted, axes[..., None], signs[..., None], axis=2)
-    aligned = np.abs(turns - permuted).max(axis=(1, 2)) <= REST_POSE_ERROR
+    aligned = np.abs(rotations - permuted).max(axis=(1, 2)) <= REST_POSE_ERROR
     aligned &= curves.counts.reshape(-1, 3).all(axis=1)
     parts = []
     if aligned.any():
@@ -100,56 +102,58 @@ def convert_locations_of_bones(
         parts.append((chosen, ConvertedBones(shifted, np.ones(len(chosen), np.bool_))))
     rest = np.flatnonzero(~aligned)
     if len(rest):
-        parts.append(_summed(rest, curves, turns, offsets))
+        parts.append(_summed(rest, curves, rotations, offsets))
         rest = np.setdiff1d(rest, parts[-1][0])
 
     def mapping(values: Floats, bone: Indices, _: Indices) -> Floats:
-        return values @ turns[rest[bone]].swapaxes(1, 2) + offsets[rest[bone], None]
+        return values @ rotations[rest[bone]].swapaxes(1, 2) + offsets[rest[bone], None]
 
     if len(rest):
-        made = refit(curves.take(curve_indices(rest, 3)), 3, mapping, frame, np.full(3, tolerance))
-        parts.append((rest, made))
+        fitted = refit(curves.take(curve_indices(rest, 3)), 3, mapping, frame, np.full(3, tolerance))
+        parts.append((rest, fitted))
     return ConvertedBones.in_order(parts)
 
 
 def convert_rotations(
     curves: Sequence[Curve],
     mode: str,
-    turn: Floats,
+    axis_rotation: Floats,
     frame: float,
     tolerance: float,
     *,
     quaternions: bool = False,
     like: Sequence[Curve] | None = None,
 ) -> Converted:
-    """Return the curves of a rotation to which the rotation ``turn`` (4,) is applied afterwards.
+    """Return the curves of a rotation to which the rotation ``axis_rotation`` (4,) is applied afterwards.
 
     ``mode``: rotation mode of the curves, as in `rotation.of_mode` or ``QUATERNION``. Returns three Euler ZXY curves,
     or four quaternion curves if ``quaternions``. ``frame``: seconds per frame; ``tolerance``: radians. Keys of stepped
     Euler curves get the equivalent angles nearest to the curves ``like``.
     """
-    bones = convert_rotations_of_bones(Curves.of(curves), mode, turn[None], frame, tolerance, quaternions=quaternions)
+    bones = convert_rotations_of_bones(
+        Curves.of(curves), mode, axis_rotation[None], frame, tolerance, quaternions=quaternions
+    )
     result = bones[0]
-    if like is not None and not quaternions and not _rotates_about_y(mode, turn):
+    if like is not None and not quaternions and not _rotates_about_y(mode, axis_rotation):
         result.curves = _nearest(result.curves, like)
     return result
 
 
 def convert_rotations_of_bones(
-    curves: Curves, mode: str, turns: Floats, frame: float, tolerance: float, *, quaternions: bool = False
+    curves: Curves, mode: str, rotations: Floats, frame: float, tolerance: float, *, quaternions: bool = False
 ) -> ConvertedBones:
-    """Apply `convert_rotations` to the curves of each bone; ``turns`` (bones, 4)."""
-    if not len(turns):
+    """Apply `convert_rotations` to the curves of each bone; ``rotations`` (bones, 4)."""
+    if not len(rotations):
         return ConvertedBones.in_order([])
-    width = len(curves) // len(turns)
-    about_y: Flags = np.zeros(len(turns), np.bool_)
+    width = len(curves) // len(rotations)
+    about_y: Flags = np.zeros(len(rotations), np.bool_)
     if not quaternions and mode == "ZXY":
-        about_y = np.abs(turns[:, [1, 3]]).max(axis=1) <= REST_POSE_ERROR
+        about_y = np.abs(rotations[:, [1, 3]]).max(axis=1) <= REST_POSE_ERROR
         about_y &= curves.counts.reshape(-1, width).all(axis=1)
     parts = []
     if about_y.any():
         chosen = np.flatnonzero(about_y)
-        angles = 2 * np.arctan2(turns[chosen, 2], turns[chosen, 0])
+        angles = 2 * np.arctan2(rotations[chosen, 2], rotations[chosen, 0])
         offsets = np.zeros((len(chosen), width))
         offsets[:, 1] = angles - 2 * np.pi * np.round(angles / (2 * np.pi))
         shifted = _shifted(curves.take(curve_indices(chosen, width)), np.ones(offsets.size), offsets.ravel())
@@ -157,7 +161,7 @@ def convert_rotations_of_bones(
     rest = np.flatnonzero(~about_y)
     if not len(rest):
         return ConvertedBones.in_order(parts)
-    matrices = rotation.matrices(turns[rest])
+    matrices = rotation.matrices(rotations[rest])
 
     def mapping(values: Floats, bone: Indices, starts: Indices) -> Floats:
         if mode == "ZXY" and not quaternions:
@@ -165,7 +169,7 @@ def convert_rotations_of_bones(
         rows, samples, width = values.shape
         flat = values.reshape(-1, width)
         given = rotation.normalised(flat) if mode == "QUATERNION" else rotation.of_mode(flat, mode)
-        whole = rotation.multiply(np.repeat(turns[rest[bone]], samples, axis=0), given)
+        whole = rotation.multiply(np.repeat(rotations[rest[bone]], samples, axis=0), given)
         begin = starts * samples
         if quaternions:
             return rotation.continuous(whole, begin).reshape(rows, samples, 4)
@@ -177,8 +181,8 @@ def convert_rotations_of_bones(
     return ConvertedBones.in_order([*parts, (rest, refit(taken, width, mapping, frame, allowed, aligned=aligned))])
 
 
-def _rotates_about_y(mode: str, turn: Floats) -> bool:
-    return mode == "ZXY" and bool(abs(turn[1]) <= REST_POSE_ERROR and abs(turn[3]) <= REST_POSE_ERROR)
+def _rotates_about_y(mode: str, axis_rotation: Floats) -> bool:
+    return mode == "ZXY" and bool(abs(axis_rotation[1]) <= REST_POSE_ERROR and abs(axis_rotation[3]) <= REST_POSE_ERROR)
 
 
 def snapped_to_base(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: float) -> list[Curve]:
@@ -263,7 +267,7 @@ def _shifted(curves: Curves, signs: Floats, offsets: Floats) -> Curves:
     return curves
 
 
-def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> tuple[Indices, ConvertedBones]:
+def _summed(chosen: Indices, curves: Curves, rotations: Floats, offsets: Floats) -> tuple[Indices, ConvertedBones]:
     """Convert the location curves of those ``chosen`` bones whose three curves have the same key times, handle times
     and interpolation, as weighted sums. Returns the indices of these bones and their curves.
     """
@@ -284,13 +288,15 @@ def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> 
         same &= ~cubic | (column.right[:, 0] == first.right[:, 0])
         same &= ~behind | (column.left[:, 0] == first.left[:, 0])
     alike = np.flatnonzero(np.logical_and.reduceat(same, starts))
-    turn, offset = (np.repeat(part, counts, axis=-1) for part in (turns[known].transpose(1, 2, 0), offsets[known].T))
-    key, left, right = ((turn * part).sum(axis=1) + offset for part in values)
+    rotation_part, offset = (
+        np.repeat(part, counts, axis=-1) for part in (rotations[known].transpose(1, 2, 0), offsets[known].T)
+    )
+    key, left, right = ((rotation_part * part).sum(axis=1) + offset for part in values)
     drawn = [key.T, np.where(behind, left, key).T, np.where(cubic, right, key).T]
     times = [part[:, 0] for part in (first.keys, first.left, first.right)]
     runs = Runs(starts, times, [key.T, left.T, right.T], model.interpolation, flat_runs(drawn, starts))
-    made = ConvertedBones(runs.curves(model.before, model.after), np.ones(len(known), np.bool_))
-    return known[alike], made if len(alike) == len(known) else made.of(alike)
+    converted_bones = ConvertedBones(runs.curves(model.before, model.after), np.ones(len(known), np.bool_))
+    return known[alike], converted_bones if len(alike) == len(known) else converted_bones.of(alike)
 
 
 def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, list[Curves], tuple[Floats, ...]]:
@@ -340,11 +346,11 @@ def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:
     angles = np.stack([evaluate_curve(curve, times) for curve in curves], axis=1)
     wanted = np.stack([evaluate_curve(curve, times) if curve.count else np.zeros(len(times)) for curve in like], axis=1)
     chosen = rotation.nearest_euler_zxy(angles, wanted)
-    made = []
+    result = []
     for axis in range(3):
         keys = np.stack((times, chosen[:, axis]), axis=1)
-        made.append(_collapsed(replace(longest, keys=keys, left=keys.copy(), right=keys.copy(), source=None)))
-    return made
+        result.append(_collapsed(replace(longest, keys=keys, left=keys.copy(), right=keys.copy(), source=None)))
+    return result
 
 
 def _collapsed(curve: Curve) -> Curve:
@@ -367,11 +373,11 @@ def _with_points_of_base(curve: Curve, old: Curve, frame: float, near: float) ->
     if not old.count:
         return curve
     index = np.clip(np.searchsorted(old.keys[:, 0], curve.keys[:, 0] - MERGE_DISTANCE * frame), 0, old.count - 1)
-    found = np.abs(old.keys[index, 0] - curve.keys[:, 0]) <= MERGE_DISTANCE * frame
+    is_near = np.abs(old.keys[index, 0] - curve.keys[:, 0]) <= MERGE_DISTANCE * frame
     result = replace(curve, keys=curve.keys.copy(), left=curve.left.copy(), right=curve.right.copy(), source=None)
     for mine, theirs in ((result.keys, old.keys), (result.left, old.left), (result.right, old.right)):
         with np.errstate(invalid="ignore"):
-            same = found & (np.abs(mine[:, 1] - theirs[index, 1]) <= near)
+            same = is_near & (np.abs(mine[:, 1] - theirs[index, 1]) <= near)
         same &= np.abs(mine[:, 0] - theirs[index, 0]) <= MERGE_DISTANCE * frame
         mine[same] = theirs[index[same]]
     return result

@@ -191,7 +191,9 @@ class _Segments:
             doubled[at] = other
             return doubled
 
-        rows = (column(getattr(self.rows, one.name), getattr(halves.rows, one.name)) for one in fields(_Intervals))
+        rows = (
+            column(getattr(self.rows, field.name), getattr(halves.rows, field.name)) for field in fields(_Intervals)
+        )
         rest = (column(getattr(self, name), getattr(halves, name)) for name in ("result", "held", "inner", "error"))
         return _Segments(_Intervals(*rows), *rest)
 
@@ -259,7 +261,7 @@ def refit(
     frame: float,
     tolerance: Floats,
     *,
-    aligned: Aligned = lambda one, _: one,
+    aligned: Aligned = lambda value, _: value,
 ) -> ConvertedBones:
     """Return the curves of bones, ``width`` per bone, after ``mapping``.
 
@@ -381,13 +383,13 @@ def _shared_key_times(curves: Curves, width: int, frame: float) -> tuple[Indices
     for other in np.flatnonzero(~shared).tolist():
         own_curves = [curves[number] for number in range(width * other, width * (other + 1))]
         wanted = _key_times(own_curves, frame)
-        found = [_key_indices(curve, wanted, frame) for curve in own_curves]
+        indices = [_key_indices(curve, wanted, frame) for curve in own_curves]
         columns.append(
             (
                 np.full(len(wanted), other),
                 wanted,
-                np.stack([index for index, _ in found], axis=1),
-                np.stack([outside for _, outside in found], axis=1),
+                np.stack([index for index, _ in indices], axis=1),
+                np.stack([outside for _, outside in indices], axis=1),
             )
         )
     bone, times, index, outside = (np.concatenate(column) for column in zip(*columns, strict=True))
@@ -464,7 +466,7 @@ def _evaluate_nonlinear_time(values: Floats, channels: Sequence[_Channel], rows:
 
     Returns (rows,): which rows have such a channel.
     """
-    found: Flags = np.zeros(len(rows.bone), np.bool_)
+    result: Flags = np.zeros(len(rows.bone), np.bool_)
     for axis, channel in enumerate(channels):
         key = rows.key[:, axis]
         nonlinear = np.flatnonzero(
@@ -478,8 +480,8 @@ def _evaluate_nonlinear_time(values: Floats, channels: Sequence[_Channel], rows:
         each = np.repeat(np.arange(len(nonlinear)), len(shares))
         evaluated = segment_values(channel.kinds[key[nonlinear[each]]], own[each], inside.ravel())[0]
         values[axis, :, nonlinear] = evaluated.reshape(inside.shape)
-        found[nonlinear] = True
-    return found
+        result[nonlinear] = True
+    return result
 
 
 @dataclass
@@ -615,9 +617,9 @@ def _as_curves(segments: _Segments, keys: Indices) -> ConvertedBones:
     rows = run_starts(segments.rows.bone)
     worst = np.maximum.reduceat(segments.error.max(axis=1), rows)
     exact = (np.diff(np.append(rows, len(segments.held))) == keys) & (worst <= ROUNDING)
-    made = _keys_of(segments)
-    starts = run_starts(made.bone)
-    runs = Runs(starts, made.times, made.values, made.interpolation, flat_runs(made.values, starts))
+    own_keys = _keys_of(segments)
+    starts = run_starts(own_keys.bone)
+    runs = Runs(starts, own_keys.times, own_keys.values, own_keys.interpolation, flat_runs(own_keys.values, starts))
     return ConvertedBones(runs.curves(), exact)
 
 

@@ -72,8 +72,8 @@ def some(
     elements = np.flatnonzero(wrong)
     count = len(elements)
     if count:
-        one, _, many = noun.partition("|")
-        sentence = say(f"{{0}} of {{1:# {one}|# {many}}} {what}", count, len(wrong), *values)
+        singular, _, many = noun.partition("|")
+        sentence = say(f"{{0}} of {{1:# {singular}|# {many}}} {what}", count, len(wrong), *values)
         kind = say(f"{many} {what}", 2, 2, *values)
         yield Problem(sentence, say(remedy, count, len(wrong), *values), domain, elements, fatal, kind)
 
@@ -109,10 +109,10 @@ def points_to_nowhere(mesh: Mesh) -> Iterator[Problem]:
 
 def valid_faces(mesh: Mesh) -> NDArray[np.bool_]:
     """(faces,): whether all vertices of the face exist."""
-    found = mesh.triangles
-    if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(mesh.positions)):
-        return np.ones(len(found), np.bool_)
-    result: NDArray[np.bool_] = np.all((found >= 0) & (found < len(mesh.positions)), axis=1)
+    corners = mesh.triangles
+    if not len(corners) or (int(corners.min()) >= 0 and int(corners.max()) < len(mesh.positions)):
+        return np.ones(len(corners), np.bool_)
+    result: NDArray[np.bool_] = np.all((corners >= 0) & (corners < len(mesh.positions)), axis=1)
     return result
 
 
@@ -141,9 +141,9 @@ def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
 def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
     """Yield a problem for faces with the same three positions as an earlier face, in any order."""
     numbers, corners = _faces_with_places(mesh)
-    place = polygons.weld(mesh.positions).vertex
+    vertex = polygons.weld(mesh.positions).vertex
     wrong = np.zeros(len(mesh.triangles), np.bool_)
-    wrong[numbers[polygons.repeated(place[corners])]] = True
+    wrong[numbers[polygons.repeated(vertex[corners])]] = True
     yield from some(
         wrong,
         "face|faces",

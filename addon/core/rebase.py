@@ -85,9 +85,9 @@ def named_or_in_order(names: Sequence[str], base: Sequence[str]) -> list[int]:
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for number, name in enumerate(base):
         waiting[name].append(number)
-    found = [waiting[name].popleft() if waiting[name] else -1 for name in names]
+    own_sources = [waiting[name].popleft() if waiting[name] else -1 for name in names]
     free = {number for numbers in waiting.values() for number in numbers}
-    return [number if source < 0 and number in free else source for number, source in enumerate(found)]
+    return [number if source < 0 and number in free else source for number, source in enumerate(own_sources)]
 
 
 def follow(mesh: PolygonMesh, base: PolygonMesh, vertex: NDArray[np.int64] | None = None) -> None:
@@ -142,18 +142,18 @@ def restore_from_sources(
     values: NDArray[Any],
     base: NDArray[Any],
     source: NDArray[np.int64],
-    shown: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    seen: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return ``values`` (n, ...) with the bits of ``base[source]`` in every row that is unedited, and a mask (n,) of
     the edited and new rows.
 
-    ``shown``: values and base as shown in Blender, to be compared instead if conversion there and back is not exact.
+    ``seen``: values and base as shown in Blender, to be compared instead if conversion there and back is not exact.
     """
-    mine, theirs = (values, base) if shown is None else shown
+    mine, theirs = (values, base) if seen is None else seen
     known = np.flatnonzero(source >= 0)
     result, changed = values.copy(), np.ones(len(values), np.bool_)
     unedited, changed[known] = restore_unedited(mine[known], theirs[source[known]])
-    if shown is None:
+    if seen is None:
         result[known] = unedited
     else:
         same = known[~changed[known]]
@@ -210,5 +210,5 @@ class Rows:
     @property
     def known(self) -> NDArray[np.int64]:
         """Rows in the file that are also in the base."""
-        found: NDArray[np.int64] = np.flatnonzero(self.source >= 0)
-        return found
+        result: NDArray[np.int64] = np.flatnonzero(self.source >= 0)
+        return result

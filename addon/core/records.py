@@ -201,12 +201,12 @@ class Record:
 
 def layout_of(kind: type) -> Layout:
     """Return the declared fields of a struct."""
-    found = _LAYOUTS.get(kind)
-    if found is None:
+    layout = _LAYOUTS.get(kind)
+    if layout is None:
         hints = get_type_hints(kind, include_extras=True)
         declared = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
-        found = _LAYOUTS[kind] = Layout({name: values[0] for name, values in declared.items() if values})
-    return found
+        layout = _LAYOUTS[kind] = Layout({name: values[0] for name, values in declared.items() if values})
+    return layout
 
 
 _LAYOUTS: dict[type, Layout] = {}

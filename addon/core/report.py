@@ -22,7 +22,7 @@ def on_one_line(text: str) -> str:
     """Return a text with control characters and line breaks escaped: names of files and motions may contain any."""
     if text.isprintable():
         return text
-    escaped = _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
+    escaped = _UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], text)
     return Message(escaped, text.template, text.values) if isinstance(text, Message) else escaped
 
 
@@ -118,8 +118,8 @@ class _Field(NamedTuple):
         """Return the formatted value; ``number_alone``: a number without the words that it chooses."""
         value = values[self.number]
         if "|" in self.spec:
-            one, _, many = self.spec.partition("|")
-            return str(value) if number_alone else (one if value == 1 else many).replace("#", str(value))
+            singular, _, many = self.spec.partition("|")
+            return str(value) if number_alone else (singular if value == 1 else many).replace("#", str(value))
         if self.spec == "lower":
             return f"{str(value)[:1].lower()}{str(value)[1:]}"
         if self.conversion:
@@ -167,31 +167,31 @@ class Report:
         self.warnings = {} if warnings is None else warnings
         self.notes = {} if notes is None else notes
 
-    def warn(self, finding: str, place: str = "") -> None:
+    def warn(self, finding: str, where: str = "") -> None:
         """Report something odd, left out or repaired, which the user should know."""
-        self.warnings.setdefault(finding, []).append(place)
+        self.warnings.setdefault(finding, []).append(where)
 
-    def note(self, finding: str, place: str = "") -> None:
+    def note(self, finding: str, where: str = "") -> None:
         """Report something that is in order but good to know."""
-        self.notes.setdefault(finding, []).append(place)
+        self.notes.setdefault(finding, []).append(where)
 
     def include(self, other: Report) -> None:
         """Add all findings of another report."""
         for mine, theirs in ((self.warnings, other.warnings), (self.notes, other.notes)):
-            for finding, places in theirs.items():
-                mine.setdefault(finding, []).extend(places)
+            for finding, their in theirs.items():
+                mine.setdefault(finding, []).extend(their)
 
     def lines(self) -> list[str]:
         """Return a message for each finding, warnings first."""
-        return [_line(finding, places) for part in (self.warnings, self.notes) for finding, places in part.items()]
+        return [_line(finding, indices) for part in (self.warnings, self.notes) for finding, indices in part.items()]
 
     def __bool__(self) -> bool:
         return bool(self.warnings or self.notes)
 
 
-def _line(finding: str, places: list[str]) -> str:
-    parts = [say("[{}x]", len(places)), finding] if len(places) > 1 else [finding]
-    named = [place for place in dict.fromkeys(places) if place]
+def _line(finding: str, indices: list[str]) -> str:
+    parts = [say("[{}x]", len(indices)), finding] if len(indices) > 1 else [finding]
+    named = [index for index in dict.fromkeys(indices) if index]
     if named:
         more = [say("and {} more", len(named) - PLACES_SHOWN)] if len(named) > PLACES_SHOWN else []
         parts.append(say("({})", joined([*named[:PLACES_SHOWN], *more])))

@@ -92,13 +92,13 @@ def transforms(quaternions: Floats, translations: Floats) -> Floats:
     return result
 
 
-def from_matrices(turns: Floats) -> Floats:
+def from_matrices(rotations: Floats) -> Floats:
     """Return the unit quaternions, w >= 0, of rotation matrices (..., 3, 3) without reflection and scale.
 
     The largest of the four squared components is computed from the diagonal and the others are divided by it, so that
     no direction loses precision.
     """
-    m = turns
+    m = rotations
     trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
     squares = np.stack(
         [1 + trace, *(1 + 2 * m[..., axis, axis] - trace for axis in range(3))], axis=-1
@@ -169,26 +169,26 @@ def of_mode(channels: Floats, mode: str) -> Floats:
         half = channels[..., :1] / 2
         return np.concatenate((np.cos(half), unit * np.sin(half)), axis=-1)
     first, second, third = ("XYZ".index(letter) for letter in mode)
-    turn = multiply(about_axis(second, channels[..., second]), about_axis(first, channels[..., first]))
-    return multiply(about_axis(third, channels[..., third]), turn)
+    rotation = multiply(about_axis(second, channels[..., second]), about_axis(first, channels[..., first]))
+    return multiply(about_axis(third, channels[..., third]), rotation)
 
 
 _ZXY = ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0))
 """Rows and columns of the matrix elements from which the angles of order ZXY are computed."""
 
 
-def euler_zxy(turns: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
+def euler_zxy(rotations: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     """Return continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order ZXY.
 
     With M = Ry(b)·Rx(a)·Rz(c): M[1,2] = -sin a, M[0,2]/M[2,2] = tan b, M[1,0]/M[1,1] = tan c. At gimbal lock (|a| =
     90°) only a sum of b and c is determined, and c is 0. Of the two solutions of each frame the one nearest to the
     previous frame is used. ``starts``: indices at which frames begin that do not continue those before.
     """
-    entries = tuple(turns[None, :, row, column] for row, column in _ZXY)
+    entries = tuple(rotations[None, :, row, column] for row, column in _ZXY)
     return _angles_zxy(entries, starts)[:, 0].T
 
 
-def euler(turns: Floats, order: str) -> Floats:
+def euler(rotations: Floats, order: str) -> Floats:
     """Return continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in any order of
     Blender.
 
@@ -197,12 +197,12 @@ def euler(turns: Floats, order: str) -> Floats:
     first, second, third = ("XYZ".index(axis) for axis in order)
     axes = [second, third, first]
     sign = 1.0 if axes in ([0, 1, 2], [1, 2, 0], [2, 0, 1]) else -1.0
-    result = np.empty((len(turns), 3))
-    result[:, axes] = sign * euler_zxy(turns[:, axes][:, :, axes])
+    result = np.empty((len(rotations), 3))
+    result[:, axes] = sign * euler_zxy(rotations[:, axes][:, :, axes])
     return result
 
 
-def rotated_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
+def rotated_euler_zxy(rotations: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     """Return the `euler_zxy` of matrices (n, 3, 3) times the rotations of Euler angles (n, samples, 3) in the same
     order.
 
@@ -214,7 +214,7 @@ def rotated_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | 
     square = half * half
     share = 1 / (1 + square)
     (sin_a, sin_b, sin_c), (cos_a, cos_b, cos_c) = 2 * half * share, (1 - square) * share
-    factors = np.ascontiguousarray(turns.transpose(1, 2, 0))
+    factors = np.ascontiguousarray(rotations.transpose(1, 2, 0))
     tilted, level = sin_b * sin_a, cos_b * sin_a
     columns = (
         (cos_b * cos_c + tilted * sin_c, cos_a * sin_c, level * sin_c - sin_b * cos_c),

@@ -46,8 +46,8 @@ def xray_triangles(triangles: NDArray[Any]) -> NDArray[Any]:
 def _last_two_exchanged(rows: NDArray[Any]) -> NDArray[Any]:
     # Column by column, for a result in C order: indexing by a list returns another memory layout.
     result = np.empty(rows.shape, rows.dtype)
-    for place, source in enumerate((0, 2, 1)):
-        result[..., place] = rows[..., source]
+    for index, source in enumerate((0, 2, 1)):
+        result[..., index] = rows[..., source]
     return result
 
 
@@ -84,8 +84,8 @@ def xray_bone_angles(angles: NDArray[Any]) -> Floats:
     rotation is Ry(-y)·Rx(-x)·Rz(z).
     """
     x, y, z = np.moveaxis(np.asarray(angles, np.float64), -1, 0)
-    turn = rotation.multiply(rotation.about_axis(1, -y), rotation.about_axis(0, -x))
-    return rotation.multiply(turn, rotation.about_axis(2, z))
+    rotation_of_bone = rotation.multiply(rotation.about_axis(1, -y), rotation.about_axis(0, -x))
+    return rotation.multiply(rotation_of_bone, rotation.about_axis(2, z))
 
 
 def xray_bone_angles_back(quaternions: Floats) -> Floats:
@@ -157,14 +157,14 @@ def arma_parent_transforms(quaternions: Floats, translations: Floats, *, turned:
     the transposition. ``turned``: the file's axes are rotated by 180° about y, S = diag(-1, 1, -1).
     """
     signs = np.array([-1.0, -1.0, 1.0]) if turned else np.ones(3)
-    turns = quaternions[..., [0, 1, 3, 2]]
-    turns[..., 1:] *= signs
-    return turns, translations[..., [0, 2, 1]] * signs
+    rotations = quaternions[..., [0, 1, 3, 2]]
+    rotations[..., 1:] *= signs
+    return rotations, translations[..., [0, 2, 1]] * signs
 
 
-def arma_parent_transforms_back(turns: Floats, places: Floats, *, turned: bool) -> tuple[Floats, Floats]:
+def arma_parent_transforms_back(rotations: Floats, indices: Floats, *, turned: bool) -> tuple[Floats, Floats]:
     """Convert back from `arma_parent_transforms`. Exact."""
     signs = np.array([-1.0, 1.0, -1.0]) if turned else np.ones(3)
-    quaternions = turns[..., [0, 1, 3, 2]]
+    quaternions = rotations[..., [0, 1, 3, 2]]
     quaternions[..., 1:] *= signs
-    return quaternions, places[..., [0, 2, 1]] * signs
+    return quaternions, indices[..., [0, 2, 1]] * signs

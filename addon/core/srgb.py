@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 def to_linear(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     """Return the linear light of sRGB values."""
-    found: NDArray[np.floating[Any]] = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-    return found
+    result: NDArray[np.floating[Any]] = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    return result
 
 
 def from_linear(light: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
     """Return the sRGB values of linear light, the inverse of `to_linear`."""
-    found: NDArray[np.floating[Any]] = np.where(
+    result: NDArray[np.floating[Any]] = np.where(
         light <= 0.0031308, light * 12.92, 1.055 * np.maximum(light, 0.0031308) ** (1 / 2.4) - 0.055
     )
-    return found
+    return result

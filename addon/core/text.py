@@ -55,8 +55,8 @@ def rows(values: NDArray[Any]) -> list[str]:
     texts = values.astype(str)
     if values.dtype.kind == "f" and np.isnan(values).any():
         texts = texts.astype(object)
-        for place in zip(*np.nonzero(np.isnan(values)), strict=True):
-            texts[place] = scalar(values[place])
+        for index in zip(*np.nonzero(np.isnan(values)), strict=True):
+            texts[index] = scalar(values[index])
     return [" ".join(row) for row in texts.tolist()]
 
 
@@ -102,7 +102,7 @@ def _rows_in_blocks(values: NDArray[Any]) -> Iterator[str]:
         yield from rows(values[start : start + _BLOCK])
 
 
-def array_differences(place: str, a: NDArray[Any], b: NDArray[Any], kind: Rows | None = None) -> Iterator[str]:
+def array_differences(where: str, a: NDArray[Any], b: NDArray[Any], kind: Rows | None = None) -> Iterator[str]:
     """Yield a line for each field in which two arrays differ: how many rows do, the first that does, and the largest
     difference between floats or numbers with a unit. Compared bit by bit. Arrays of different lengths are compared as
     far as the shorter one goes.
@@ -111,81 +111,85 @@ def array_differences(place: str, a: NDArray[Any], b: NDArray[Any], kind: Rows |
         fields = [" ".join(values.dtype.names or (str(values.dtype),)) for values in (a, b)]
         layout = f", {fields[0]} / {fields[1]}" if a.dtype != b.dtype else ""
         counts = [" x ".join(map(str, values.shape)) for values in (a, b)]
-        yield line(place, f"{' / '.join(counts)}{layout}")
+        yield line(where, f"{' / '.join(counts)}{layout}")
         return
     common = min(len(a), len(b))
     is_longer = len(a) != len(b)
     if is_longer and not (kind is not None and kind.counted):
         length = counted(len(b), kind.noun) if kind is not None and kind.noun else str(len(b))
-        yield line(place, f"{len(a)} / {length}")
+        yield line(where, f"{len(a)} / {length}")
     for (name, mine), (_, theirs) in zip(_columns(a[:common]), _columns(b[:common]), strict=True):
         if mine.tobytes() != theirs.tobytes():
             what = _which_differ(mine, theirs, kind or Rows(a), "the common " if is_longer else "")
-            yield line(f"{place}{name}", what)
+            yield line(f"{where}{name}", what)
 
 
-def line(place: str, what: str) -> str:
-    """Return a difference with the ``place`` that it is at, if that has a name."""
-    return f"{place.lstrip()}: {what}" if place else what
+def line(where: str, what: str) -> str:
+    """Return a difference with the ``where`` that it is at, if that has a name."""
+    return f"{where.lstrip()}: {what}" if where else what
 
 
 def _which_differ(mine: NDArray[Any], theirs: NDArray[Any], kind: Rows, common: str) -> str:
     if mine.size <= FEW and not kind.noun and not common:
         return f"{rows(mine.reshape(1, -1))[0]} / {rows(theirs.reshape(1, -1))[0]}"
-    ones, others = (np.ascontiguousarray(values).reshape(len(values), -1) for values in (mine, theirs))
+    before, after = (np.ascontiguousarray(values).reshape(len(values), -1) for values in (mine, theirs))
     # Compared bit by bit: NaN is equal to itself, 0 and -0 differ.
-    found = np.flatnonzero((ones.view(np.uint8) != others.view(np.uint8)).any(axis=1))
-    first = found[0]
-    pair = f"{rows(ones[[first]])[0]} / {rows(others[[first]])[0]}" if ones.shape[1] <= _MOST_COLUMNS else ""
-    gap = "" if len(found) == 1 and pair and not kind.unit else _largest_gap(ones[found], others[found], kind.unit)
-    if len(found) == 1 and kind.noun and not common:
+    own_rows = np.flatnonzero((before.view(np.uint8) != after.view(np.uint8)).any(axis=1))
+    first = own_rows[0]
+    pair = f"{rows(before[[first]])[0]} / {rows(after[[first]])[0]}" if before.shape[1] <= _MOST_COLUMNS else ""
+    gap = (
+        ""
+        if len(own_rows) == 1 and pair and not kind.unit
+        else _largest_gap(before[own_rows], after[own_rows], kind.unit)
+    )
+    if len(own_rows) == 1 and kind.noun and not common:
         return f"{kind.noun} {first + kind.first}{f': {pair}' if pair else ''}{gap}"
-    total = counted(len(ones), kind.noun) if kind.noun else str(len(ones))
-    where = f"{len(found)} of {common}{total} differ, first {first + kind.first}"
+    total = counted(len(before), kind.noun) if kind.noun else str(len(before))
+    where = f"{len(own_rows)} of {common}{total} differ, first {first + kind.first}"
     return f"{where}{f': {pair}' if pair else ''}{gap}"
 
 
-def _largest_gap(ones: NDArray[Any], others: NDArray[Any], unit: str) -> str:
-    if ones.dtype.kind != "f" and not unit:
+def _largest_gap(before: NDArray[Any], after: NDArray[Any], unit: str) -> str:
+    if before.dtype.kind != "f" and not unit:
         return ""
     with np.errstate(invalid="ignore", over="ignore"):
-        gaps = np.abs(ones.astype(np.float64) - others.astype(np.float64))
+        gaps = np.abs(before.astype(np.float64) - after.astype(np.float64))
     largest = float(np.max(gaps, where=np.isfinite(gaps), initial=0.0))
-    text = f"{largest:.3g}" if ones.dtype.kind == "f" else str(int(largest))
+    text = f"{largest:.3g}" if before.dtype.kind == "f" else str(int(largest))
     return f", by at most {text} {unit}".rstrip() if largest else ""
 
 
-def run_difference(place: str, one: bytes, other: bytes) -> Iterator[str]:
+def run_difference(where: str, before: bytes, after: bytes) -> Iterator[str]:
     """Yield a line for two different runs of bytes: both if they are short, else how many bytes differ."""
-    if one == other:
+    if before == after:
         return
-    if max(len(one), len(other)) <= FEW:
-        yield f"{place}: {one.hex() or '-'} / {other.hex() or '-'}"
-    elif len(one) != len(other):
-        yield f"{place}: {len(one)} / {counted(len(other), 'byte')}"
+    if max(len(before), len(after)) <= FEW:
+        yield f"{where}: {before.hex() or '-'} / {after.hex() or '-'}"
+    elif len(before) != len(after):
+        yield f"{where}: {len(before)} / {counted(len(after), 'byte')}"
     else:
-        found = np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
-        yield f"{place}: {len(found)} of {counted(len(one), 'byte')} differ, first {found[0]}"
+        offsets = np.flatnonzero(np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8))
+        yield f"{where}: {len(offsets)} of {counted(len(before), 'byte')} differ, first {offsets[0]}"
 
 
 def sequence_difference(
-    place: str, ones: Sequence[Any], others: Sequence[Any], kind: Rows | None = None
+    where: str, before: Sequence[Any], after: Sequence[Any], kind: Rows | None = None
 ) -> Iterator[str]:
     """Yield a line for two different lists of numbers or texts: both if they are short, else how many entries differ
     between the equal ones at the start and at the end.
     """
-    if list(ones) == list(others):
+    if list(before) == list(after):
         return
-    if max(len(ones), len(others)) <= FEW and kind is None:
-        texts = [", ".join(map(scalar, side)) or "none" for side in (ones, others)]
-        yield f"{place}: {texts[0]} / {texts[1]}"
+    if max(len(before), len(after)) <= FEW and kind is None:
+        texts = [", ".join(map(scalar, side)) or "none" for side in (before, after)]
+        yield f"{where}: {texts[0]} / {texts[1]}"
         return
-    shorter = min(len(ones), len(others))
-    start = next((index for index in range(shorter) if ones[index] != others[index]), shorter)
-    after = next((back for back in range(shorter - start) if ones[-1 - back] != others[-1 - back]), shorter - start)
-    counts = len(ones) - start - after, len(others) - start - after
-    pair = f", first {scalar(ones[start])} / {scalar(others[start])}" if all(counts) else ""
-    yield f"{place} from {start + (kind.first if kind is not None else 0)}: {counts[0]} / {counts[1]} differ{pair}"
+    shorter = min(len(before), len(after))
+    start = next((index for index in range(shorter) if before[index] != after[index]), shorter)
+    same_end = next((back for back in range(shorter - start) if before[-1 - back] != after[-1 - back]), shorter - start)
+    counts = len(before) - start - same_end, len(after) - start - same_end
+    pair = f", first {scalar(before[start])} / {scalar(after[start])}" if all(counts) else ""
+    yield f"{where} from {start + (kind.first if kind is not None else 0)}: {counts[0]} / {counts[1]} differ{pair}"
 
 
 def extent(points: NDArray[Any]) -> str:

@@ -94,7 +94,7 @@ def _key_text(key: Any) -> str:
     return key.name.lower().replace("_", " ") if isinstance(key, Enum) else scalar(key)
 
 
-def pairs(ones: Sequence[Any], others: Sequence[Any], keys: Iterable[Callable[[Any], Hashable]]) -> dict[int, int]:
+def pairs(before: Sequence[Any], after: Sequence[Any], keys: Iterable[Callable[[Any], Hashable]]) -> dict[int, int]:
     """Return index -> index of the entries with equal keys. Those without a partner are paired by the next key; entries
     with the same key in their order.
     """
@@ -102,10 +102,10 @@ def pairs(ones: Sequence[Any], others: Sequence[Any], keys: Iterable[Callable[[A
     for key in keys:
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
         paired = set(result.values())
-        for index, entry in enumerate(others):
+        for index, entry in enumerate(after):
             if index not in paired:
                 waiting[key(entry)].append(index)
-        for index, entry in enumerate(ones):
+        for index, entry in enumerate(before):
             if index not in result and waiting and (partners := waiting.get(key(entry))):
                 result[index] = partners.popleft()
     return dict(sorted(result.items()))
@@ -185,63 +185,65 @@ class Walk:
 
     # Differences
 
-    def _differences(self, path: str, word: str, one: Any, other: Any) -> Iterator[str]:
+    def _differences(self, path: str, word: str, before: Any, after: Any) -> Iterator[str]:
         """``path``: titles of the entries around, each with a colon, and of fields; ``word``: title of the value."""
-        if one is other:
+        if before is after:
             return
-        place = f"{path}{word}".rstrip(" :")
-        if isinstance(one, Rows) and isinstance(other, Rows):
-            if isinstance(one.values, np.ndarray) and isinstance(other.values, np.ndarray):
-                yield from array_differences(place, one.values, other.values, one)
+        title = f"{path}{word}".rstrip(" :")
+        if isinstance(before, Rows) and isinstance(after, Rows):
+            if isinstance(before.values, np.ndarray) and isinstance(after.values, np.ndarray):
+                yield from array_differences(title, before.values, after.values, before)
             else:
-                yield from sequence_difference(place, list(one.values), list(other.values), one)
-        elif isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-            yield from array_differences(place, one, other)
-        elif isinstance(one, memoryview) and isinstance(other, memoryview):
-            yield from run_difference(place, bytes(one), bytes(other))
-        elif isinstance(one, dict) and isinstance(other, dict):
-            yield from self._of_dictionaries(path, word, one, other)
-        elif _is_list(one) and _is_list(other):
-            yield from self._of_lists(path, word, one, other)
-        elif type(one) is type(other) and _is_whole(one):
-            bits = self._view(one).bits
-            if bits is None or bits(one) != bits(other):
-                yield from self._of_fields(f"{path}{word} " if word else path, one, other)
-        elif type(one) is not type(other) or _bits(one) != _bits(other):
-            yield line(place, f"{_brief(one)} / {_brief(other)}")
+                yield from sequence_difference(title, list(before.values), list(after.values), before)
+        elif isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+            yield from array_differences(title, before, after)
+        elif isinstance(before, memoryview) and isinstance(after, memoryview):
+            yield from run_difference(title, bytes(before), bytes(after))
+        elif isinstance(before, dict) and isinstance(after, dict):
+            yield from self._of_dictionaries(path, word, before, after)
+        elif _is_list(before) and _is_list(after):
+            yield from self._of_lists(path, word, before, after)
+        elif type(before) is type(after) and _is_whole(before):
+            bits = self._view(before).bits
+            if bits is None or bits(before) != bits(after):
+                yield from self._of_fields(f"{path}{word} " if word else path, before, after)
+        elif type(before) is not type(after) or _bits(before) != _bits(after):
+            yield line(title, f"{_brief(before)} / {_brief(after)}")
 
-    def _of_fields(self, path: str, one: Any, other: Any) -> Iterator[str]:
-        mine, theirs = (_by_title(self._entries(side)) for side in (one, other))
+    def _of_fields(self, path: str, before: Any, after: Any) -> Iterator[str]:
+        mine, theirs = (_by_title(self._entries(side)) for side in (before, after))
         for key in dict.fromkeys([*mine, *theirs]):
             yield from self._differences(path, key[0], mine.get(key), theirs.get(key))
 
-    def _of_dictionaries(self, path: str, word: str, one: Mapping[Any, Any], other: Mapping[Any, Any]) -> Iterator[str]:
-        for key in dict.fromkeys([*one, *other]):
+    def _of_dictionaries(
+        self, path: str, word: str, before: Mapping[Any, Any], after: Mapping[Any, Any]
+    ) -> Iterator[str]:
+        for key in dict.fromkeys([*before, *after]):
             entry = f"{path}{f'{word} {_key_text(key)}'.lstrip()}"
-            if key not in one or key not in other:
-                yield f"{entry} {self.missing if key in one else self.added}"
+            if key not in before or key not in after:
+                yield f"{entry} {self.missing if key in before else self.added}"
             else:
-                yield from self._differences(f"{entry}: ", "", one[key], other[key])
-        if [key for key in one if key in other] != [key for key in other if key in one]:
+                yield from self._differences(f"{entry}: ", "", before[key], after[key])
+        if [key for key in before if key in after] != [key for key in after if key in before]:
             yield line(f"{path}{word}".rstrip(" :"), "in another order")
 
-    def _of_lists(self, path: str, word: str, ones: Sequence[Any], others: Sequence[Any]) -> Iterator[str]:
-        place = f"{path}{word}".rstrip(" :")
-        if self._title(ones) is not None or self._title(others) is not None:
-            yield from self._of_titled(path, word, ones, others)
-        elif _is_row(ones) and _is_row(others):
-            yield from sequence_difference(place, ones, others)
+    def _of_lists(self, path: str, word: str, before: Sequence[Any], after: Sequence[Any]) -> Iterator[str]:
+        title = f"{path}{word}".rstrip(" :")
+        if self._title(before) is not None or self._title(after) is not None:
+            yield from self._of_titled(path, word, before, after)
+        elif _is_row(before) and _is_row(after):
+            yield from sequence_difference(title, before, after)
         else:
-            if len(ones) != len(others):
-                yield f"{place}: {len(ones)} / {len(others)}"
-            for index, (one, other) in enumerate(zip(ones, others, strict=False)):
-                yield from self._differences(f"{path}{word} ", str(index), one, other)
+            if len(before) != len(after):
+                yield f"{title}: {len(before)} / {len(after)}"
+            for index, (first, second) in enumerate(zip(before, after, strict=False)):
+                yield from self._differences(f"{path}{word} ", str(index), first, second)
 
-    def _of_titled(self, path: str, word: str, ones: Sequence[Any], others: Sequence[Any]) -> Iterator[str]:
-        titles, titles_now = self._titles(ones), self._titles(others)
-        keys = self._view((*ones, *others)[0]).keys
+    def _of_titled(self, path: str, word: str, before: Sequence[Any], after: Sequence[Any]) -> Iterator[str]:
+        titles, titles_now = self._titles(before), self._titles(after)
+        keys = self._view((*before, *after)[0]).keys
         if keys:
-            together = pairs(ones, others, keys)
+            together = pairs(before, after, keys)
         else:
             indices = {title: index for index, title in enumerate(titles_now)}
             together = {index: indices[title] for index, title in enumerate(titles) if title in indices}
@@ -256,7 +258,7 @@ class Walk:
             if titles_now[now] != title:
                 noun = title.partition(" ")[0]
                 yield f"{path}{title} is now called {titles_now[now].removeprefix(f'{noun} ')}"
-            yield from self._differences(f"{path}{title}: " if title else path, "", ones[index], others[now])
+            yield from self._differences(f"{path}{title}: " if title else path, "", before[index], after[now])
         paired = set(order)
         yield from (f"{path}{title} {self.added}" for index, title in enumerate(titles_now) if index not in paired)
 

@@ -119,12 +119,12 @@ class Format(NamedTuple):
     @property
     def renderings(self) -> Mapping[str, Callable[[Any, Report], list[bytes]]]:
         """Functions that write a document as another format, by the suffix of the result (see `renderings`)."""
-        found: Mapping[str, Mapping[str, Any]] = import_module(f"{__name__}.renderings").RENDERINGS
-        return found.get(self.name, {})
+        functions: Mapping[str, Mapping[str, Any]] = import_module(f"{__name__}.renderings").RENDERINGS
+        return functions.get(self.name, {})
 
     def _table(self, name: str) -> Mapping[Any, Any]:
-        found: Mapping[Any, Any] = getattr(self.module, name, {})
-        return found
+        result: Mapping[Any, Any] = getattr(self.module, name, {})
+        return result
 
 
 FORMATS: tuple[Format, ...] = (
@@ -186,8 +186,8 @@ OTHER_DATA = "other data"
 
 def is_comparable(name: str, data: bytes) -> bool:
     """Return whether `compare` compares a file of this name and content with another."""
-    found = detect(name, data[:HEAD_SIZE])
-    return found is not None and found.name in COMPARISONS
+    format_of_name = detect(name, data[:HEAD_SIZE])
+    return format_of_name is not None and format_of_name.name in COMPARISONS
 
 
 def compare(name: str, before: bytes, after: bytes) -> Changes:
@@ -195,9 +195,9 @@ def compare(name: str, before: bytes, after: bytes) -> Changes:
 
     Raises `MotionbridgeError` if the old file is not of the format, or has what no export can write.
     """
-    found = cast("Format", detect(name, after[:HEAD_SIZE]))
-    module: Any = import_module(f"{__name__}.{COMPARISONS[found.name]}")
-    changes: Changes = module.compare(*(found.module.read(data, name, Report()) for data in (before, after)))
+    source = cast("Format", detect(name, after[:HEAD_SIZE]))
+    module: Any = import_module(f"{__name__}.{COMPARISONS[source.name]}")
+    changes: Changes = module.compare(*(source.module.read(data, name, Report()) for data in (before, after)))
     if not changes and before != after:
         changes.lines.append(OTHER_DATA)
     return changes

@@ -114,8 +114,8 @@ def _dm(document: dm.Dm) -> Iterator[str]:
         yield "the texture has no name"
 
 
-def _fatal(found: Iterator[Problem]) -> Iterator[str]:
-    return (problem.sentence for problem in found if problem.fatal)
+def _fatal(problems: Iterator[Problem]) -> Iterator[str]:
+    return (problem.sentence for problem in problems if problem.fatal)
 
 
 def _oof(document: oof.Oof) -> Iterator[str]:
@@ -125,9 +125,11 @@ def _oof(document: oof.Oof) -> Iterator[str]:
         yield refusal.problem
         return
     yield from (
-        f"{model.parts[found.part].name}: {found.problem.sentence}" if found.part >= 0 else found.problem.sentence
-        for found in oof.find_problems(model, shapes=False)
-        if found.problem.fatal
+        f"{model.parts[problem.part].name}: {problem.problem.sentence}"
+        if problem.part >= 0
+        else problem.problem.sentence
+        for problem in oof.find_problems(model, shapes=False)
+        if problem.problem.fatal
     )
 
 

@@ -57,18 +57,18 @@ class Verdict:
 
 def file_data(path: str) -> Bytes:
     """Return all bytes of a file, mapped into memory if files of its format are large. Raises `ReadError`."""
-    found = detect(path, b"")
-    return map_file(path) if found is not None and found.mapped else read_file(path)
+    file_format = detect(path, b"")
+    return map_file(path) if file_format is not None and file_format.mapped else read_file(path)
 
 
 def open_document(data: Bytes, file: str) -> tuple[Format, Any, Report]:
     """Return format, document and report of reading ``data``. Raises `ReadError`, also for an unknown format."""
-    found = detect(file, bytes(data[:HEAD_SIZE]))
-    if found is None:
+    file_format = detect(file, bytes(data[:HEAD_SIZE]))
+    if file_format is None:
         known = ", ".join(name for known in FORMATS for name in (*known.suffixes, *known.file_names))
         raise ReadError("this is not a file of a known format", file=file, remedy=say("Known are {}", known))
     report = Report()
-    return found, found.module.read(cast("bytes", data), file, report), report
+    return file_format, file_format.module.read(cast("bytes", data), file, report), report
 
 
 def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
@@ -77,47 +77,47 @@ def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
 
     ``deep``: also decode and encode the document (`round_trips`), as an import and an export do.
     """
-    found = detect(file, bytes(data[:HEAD_SIZE]))
-    if found is None:
+    file_format = detect(file, bytes(data[:HEAD_SIZE]))
+    if file_format is None:
         return Verdict(file, None, Status.UNKNOWN)
     try:
         _, document, report = open_document(data, file)
     except ReadError as refusal:
-        return Verdict(file, found.name, Status.REFUSED, detail=str(refusal))
-    share = found.module.raw_size(document) / len(data) if data else 0.0
-    problems = engine_problems(found, document)
-    difference = _difference(found, document, data)
+        return Verdict(file, file_format.name, Status.REFUSED, detail=str(refusal))
+    share = file_format.module.raw_size(document) / len(data) if data else 0.0
+    problems = engine_problems(file_format, document)
+    difference = _difference(file_format, document, data)
     if deep and not difference:
         try:
-            difference = _deep_difference(found, document, data)
+            difference = _deep_difference(file_format, document, data)
         except ReadError as refusal:
             problems = (*problems, f"cannot be imported: {str(refusal).rstrip('.')}")
         except WriteError as refusal:
             problems = (*problems, f"cannot be exported as it was imported: {str(refusal).rstrip('.')}")
     warnings = tuple(Report(report.warnings).lines())
     status = Status.DIFFERS if difference else Status.IDENTICAL
-    return Verdict(file, found.name, status, share, difference, warnings, problems)
+    return Verdict(file, file_format.name, status, share, difference, warnings, problems)
 
 
-def engine_problems(found: Format, document: Any) -> tuple[str, ...]:
+def engine_problems(file_format: Format, document: Any) -> tuple[str, ...]:
     """Return what the game would reject or misread in a document of this format."""
-    rules = RULES.get(found.name)
+    rules = RULES.get(file_format.name)
     return tuple(dict.fromkeys(rules(document))) if rules is not None else ()
 
 
-def _difference(found: Format, document: Any, data: Bytes) -> str:
+def _difference(file_format: Format, document: Any, data: Bytes) -> str:
     """Compare ``data`` with what `write` and `recompose` return for its document. Returns the first difference as text,
     "" if the bytes are equal.
     """
-    if hasattr(found.module, "pieces"):
-        return _difference_of_pieces(found.module.pieces(document), data)
-    for way in (found.module.write, found.module.recompose):
+    if hasattr(file_format.module, "pieces"):
+        return _difference_of_pieces(file_format.module.pieces(document), data)
+    for function in (file_format.module.write, file_format.module.recompose):
         try:
-            again = way(document)
+            again = function(document)
         except MotionbridgeError as refusal:
-            return f"{way.__name__} refuses: {refusal}"
+            return f"{function.__name__} refuses: {refusal}"
         if again != data:
-            return f"{way.__name__}: {first_difference(data, again)}"
+            return f"{function.__name__}: {first_difference(data, again)}"
     return ""
 
 
@@ -130,24 +130,24 @@ def _difference_of_pieces(pieces: Iterator[Bytes], data: Bytes) -> str:
             part = written[begin : begin + _BLOCK]
             stored = expected[at : at + len(part)]
             if not np.array_equal(stored, part):
-                found = first_difference(stored.tobytes(), part.tobytes())
-                return f"write: in the run of bytes from offset {at}: {found}"
+                difference = first_difference(stored.tobytes(), part.tobytes())
+                return f"write: in the run of bytes from offset {at}: {difference}"
             at += len(part)
     return "" if at == len(expected) else f"write: the same up to offset {at}, where the file has {len(expected)}"
 
 
-def _deep_difference(found: Format, document: Any, data: Bytes) -> str:
+def _deep_difference(file_format: Format, document: Any, data: Bytes) -> str:
     """Like `_difference` for a document that is decoded and encoded. Raises `ReadError` if decoding is refused,
     `WriteError` if encoding is.
     """
-    round_trip = ROUND_TRIPS.get(found.name)
+    round_trip = ROUND_TRIPS.get(file_format.name)
     if round_trip is None:
         return ""
     again = round_trip(document, Report())
-    written = found.module.write(again)
+    written = file_format.module.write(again)
     if written == data:
         return ""
-    words = list(itertools.islice(found.walk.differences(document, again), DIFFERENCES_SHOWN))
+    words = list(itertools.islice(file_format.walk.differences(document, again), DIFFERENCES_SHOWN))
     return f"decoded and encoded: {'; '.join([first_difference(data, written), *words])}"
 
 

@@ -34,8 +34,8 @@ def order_of_angles(action: Any) -> str:
 
 def register() -> None:
     """Add every game's properties and handlers to Blender."""
-    for one in ADDED:
-        one.register()
+    for module in ADDED:
+        module.register()
     action_lists.before_playing = _before_playing
     action_lists.is_motion = _is_motion
 
@@ -51,5 +51,5 @@ def _before_playing(context: Any, rig: Any, action: Any) -> Any:
 
 def unregister() -> None:
     """Remove every game's properties and handlers from Blender."""
-    for one in reversed(ADDED):
-        one.unregister()
+    for module in reversed(ADDED):
+        module.unregister()

@@ -33,13 +33,13 @@ def build_image(name: str, pixels: NDArray[np.uint8], source: str, frame: int = 
     if (image.get(SOURCE, source), image.get(FRAME, frame)) != (source, frame):
         images: Any = bpy.data.images
         content = image[material.CONTENT]
-        own = [one for one in images if one.get(material.CONTENT) == content and one.library is None]
-        same = [one for one in own if material.is_unpainted(one)]
-        found = next((one for one in same if (one.get(SOURCE), one.get(FRAME)) == (source, frame)), None)
-        if found is None:
-            found = image.copy()
-            found.name = name
-        image = found
+        own = [image for image in images if image.get(material.CONTENT) == content and image.library is None]
+        same = [image for image in own if material.is_unpainted(image)]
+        picture = next((image for image in same if (image.get(SOURCE), image.get(FRAME)) == (source, frame)), None)
+        if picture is None:
+            picture = image.copy()
+            picture.name = name
+        image = picture
     image[SOURCE], image[FRAME] = source, frame
     return image
 
@@ -51,21 +51,21 @@ def image_to_export(context: Context, name: str) -> bpy.types.Image:
     """
     images: Any = bpy.data.images
     if name:
-        found = images.get(name)
-        if found is not None:
-            return found
+        picture = images.get(name)
+        if picture is not None:
+            return picture
         raise WriteError(say("there is no image {!r}", name), remedy="Choose an image")
     space = context.space_data
     if space is not None and space.type == "IMAGE_EDITOR" and space.image is not None:
         return space.image
     active = context.view_layer.objects.active
-    shown = material.image_of(active.active_material) if active is not None else None
+    own_image = material.image_of(active.active_material) if active is not None else None
     real = [image for image in images if image.source != "VIEWER"]
-    if shown is None and len(real) == 1:
+    if own_image is None and len(real) == 1:
         return real[0]
-    if shown is None:
+    if own_image is None:
         raise WriteError("no image is chosen", remedy="Open the image in an Image Editor, or choose it in the options")
-    return shown
+    return own_image
 
 
 def base_texture(
@@ -88,11 +88,11 @@ def base_texture(
     return None
 
 
-def note_difference(pixels: NDArray[np.uint8], shown: NDArray[np.uint8], kind: str, report: Report) -> None:
-    """Report by how much the colors of a texture of this kind, as ``shown`` in the game, differ from those of an image.
-    Pixels with alpha 0 do not count. Both arrays (height, width, 4).
+def note_difference(pixels: NDArray[np.uint8], visible: NDArray[np.uint8], kind: str, report: Report) -> None:
+    """Report by how much the colors of a texture of this kind, as ``visible`` in the game, differ from those of an
+    image. Pixels with alpha 0 do not count. Both arrays (height, width, 4).
     """
-    difference = np.abs(shown.astype(np.int16) - pixels)[..., :3][pixels[..., 3] > 0]
+    difference = np.abs(visible.astype(np.int16) - pixels)[..., :3][pixels[..., 3] > 0]
     if difference.size and difference.any():
         words = "colors are approximated ({}): they differ by {:.1f} of 255 on average, by {} at most"
         report.note(say(words, kind, difference.mean(), difference.max()))

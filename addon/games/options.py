@@ -116,8 +116,8 @@ class Options:
 
     def __init_subclass__(cls) -> None:
         """Turn the annotated class attributes into fields; their values become the defaults."""
-        found = {name: vars(cls)[name] for name in cls.__annotations__}
-        own = {name: value if isinstance(value, Option) else Option(value) for name, value in found.items()}
+        declared = {name: vars(cls)[name] for name in cls.__annotations__}
+        own = {name: value if isinstance(value, Option) else Option(value) for name, value in declared.items()}
         for name, field in own.items():
             setattr(cls, name, field.default)
         inherited = [base.FIELDS for base in reversed(cls.__bases__) if issubclass(base, Options)]

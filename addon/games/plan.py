@@ -275,7 +275,7 @@ def warn_of_pasted(owner: ID, parts: Iterable[tuple[ID, Any]], path_of: Callable
         if of is not None and of != owner:
             others.setdefault(of, []).append(part.name)
     path = bpy.path.abspath(path_of(owner))
-    pasted = [name for of, found in others.items() if bpy.path.abspath(path_of(of)) == path for name in found]
+    pasted = [name for of, other in others.items() if bpy.path.abspath(path_of(of)) == path for name in other]
     if path and pasted:
         report.warn(
             "objects of another copy of the file (pasted, or imported again) are not written; to "

@@ -128,12 +128,12 @@ def _follow(armature: Any, renamed: Mapping[str, str], report: Report) -> dict[A
     played = _renamed_by_blender(armature, rigs)
     of_others, copies = separate(armature, rigs, renamed.keys(), report)
     for action in played:  # shared and renamed by Blender
-        theirs = next((one for one in (action, copies.get(action)) if one in of_others), None)
+        theirs = next((holder for holder in (action, copies.get(action)) if holder in of_others), None)
         if theirs is not None:
             _rename_back(theirs, renamed)
     played |= {copies[action] for action in played if action in copies}
-    found = follow(armature, _actions(armature, rigs), played, _names(armature, rigs, of_others))
-    for old, new in found.items():
+    own_renamed = follow(armature, _actions(armature, rigs), played, _names(armature, rigs, of_others))
+    for old, new in own_renamed.items():
         report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
     return copies
 
@@ -160,8 +160,8 @@ def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
 def _names(armature: Armature, rigs: list[Any], of_others: Sequence[Any]) -> list[tuple[Any, str]]:
     """Return each stored bone name as (owner, property name). ``of_others``: actions of other armatures."""
     files = [file for rig in rigs for file in (*rig.motionbridge_motion_files, *rig.motionbridge_skeletal_files)]
-    found = [(entry, "name") for file in files for entry in file.rest]
-    found += [(entry, "bone") for entry in armature.motionbridge_skeleton.bones]
+    result = [(entry, "name") for file in files for entry in file.rest]
+    result += [(entry, "bone") for entry in armature.motionbridge_skeleton.bones]
     used = {action for rig in rigs for action in action_lists.used_by(rig)}
     known = set(armature.bones.keys()) | renames(armature).keys() | {""}
     actions: Any = bpy.data.actions
@@ -169,21 +169,21 @@ def _names(armature: Armature, rigs: list[Any], of_others: Sequence[Any]) -> lis
         bones = action.motionbridge_animation.bones if is_local(action) else ()
         # An Arma animation stores no armature: it belongs to this one if it plays here or if all its bones exist here.
         if action in used or (action not in of_others and all(entry.bone in known for entry in bones)):
-            found += [(entry, "bone") for entry in bones]
-    return found
+            result += [(entry, "bone") for entry in bones]
+    return result
 
 
 def renames(armature: Armature) -> dict[str, str]:
     """Return old name -> new name of the bones that were renamed since `remember_names`."""
     bones = armature.bones
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for bone in bones:
         old = bone.motionbridge_known_as
-        if old and old != bone.name and old not in found:
+        if old and old != bone.name and old not in result:
             original = bones.get(old)
             if original is None or original.motionbridge_known_as != old:
-                found[old] = bone.name
-    return found
+                result[old] = bone.name
+    return result
 
 
 def follow(
@@ -195,21 +195,21 @@ def follow(
     missing bone's name is renamed, one that contains a new name is not. If bones only swapped names, the names in an
     action do not show which: then it is renamed unless it is among ``played``.
     """
-    found = renames(armature)
-    if not found:
-        return found
+    result = renames(armature)
+    if not result:
+        return result
     for owner, name in names:
-        if (old := getattr(owner, name)) in found:
-            setattr(owner, name, found[old])
-    gone, fresh = found.keys() - set(armature.bones.keys()), set(found.values()) - found.keys()
+        if (old := getattr(owner, name)) in result:
+            setattr(owner, name, result[old])
+    gone, fresh = result.keys() - set(armature.bones.keys()), set(result.values()) - result.keys()
     for action in actions:
         for bag in compat.all_curve_bags(action):
             curves = [(curve, bone_within(curve.data_path)) for curve in bag.fcurves]
             named = {bone for _, bone in curves}
             if not named.isdisjoint(gone) or (action not in played and named.isdisjoint(fresh)):
-                _rename_in(bag, curves, found)
+                _rename_in(bag, curves, result)
     remember_names(armature)
-    return found
+    return result
 
 
 def _rename_back(action: Action, renamed: Mapping[str, str]) -> None:
@@ -222,10 +222,10 @@ def _rename_back(action: Action, renamed: Mapping[str, str]) -> None:
         )
 
 
-def _rename_in(bag: Any, curves: Iterable[tuple[Any, str]], found: Mapping[str, str]) -> None:
+def _rename_in(bag: Any, curves: Iterable[tuple[Any, str]], renamed: Mapping[str, str]) -> None:
     for curve, bone in curves:
-        if bone in found:
-            curve.data_path = bone_path(found[bone]) + curve.data_path[len(bone_path(bone)) :]
+        if bone in renamed:
+            curve.data_path = bone_path(renamed[bone]) + curve.data_path[len(bone_path(bone)) :]
     for group in bag.groups:
-        if group.name in found:
-            group.name = found[group.name]
+        if group.name in renamed:
+            group.name = renamed[group.name]

@@ -33,8 +33,8 @@ def actions_of(rig: Object) -> list[Action]:
 
 def controls_actions_of(rig: Object) -> list[Action]:
     """Return the actions of the controls that belong to the actions of an armature object."""
-    found = (control_action(rig, action) for action in actions_of(rig))
-    return [action for action in found if action is not None]
+    actions = (control_action(rig, action) for action in actions_of(rig))
+    return [action for action in actions if action is not None]
 
 
 def others_with(armature: Armature, bones: Collection[str]) -> list[Any]:
@@ -42,16 +42,16 @@ def others_with(armature: Armature, bones: Collection[str]) -> list[Any]:
 
     Control rigs themselves and linked objects are left out.
     """
-    found = []
+    result = []
     objects: Any = bpy.data.objects
     for rig in objects:
         if rig.type != "ARMATURE" or is_control_rig(rig) or not is_local(rig):
             continue
         controls = controls_of(rig)
         armatures = [rig.data, *([controls.data] if controls is not None and controls.parent == rig else [])]
-        if armature not in armatures and any(bone in one.bones for one in armatures for bone in bones):
-            found.append(rig)
-    return found
+        if armature not in armatures and any(bone in armature.bones for armature in armatures for bone in bones):
+            result.append(rig)
+    return result
 
 
 def separate(
@@ -92,7 +92,7 @@ def _replace_actions(rig: Any, copies: Mapping[Any, Any]) -> None:
         for file in kind.files_of(rig):
             listed = action_lists.listed(file)
             if not copies.keys().isdisjoint(listed):
-                action_lists.replace(file, [(copies.get(action, action), place) for action, place in listed.items()])
+                action_lists.replace(file, [(copies.get(action, action), index) for action, index in listed.items()])
     hands = holder_of(rig)
     rows = [(row, "action") for row in rig.motionbridge_animations]
     if hands is not None:

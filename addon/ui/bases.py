@@ -56,7 +56,7 @@ def classes_of(module: str) -> tuple[Any, ...]:
     A panel is written after its parent.
     """
     written = vars(sys.modules[module]).values()
-    kinds = (one for one in written if isinstance(one, type) and one.__module__ == module)
+    kinds = (class_ for class_ in written if isinstance(class_, type) and class_.__module__ == module)
     return tuple(kind for kind in kinds if issubclass(kind, bpy.types.bpy_struct))
 
 
@@ -70,39 +70,41 @@ PROPERTIES: Mapping[type, Any] = {bool: BoolProperty, int: IntProperty, float: F
 
 def properties_from(options: type[Options]) -> Any:
     """Return a mixin for operators with one property per option that users can set, of the same name as the field."""
-    declared = {name: _property(one) for name, one in options.FIELDS.items() if one.declared is not None}
+    declared = {name: _property(option) for name, option in options.FIELDS.items() if option.declared is not None}
     return type(f"{options.__name__}Properties", (), {"__annotations__": declared})
 
 
-def _property(one: Option) -> Any:
-    declared = dict(one.declared or {})
-    if one.suffixes is not None:
-        declared |= {"search": path_search(*one.suffixes), "search_options": {"SUGGESTION"}}
-    if one.value is not None:
+def _property(option: Option) -> Any:
+    declared = dict(option.declared or {})
+    if option.suffixes is not None:
+        declared |= {"search": path_search(*option.suffixes), "search_options": {"SUGGESTION"}}
+    if option.value is not None:
         return EnumProperty(**declared)
-    if isinstance(one.default, Enum):
-        return EnumProperty(default=one.default.name, **declared)
-    if isinstance(one.default, frozenset):
-        names = {member.name for member in one.default}
+    if isinstance(option.default, Enum):
+        return EnumProperty(default=option.default.name, **declared)
+    if isinstance(option.default, frozenset):
+        names = {member.name for member in option.default}
         return EnumProperty(default=names, options={"ENUM_FLAG"}, **declared)
-    return PROPERTIES[type(one.default)](default=one.default, **declared)
+    return PROPERTIES[type(option.default)](default=option.default, **declared)
 
 
 def options_from(operator: Any, options: type[Chosen], **others: Any) -> Chosen:
     """Return options with the values that are set on the operator; ``others`` override or add fields."""
-    chosen = {name: _value(getattr(operator, name), one) for name, one in options.FIELDS.items() if one.declared}
+    chosen = {
+        name: _value(getattr(operator, name), option) for name, option in options.FIELDS.items() if option.declared
+    }
     return options(**(chosen | others))
 
 
-def _value(value: Any, one: Option) -> Any:
-    if one.suffixes is not None:
+def _value(value: Any, option: Option) -> Any:
+    if option.suffixes is not None:
         return bpy.path.abspath(value)
-    if one.value is not None:
-        return one.value(value)
-    if isinstance(one.default, Enum):
-        return type(one.default)[value]
-    if isinstance(one.default, frozenset):
-        kind = type(next(iter(one.default)))
+    if option.value is not None:
+        return option.value(value)
+    if isinstance(option.default, Enum):
+        return type(option.default)[value]
+    if isinstance(option.default, frozenset):
+        kind = type(next(iter(option.default)))
         return frozenset(kind[name] for name in value)
     return value
 
@@ -127,10 +129,10 @@ def path_search(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
 
 def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]:
     try:
-        found = sorted(folder.iterdir(), key=lambda path: path.name.lower())
+        entries = sorted(folder.iterdir(), key=lambda path: path.name.lower())
     except OSError:
         return
-    for path in found:
+    for path in entries:
         if begun not in path.name.lower() or path.name.startswith("."):
             continue
         if path.suffix.lower() in suffixes:
@@ -222,9 +224,9 @@ def contexts(file: Path) -> dict[str, dict[str, str]]:
     Blender looks up the text of a button in the context `OPERATOR`. So texts of the context `DEFAULT` are copied there,
     unless `OPERATOR` translates them differently.
     """
-    found: dict[str, dict[str, str]] = json.loads(file.read_bytes())
-    default = found[DEFAULT]
-    return found | {OPERATOR: default | found.get(OPERATOR, {})}
+    table: dict[str, dict[str, str]] = json.loads(file.read_bytes())
+    default = table[DEFAULT]
+    return table | {OPERATOR: default | table.get(OPERATOR, {})}
 
 
 def register() -> None:

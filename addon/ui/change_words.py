@@ -113,17 +113,17 @@ class TranslatedWords:
         """Translate a line about a change: ``12 positions``, ``faces 12 -> 14``, ``texture or shader``."""
         if text in self._table:
             return self._table.get(f"the {text}") or self.translated(text).split("|")[-1]
-        if found := STATE.fullmatch(text):
-            return f"{self.line(found[1])}, {self.translated(found[2])}"
-        if found := LENGTH.fullmatch(text):
-            return f"{found[1]} -> {self.counted(int(found[2]), found[3])}"
-        if (found := SEVERAL.fullmatch(text)) and found[2] in self._plurals:
-            return self.counted(int(found[1]), found[2]) + (found[3] or "")
-        if found := RESIZED.fullmatch(text):
-            forms = self.translated(found[1]).split("|")
-            return f"{forms[-1]} {found[2]} -> {found[3]}"
-        if found := OF.fullmatch(text):
-            return f"{self.translated(f'{found[1]} ' + '{}').format(self.line(found[2]))}"
+        if match := STATE.fullmatch(text):
+            return f"{self.line(match[1])}, {self.translated(match[2])}"
+        if match := LENGTH.fullmatch(text):
+            return f"{match[1]} -> {self.counted(int(match[2]), match[3])}"
+        if (match := SEVERAL.fullmatch(text)) and match[2] in self._plurals:
+            return self.counted(int(match[1]), match[2]) + (match[3] or "")
+        if match := RESIZED.fullmatch(text):
+            forms = self.translated(match[1]).split("|")
+            return f"{forms[-1]} {match[2]} -> {match[3]}"
+        if match := OF.fullmatch(text):
+            return f"{self.translated(f'{match[1]} ' + '{}').format(self.line(match[2]))}"
         return text
 
 

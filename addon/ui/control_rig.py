@@ -123,14 +123,14 @@ def _with_controls(rig: Object) -> list[Action]:
     If no other armature has a control rig, these are all such actions of the file.
     """
     every: Any = bpy.data.actions
-    found = [action for action in every if action.motionbridge_controls is not None]
+    result = [action for action in every if action.motionbridge_controls is not None]
     others = [
         other for other in motion_files.objects() if other != rig and control_links.controls_of(other) is not None
     ]
     if not others:
-        return found
+        return result
     mine = {*_motions_of(rig), *action_lists.used_by(rig)}
-    return [action for action in found if action in mine]
+    return [action for action in result if action in mine]
 
 
 def _motions_of(rig: Object) -> list[Action]:
@@ -216,7 +216,7 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
         """Match the limbs or heads of the selected controls, or all."""
         rig = active_rig(context)
         controls, is_head = control_links.controls_of(rig), self.what == "HEAD"
-        every = [one.name for one in (control_rig.looks_of if is_head else control_rig.goals_of)(controls)]
+        every = [bone.name for bone in (control_rig.looks_of if is_head else control_rig.goals_of)(controls)]
         goals = [name for name in _selected_goals(context, rig) if name in every] or every
         count = control_match.match(context, rig, goals, (self.first, self.last), to_goals=self.to == "IK")
         text = rpt_("Heads switched: {}") if is_head else rpt_("Limbs switched: {}")

@@ -64,15 +64,15 @@ class FileImport(Operation, FileChoice):
 
         Raises the first error if all failed.
         """
-        made: list[Made] = []
+        result: list[Made] = []
         with scope.progress(context, len(files)) as step:
 
-            def one(file: str, found: Report) -> None:
-                made.append(work(file, found))
-                step(len(made))
+            def import_one(file: str, report: Report) -> None:
+                result.append(work(file, report))
+                step(len(result))
 
-            self.each_file(files, one, report)
-        return made
+            self.each_file(files, import_one, report)
+        return result
 
 
 class ModelFileImport(FileImport):

@@ -43,13 +43,13 @@ class ImageImport(FileImport):
         """Import every file with ``work`` and show the first image in the open image editors. Raises the first error
         if all files failed.
         """
-        found = self.import_each(context, paths, work, report)
-        return Outcome(keep_and_show(context, [image for one in found for image in one], self.fake_user))
+        own_images = self.import_each(context, paths, work, report)
+        return Outcome(keep_and_show(context, [image for picture in own_images for image in picture], self.fake_user))
 
 
 def _has_image(_context: Context) -> bool:
-    found: Any = bpy.data.images
-    return any(image.source != "VIEWER" for image in found)
+    own_images: Any = bpy.data.images
+    return any(image.source != "VIEWER" for image in own_images)
 
 
 class ImageExport(FileExport):
@@ -101,7 +101,7 @@ class ImageExport(FileExport):
         return (
             self.image,
             str(path) if files.is_file(path) else path.name,
-            *(getattr(self, one) for one in self.OPTIONS),
+            *(getattr(self, name) for name in self.OPTIONS),
         )
 
     def preview(self, context: Context, report: Report) -> None:

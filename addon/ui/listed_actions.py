@@ -116,11 +116,11 @@ def cached_rows(
 
     def read() -> Rows:
         numbers = {action: number for number, action in enumerate(actions)}
-        found = [(row or row_of)(action, numbers[action]) for action in dict.fromkeys(listed())]
-        return Rows(found, len(actions))
+        rows = [(row or row_of)(action, numbers[action]) for action in dict.fromkeys(listed())]
+        return Rows(rows, len(actions))
 
-    found: Rows = _cached(_rows, key, (properties.stamp(), state, entries, there), read)
-    return found
+    result: Rows = _cached(_rows, key, (properties.stamp(), state, entries, there), read)
+    return result
 
 
 def row_of(action: Any, number: int = -1) -> Row:
@@ -142,14 +142,14 @@ def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) ->
         flags = [flag if fits(row) else 0 for row in rows.listed]
         return flags + [nothing] * (rows.actions - len(flags))
 
-    found: list[int] = _cached(_flags, asked, rows, read)
-    return found
+    own_flags: list[int] = _cached(_flags, asked, rows, read)
+    return own_flags
 
 
 def rows_now(listing: Listing, rig: bpy.types.Object) -> Rows:
     """Return the rows of a list; while the list is drawn, the rows found at its start."""
-    found = _drawing.get((rig.session_uid, listing.drawn_by))
-    return found if found is not None else listing.rows(rig)
+    rows = _drawing.get((rig.session_uid, listing.drawn_by))
+    return rows if rows is not None else listing.rows(rig)
 
 
 def action_at(listing: Listing, rig: bpy.types.Object, index: int) -> Any:

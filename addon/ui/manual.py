@@ -114,7 +114,7 @@ SECTIONS = tuple((f"bpy.{name}", page) for page, names in _PAGES.items() for nam
 
 def section_of() -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return what Blender asks for: the address of the pages, and `SECTIONS`."""
-    language = next((one for one in LANGUAGES if translations.locale.startswith(one)), LANGUAGES[0])
+    language = next((language for language in LANGUAGES if translations.locale.startswith(language)), LANGUAGES[0])
     return f"{(MANUAL / language).as_uri()}/", SECTIONS
 
 

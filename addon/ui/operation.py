@@ -240,11 +240,11 @@ class Operation(LongWork):
         """
         failures: list[tuple[Exception, str]] = []
         for path in paths:
-            found = Report()
+            own_report = Report()
             try:
                 with refused_access(), scope.undone_on_failure(bpy.context):
                     _refuse_unprintable(path)
-                    work(path, found)
+                    work(path, own_report)
             except MotionbridgeError as refused:
                 failures.append((refused, str(refused).rstrip(".")))
             except Exception as defect:  # noqa: BLE001 (the other files are good)
@@ -253,7 +253,7 @@ class Operation(LongWork):
                 failure = ReadError(say(words, type(defect).__name__, defect), file=path)
                 failures.append((defect, str(failure).rstrip(".")))
             else:
-                report.include(found)
+                report.include(own_report)
         if len(failures) == len(paths):
             raise failures[0][0]
         for _, sentence in failures:
@@ -314,10 +314,10 @@ class FileChoice(MixedIn):
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
     def paths(self) -> list[str]:
-        found = [Path(self.directory, entry.name) for entry in self.files if entry.name]
-        if not found and self.filepath:
-            found = [Path(self.filepath)]
-        return list(dict.fromkeys(bpy.path.abspath(str(path)) for path in found))
+        chosen = [Path(self.directory, entry.name) for entry in self.files if entry.name]
+        if not chosen and self.filepath:
+            chosen = [Path(self.filepath)]
+        return list(dict.fromkeys(bpy.path.abspath(str(path)) for path in chosen))
 
     def files_title(self) -> str:
         """Return the title of a dialog for the files: the name of the only one, or their number."""
@@ -407,25 +407,25 @@ class Check(Operation):
         """Return the object that stores the imported file, if any, and the findings. Overridden by every check."""
         raise NotImplementedError
 
-    def selectable(self, context: Context, found: Sequence["Offending"], report: Report) -> list["Offending"]:
+    def selectable(self, context: Context, problems: Sequence["Offending"], report: Report) -> list["Offending"]:
         """Return the findings that have faces or vertices to select; report objects that cannot be edited now."""
         there = set(scope.objects_of(context.view_layer))
-        chosen = [one for one in found if len(one.faces) or len(one.vertices)]
-        excluded = dict.fromkeys(repr(one.shown.name) for one in chosen if one.shown not in there)
+        chosen = [problem for problem in problems if len(problem.faces) or len(problem.vertices)]
+        excluded = dict.fromkeys(repr(problem.obj.name) for problem in chosen if problem.obj not in there)
         disabled = dict.fromkeys(
-            repr(one.shown.name) for one in chosen if one.shown in there and one.shown.hide_viewport
+            repr(problem.obj.name) for problem in chosen if problem.obj in there and problem.obj.hide_viewport
         )
         if excluded:
             report.note(say("include the collections of {} to select what was found there", listed(excluded, 3)))
         if disabled:
             report.note(say("enable {} in viewports to select what was found there", listed(disabled, 3)))
-        return [one for one in chosen if one.shown in there and not one.shown.hide_viewport]
+        return [problem for problem in chosen if problem.obj in there and not problem.obj.hide_viewport]
 
     def select(self, context: Context, chosen: Any) -> None:
         """Select the faces or vertices of one finding in edit mode."""
-        meshes.select_elements(chosen.shown, chosen.faces, chosen.vertices)
-        context.view_layer.objects.active = chosen.shown
-        chosen.shown.select_set(True)
+        meshes.select_elements(chosen.obj, chosen.faces, chosen.vertices)
+        context.view_layer.objects.active = chosen.obj
+        chosen.obj.select_set(True)
         on_faces = bool(len(chosen.faces))
         scope.set_select_mode(context.scene, vertices=not on_faces, faces=on_faces)
         scope.set_mode("EDIT")
@@ -437,18 +437,18 @@ class Check(Operation):
         active = context.view_layer.objects.active
         mode: str = active.mode if active is not None else "OBJECT"
         with scope.leaving_edit_mode(context):
-            holder, found = self.find(context, report)
-            selectable = self.selectable(context, found, report)
+            holder, problems = self.find(context, report)
+            selectable = self.selectable(context, problems, report)
         if holder is not None:
-            _findings[holder.session_uid] = len(found)
-        for one in found:
-            report.warn(one.problem.line, one.shown.name if one.shown is not None else "")
+            _findings[holder.session_uid] = len(problems)
+        for problem in problems:
+            report.warn(problem.problem.line, problem.obj.name if problem.obj is not None else "")
         if not selectable and mode != "OBJECT":
             scope.set_mode(mode)
-        if not found:
+        if not problems:
             return Outcome(rpt_("No errors or warnings found"))
         if not selectable:
-            return Outcome(rpt_("Findings: {}").format(len(found)))
+            return Outcome(rpt_("Findings: {}").format(len(problems)))
         number = min(self.number, len(selectable) - 1)
         self.select(context, selectable[number])
         if len(report.warnings) == 1:  # the status line adds the warning

@@ -72,8 +72,8 @@ def preferences(context: Context) -> Any:
 def folders(context: Context) -> tuple[Path | None, Path | None]:
     """Return the game folder and the textures folder; None for each that is not set."""
     chosen = preferences(context)
-    found = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
-    game, textures = (Path(text) if text else None for text in found)
+    folder_texts = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
+    game, textures = (Path(text) if text else None for text in folder_texts)
     return game, textures
 
 

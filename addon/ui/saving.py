@@ -123,8 +123,8 @@ class SaveBack(Operation, BackupChoice):
         plan = self.planned(context, report)
         plan.compare_with_disk()
         if plan.is_saved():
-            for finding, places in _said.get(self._saved_as(plan), {}).items():
-                if report.warnings.get(finding) == places:
+            for finding, indices in _said.get(self._saved_as(plan), {}).items():
+                if report.warnings.get(finding) == indices:
                     del report.warnings[finding]
         return plan
 
@@ -223,21 +223,21 @@ class SaveBack(Operation, BackupChoice):
         return True
 
     def _preview(self, context: Context) -> Preview:
-        found = Preview()
+        preview = Preview()
         try:
             refuse_linked(self.edited(context))
             renamed_bones.refuse_renamed_in_edit_mode()
-            renamed_bones.follow_renames(found.report)
+            renamed_bones.follow_renames(preview.report)
             with refused_access():
-                found.matters = self.questions(context)
-                found.plan = self.compared(context, found.report)
-                found.is_saved = found.plan.is_saved()
-                if not found.is_saved:
-                    found.plan.refuse_unwritable()
+                preview.matters = self.questions(context)
+                preview.plan = self.compared(context, preview.report)
+                preview.is_saved = preview.plan.is_saved()
+                if not preview.is_saved:
+                    preview.plan.refuse_unwritable()
         except MotionbridgeError as refusal:
-            found.refusal = refusal
+            preview.refusal = refusal
             self._asked = (*self._asked, refusal.option)
-        return found
+        return preview
 
     def _key(self, context: Context) -> Any:
         """Return what a plan depends on: the file on disk and the options."""
@@ -295,20 +295,20 @@ class SaveBack(Operation, BackupChoice):
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Write the plan that the dialog showed, or make one now if there was no dialog."""
-        found = (self._previews or {}).get(self._key(context))
-        if found is not None and found.refusal is not None:
-            raise found.refusal
-        if found is not None:
-            report.include(found.report)
-        plan = found.plan if found is not None and found.plan is not None else self.compared(context, report)
+        preview = (self._previews or {}).get(self._key(context))
+        if preview is not None and preview.refusal is not None:
+            raise preview.refusal
+        if preview is not None:
+            report.include(preview.report)
+        plan = preview.plan if preview is not None and preview.plan is not None else self.compared(context, report)
         self._previews = self._samples = self._shown = None
         name = Path(plan.path).name
         if plan.is_saved():
-            said = rpt_("{}: no changes to save").format(name) if name else rpt_("No changes to save")
-            return Outcome(". ".join([said, *self.left_out(plan)]), done=False)
+            sentence = rpt_("{}: no changes to save").format(name) if name else rpt_("No changes to save")
+            return Outcome(". ".join([sentence, *self.left_out(plan)]), done=False)
         plan.refuse_unwritable()  # of several files the first is not written if another one cannot be
         self.put(context, plan, backup=self.backup)
-        _said[self._saved_as(plan)] = {finding: list(places) for finding, places in report.warnings.items()}
+        _said[self._saved_as(plan)] = {finding: list(warning) for finding, warning in report.warnings.items()}
         if plan.is_as_imported:
             return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")
         return Outcome(self.sentence(plan))
@@ -416,21 +416,21 @@ class MotionSaveBack(SaveBack, HiddenKeysChoice):
         }
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        targets, made, done = self.targets(context), [], 0
+        targets, all_plans, done = self.targets(context), [], 0
         with scope.progress(context, sum(len(target.actions) for target in targets)) as step:
             for target in targets:
-                made.append(self.plan_of(context, target, report, partial(_advance, step, done)))
+                all_plans.append(self.plan_of(context, target, report, partial(_advance, step, done)))
                 done += len(target.actions)
         if not self.is_together:
-            return made[0]
-        made += self.others(context, report)
-        return plans.Together(self.path(context), [plan for plan in made if not plan.is_saved()])
+            return all_plans[0]
+        all_plans += self.others(context, report)
+        return plans.Together(self.path(context), [plan for plan in all_plans if not plan.is_saved()])
 
     def put(self, context: Context, plan: "FilePlan", *, backup: bool) -> None:
         """Write and settle each file before the next one, which may fail."""
-        for one in plan.plans:
-            one.write(backup=backup)
-            self.settle(context, one)
+        for file_plan in plan.plans:
+            file_plan.write(backup=backup)
+            self.settle(context, file_plan)
 
     def settle(self, context: Context, plan: "FilePlan") -> None:
         for target in self.targets(context):

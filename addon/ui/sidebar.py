@@ -37,14 +37,14 @@ def in_both_editors(name: str, kind: type[MotionbridgePanel], **values: Any) -> 
 
     ``values``: further attributes of both.
     """
-    made = []
+    result = []
     for editor, letter in (("VIEW_3D", "v"), ("DOPESHEET_EDITOR", "d")):
         identifier = f"MOTIONBRIDGE_PT_{name}_{letter}"
         own = {"bl_idname": identifier, "bl_space_type": editor, "__doc__": kind.__doc__, **values}
         if "bl_parent_id" in own:
             own["bl_parent_id"] = f"{own['bl_parent_id']}_{letter}"
-        made.append(type(identifier, (kind, BlenderPanel), own))
-    return made
+        result.append(type(identifier, (kind, BlenderPanel), own))
+    return result
 
 
 def is_of_xray(context: Context) -> bool:

@@ -25,8 +25,8 @@ def active_rig(context: Context) -> Any:
     active = context.view_layer.objects.active
     if active is None or active.type == "ARMATURE":
         return moved_by(active)
-    found = active.find_armature()
-    return found if found is not None else (active.parent if _is_rig(active.parent) else None)
+    own_armature = active.find_armature()
+    return own_armature if own_armature is not None else (active.parent if _is_rig(active.parent) else None)
 
 
 def active_action(context: Context) -> Any:
@@ -100,16 +100,18 @@ def action_to_export(rig: Object) -> Any:
     return action
 
 
-def some_action(rig: Object, found: list[Action]) -> list[Action]:
-    """Return ``found``, the actions of an armature. Raises `WriteError` if there are none."""
-    if not found:
+def some_action(rig: Object, result: list[Action]) -> list[Action]:
+    """Return ``result``, the actions of an armature. Raises `WriteError` if there are none."""
+    if not result:
         raise WriteError(say("no action moves the bones of {!r}", rig.name), remedy="Import motions, or key some poses")
-    return found
+    return result
 
 
 def editor_model_of(context: Context) -> Any:
     """Return the object that stores the imported editor model (.object) of the active object, or None."""
-    return nearest_ancestor(context.view_layer.objects.active, lambda one: one.motionbridge_editor_model.is_model)
+    return nearest_ancestor(
+        context.view_layer.objects.active, lambda ancestor: ancestor.motionbridge_editor_model.is_model
+    )
 
 
 def checked_editor_model_of(context: Context) -> Any:
@@ -119,13 +121,14 @@ def checked_editor_model_of(context: Context) -> Any:
     """
     start = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
     return nearest_ancestor(
-        start, lambda one: one.motionbridge_editor_model.is_model or one.motionbridge_editor_model.is_made
+        start,
+        lambda ancestor: ancestor.motionbridge_editor_model.is_model or ancestor.motionbridge_editor_model.is_made,
     )
 
 
 def active_model(context: Context) -> Any:
     """Return the object that stores the imported model (.ogf) of the active object, or None."""
-    return nearest_ancestor(context.view_layer.objects.active, lambda one: one.motionbridge_model.is_model)
+    return nearest_ancestor(context.view_layer.objects.active, lambda ancestor: ancestor.motionbridge_model.is_model)
 
 
 def has_mesh(context: Context) -> bool:
@@ -138,10 +141,10 @@ def objects_of(collection: str) -> list[Object]:
 
     Raises `WriteError` if there is no such collection.
     """
-    found: Any = bpy.data.collections.get(collection)
-    if found is None:
+    collection_of_objects: Any = bpy.data.collections.get(collection)
+    if collection_of_objects is None:
         raise WriteError(say("there is no collection {!r}", collection), remedy="Choose one of the file's collections")
-    return [obj for obj in found.all_objects if not (armature.is_shape(obj) or is_control_rig(obj))]
+    return [obj for obj in collection_of_objects.all_objects if not (armature.is_shape(obj) or is_control_rig(obj))]
 
 
 class OnAction(Operation):

@@ -29,8 +29,8 @@ class MadeFile:
         """Create the files in ``folder`` if they are missing; return the path."""
         path = folder / self.name
         if not path.exists():
-            made = self.make()
-            for target, data in {path: made}.items() if isinstance(made, bytes) else made.items():
+            created = self.make()
+            for target, data in {path: created}.items() if isinstance(created, bytes) else created.items():
                 (path / target).parent.mkdir(parents=True, exist_ok=True)
                 (path / target).write_bytes(data)
         for other in self.beside:

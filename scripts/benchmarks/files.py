@@ -59,7 +59,7 @@ def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> byte
     """Return an omf of ``motions`` motions: a rotation key per frame and bone, translation keys of `MOVING` bones."""
     random = np.random.default_rng(2)
     skeleton = made_skeleton(bones)
-    turns, moves = np.ones(bones, np.bool_), np.arange(bones) < MOVING
+    own_rotations, moves = np.ones(bones, np.bool_), np.arange(bones) < MOVING
     clips = []
     for number in range(motions):
         wander = np.cumsum(random.normal(size=(bones, frames, 4)) * 0.01, axis=1)
@@ -67,7 +67,7 @@ def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> byte
         translations = np.repeat(skeleton.rest_translation[:, None], frames, axis=1)
         translations[moves] += random.normal(size=(MOVING, frames, 3)) * 0.1
         name = f"motion_{number:04}"
-        clips.append(Clip(name, skeleton.bones, rotations, translations, turns, moves, 30.0))
+        clips.append(Clip(name, skeleton.bones, rotations, translations, own_rotations, moves, 30.0))
     return omf.write(new_omf(encode(clips, skeleton=skeleton)[0]))
 
 
@@ -80,7 +80,7 @@ def made_editor_motions(*, per_frame: bool) -> bytes:
     """
     random = np.random.default_rng(11)
     skeleton = made_skeleton()
-    made = []
+    created = []
     for number in range(EDITOR_MOTIONS):
         tracks = []
         for bone, name in enumerate(skeleton.bones):
@@ -104,8 +104,8 @@ def made_editor_motions(*, per_frame: bool) -> bytes:
             tracks.append(skl.BoneTrack(name.encode(), 0, envelopes))
         timing = np.array([1.0, 2.0, 2.0, 1.0], "<f4")
         label = f"motion_{number:04}".encode()
-        made.append(skl.SkeletalMotion(label, 0, EDITOR_KEYS - 1, np.float32(30), 6, 0, 0xFFFF, timing, tracks))
-    return skl.write(skl.new_skls(made))
+        created.append(skl.SkeletalMotion(label, 0, EDITOR_KEYS - 1, np.float32(30), 6, 0, 0xFFFF, timing, tracks))
+    return skl.write(skl.new_skls(created))
 
 
 def made_path(keys: int = PATH_KEYS, *, folding: bool = False) -> bytes:
@@ -284,11 +284,11 @@ def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:
     width = int(np.ceil(np.sqrt(squares)))
     x, z = np.meshgrid(np.arange(width + 1.0), np.arange(width + 1.0))
     y = 5 * np.sin(x / 30) * np.cos(z / 40) + random.uniform(0, 0.2, x.shape)
-    place = np.arange(width * width)[:squares]
-    first = place // width * (width + 1) + place % width
-    one = np.stack([first, first + width + 1, first + 1], axis=1)
+    index = np.arange(width * width)[:squares]
+    first = index // width * (width + 1) + index % width
+    entry = np.stack([first, first + width + 1, first + 1], axis=1)
     other = np.stack([first + 1, first + width + 1, first + width + 2], axis=1)
-    triangles = np.stack([one, other], axis=1).reshape(-1, 3)
+    triangles = np.stack([entry, other], axis=1).reshape(-1, 3)
     return np.stack([x, y, z], axis=-1).reshape(-1, 3).astype("<f4"), triangles
 
 
@@ -316,14 +316,14 @@ def made_hierarchy() -> bytes:
 def made_configs(files: int) -> dict[str, bytes]:
     """Return the config files of a game whose ``system.ltx`` includes ``files`` files of three sections of 22 lines."""
     keys = "".join(f"\tanm_key_{key}\t= hands_motion_{key}, item\t; note\r\n" for key in range(20))
-    made = {
+    created = {
         f"g{number % 40}/w_{number}.ltx": "".join(
             f'[wpn_{number}_{part}]:hud_base ; a section\r\n{keys}$spawn = "weapons\\w_{part}"\r\n' for part in range(3)
         )
         for number in range(files)
     }
-    made["system.ltx"] = "[hud_base]\r\nx = 1\r\n" + "".join(f'#include "{name}"\r\n' for name in made)
-    return {f"configs/{name}": text.encode() for name, text in made.items()}
+    created["system.ltx"] = "[hud_base]\r\nx = 1\r\n" + "".join(f'#include "{name}"\r\n' for name in created)
+    return {f"configs/{name}": text.encode() for name, text in created.items()}
 
 
 def character(kind: str) -> bytes:

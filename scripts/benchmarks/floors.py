@@ -175,7 +175,14 @@ def read_mesh(obj: Any, rigs: Sequence[Any] = ()) -> MeshArrays:
         attributes,
         [group.name for group in obj.vertex_groups],
         [used.name if used is not None else "" for used in mesh.materials],
-        next((rigs.index(one.object) for one in obj.modifiers if one.type == "ARMATURE" and one.object in rigs), -1),
+        next(
+            (
+                rigs.index(modifier.object)
+                for modifier in obj.modifiers
+                if modifier.type == "ARMATURE" and modifier.object in rigs
+            ),
+            -1,
+        ),
     )
 
 

@@ -24,10 +24,10 @@ from . import LIMIT, ROOT, seconds_of
 
 
 def _module_of(path: Path) -> Any:
-    found = detect(path, b"")
-    if found is None:
+    result = detect(path, b"")
+    if result is None:
         raise ValueError(f"{path} is of no known format")
-    return found.module
+    return result.module
 
 
 def _document(module: Any, path: Path) -> Any:

@@ -123,31 +123,31 @@ def _class(kind: type) -> str:
 
 
 def _own_classes(kind: type) -> list[type]:
-    return [one for one in reversed(kind.__mro__) if one.__module__.startswith(f"bl_ext.{REPOSITORY}")]
+    return [entry for entry in reversed(kind.__mro__) if entry.__module__.startswith(f"bl_ext.{REPOSITORY}")]
 
 
 def _values(kind: type) -> Iterator[str]:
-    names = {name for one in _own_classes(kind) for name in vars(one)}
+    names = {name for own_class_ in _own_classes(kind) for name in vars(own_class_)}
     for name in sorted(name for name in names - {"bl_rna"} if name.startswith(("bl_", "filename_ext"))):
         yield f"{name} = {getattr(kind, name)!r}"
 
 
 def _properties(kind: type) -> Iterator[str]:
-    found: dict[str, Any] = {}
-    for one in _own_classes(kind):
-        module = vars(sys.modules[one.__module__])
-        for name, value in inspect.get_annotations(one).items():
-            made = eval(value, module, dict(vars(one))) if isinstance(value, str) else value  # noqa: S307 - our own
-            if type(made).__name__ == "_PropertyDeferred":
-                found[name] = made
-    for name, value in found.items():
+    result: dict[str, Any] = {}
+    for own_class_ in _own_classes(kind):
+        module = vars(sys.modules[own_class_.__module__])
+        for name, value in inspect.get_annotations(own_class_).items():
+            created = eval(value, module, dict(vars(own_class_))) if isinstance(value, str) else value  # noqa: S307 - our own
+            if type(created).__name__ == "_PropertyDeferred":
+                result[name] = created
+    for name, value in result.items():
         yield f"{name}: {_property(value)}"
 
 
 def _functions(kind: type, known: set[str]) -> Iterator[str]:
-    written = {name for one in _own_classes(kind) for name in vars(one)} & known
+    written = {name for own_class_ in _own_classes(kind) for name in vars(own_class_)} & known
     for name in sorted(written):
-        raw: Any = next(vars(one)[name] for one in kind.__mro__ if name in vars(one))
+        raw: Any = next(vars(entry)[name] for entry in kind.__mro__ if name in vars(entry))
         if isinstance(raw, classmethod | staticmethod):
             yield f"@{type(raw).__name__}"
         code = getattr(raw, "__func__", raw).__code__

@@ -25,11 +25,11 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Blender:
-    """A Blender and the command that starts it; `place` is its chroot, if any."""
+    """A Blender and the command that starts it; `root` is the folder of its chroot, if any."""
 
     label: str
     command: tuple[str, ...]
-    place: Path | None = None
+    root: Path | None = None
     is_wheel: bool = False  # its command is a Python, and our launcher its command line
     lacks_pytest: bool = False  # an official build brings its own Python
 
@@ -71,12 +71,12 @@ class Session:
 
     def python_call(self, *arguments: str) -> list[str]:
         """Return the command line of a Python with pytest. Tests in it start Blender by `MOTIONBRIDGE_BLENDER`."""
-        interpreter = "/usr/bin/python3" if self.blender.place else str(virtual.dev())
+        interpreter = "/usr/bin/python3" if self.blender.root else str(virtual.dev())
         return [*self._entry(), interpreter, *arguments]
 
     def run(self, command: Sequence[str], limit: float) -> tuple[int | None, str]:
         """Run a command in the checkout. Returns exit status (None: stopped after `limit` seconds) and output."""
-        surroundings = None if self.blender.place else os.environ | self.variables
+        surroundings = None if self.blender.root else os.environ | self.variables
         return run(command, limit, surroundings, cwd=ROOT)
 
     def seen_from_outside(self, path: Path) -> Path:
@@ -86,7 +86,7 @@ class Session:
     @contextlib.contextmanager
     def sharing(self, folder: Path) -> Iterator[Path]:
         """Yield a folder of this machine as Blender sees it; what Blender writes is copied back at the end."""
-        if not self.blender.place:
+        if not self.blender.root:
             yield folder
             return
         inside = self.scratch / folder.name
@@ -97,9 +97,9 @@ class Session:
         shutil.rmtree(outside)
 
     def _entry(self) -> list[str]:
-        if not self.blender.place:
+        if not self.blender.root:
             return []
-        return chroot.entering(self.blender.place, self.variables, proc=self.blender.is_wheel)
+        return chroot.entering(self.blender.root, self.variables, proc=self.blender.is_wheel)
 
 
 def run(
@@ -135,9 +135,9 @@ def find(wanted: str | None = None) -> Blender:
         return wheel(wanted) if is_wheel(wanted) else executable(wanted)
     if named := os.environ.get("BLENDER"):
         return executable(named)
-    if found := shutil.which("blender"):
+    if result := shutil.which("blender"):
         with contextlib.suppress(Unavailable):  # too old, as Debian's often is: a wheel is better
-            return executable(found)
+            return executable(result)
     return wheel(_fitting_wheel())
 
 
@@ -145,12 +145,12 @@ def at_hand() -> Blender | None:
     """Return a Blender that is already on this machine, or None. Nothing is created."""
     if named := os.environ.get("BLENDER"):
         return executable(named)
-    if found := shutil.which("blender"):
+    if result := shutil.which("blender"):
         with contextlib.suppress(Unavailable):  # too old
-            return executable(found)
+            return executable(result)
     wheels = settings()["tool"]["motionbridge"]["wheels"]
-    made = (version for version in wheels if virtual.is_made(*_environment(version)))
-    return next(map(wheel, made), None)
+    created = (version for version in wheels if virtual.is_made(*_environment(version)))
+    return next(map(wheel, created), None)
 
 
 def _fitting_wheel() -> str:
@@ -180,9 +180,9 @@ def wheel_anywhere(version: str) -> Blender:
     name, requirements, python = _environment(version)
     if python != chroot.PYTHON or python == machine.version_of_this() or not chroot.is_possible():
         return wheel(version)
-    place = chroot.ready()
-    chroot.install(place, list(machine.SYSTEM_LIBRARIES.values()))
-    return _of_wheel(version, chroot.environment(place, name, requirements), place)
+    folder = chroot.ready()
+    chroot.install(folder, list(machine.SYSTEM_LIBRARIES.values()))
+    return _of_wheel(version, chroot.environment(folder, name, requirements), folder)
 
 
 def _environment(version: str) -> tuple[str, list[str], str]:
@@ -196,35 +196,35 @@ def _environment(version: str) -> tuple[str, list[str], str]:
     return f"blender-{version}", [*chosen["requirements"], *virtual.group("test")], chosen["python"]
 
 
-def _of_wheel(version: str, interpreter: Path, place: Path | None = None) -> Blender:
+def _of_wheel(version: str, interpreter: Path, folder: Path | None = None) -> Blender:
     exact = _environment(version)[1][0].removeprefix("bpy==")
-    return Blender(f"{exact} wheel", (str(interpreter),), place=place, is_wheel=True)
+    return Blender(f"{exact} wheel", (str(interpreter),), root=folder, is_wheel=True)
 
 
 def executable(name: str) -> Blender:
     """Return a Blender executable by its path or name. Raises `Unavailable` if it is missing or too old."""
-    found = shutil.which(name)
-    if not found:
+    result = shutil.which(name)
+    if not result:
         raise Unavailable(f"{name} is not a program: name the Blender executable, for example /opt/blender/blender.")
-    version = _version((found,))
+    version = _version((result,))
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
-        raise Unavailable(f"{found} is Blender {version}: install 4.2 or newer.")
-    return Blender(f"{version} at {found}", (found,), lacks_pytest=True)
+        raise Unavailable(f"{result} is Blender {version}: install 4.2 or newer.")
+    return Blender(f"{version} at {result}", (result,), lacks_pytest=True)
 
 
 def debian(suite: str = chroot.SUITE) -> Blender:
     """Return Debian's Blender in its chroot."""
-    place = chroot.ready(suite)
-    version = _version((*chroot.entering(place, {}), "blender"))
-    return Blender(f"{version} Debian {suite}", ("blender",), place=place)
+    folder = chroot.ready(suite)
+    version = _version((*chroot.entering(folder, {}), "blender"))
+    return Blender(f"{version} Debian {suite}", ("blender",), root=folder)
 
 
 def _version(command: tuple[str, ...]) -> str:
     status, output = run([*command, "--version"], 60)
-    found = re.search(r"^Blender (\d+\.\d+(?:\.\d+)?)", output, re.MULTILINE)
-    if status != 0 or not found:
+    match = re.search(r"^Blender (\d+\.\d+(?:\.\d+)?)", output, re.MULTILINE)
+    if status != 0 or not match:
         raise Unavailable(f"{command[-1]} is not a Blender: name a Blender executable.")
-    return found.group(1)
+    return match.group(1)
 
 
 @contextlib.contextmanager
@@ -233,13 +233,13 @@ def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Sessio
 
     For a chroot the checkout (files that git tracks or would track) and the game files are copied in, then removed.
     """
-    temporary = blender.place / "tmp" if blender.place else None
+    temporary = blender.root / "tmp" if blender.root else None
     outside = Path(tempfile.mkdtemp(prefix="motionbridge-", dir=temporary))
-    inside = Path("/tmp") / outside.name if blender.place else outside  # noqa: S108 - the chroot's own
+    inside = Path("/tmp") / outside.name if blender.root else outside  # noqa: S108 - the chroot's own
     try:
         root = ROOT
         variables = {name: str(path) for name, path in game_files.items()}
-        if blender.place:
+        if blender.root:
             root = inside / "checkout"
             copy_checkout(outside / "checkout")
             for name, path in game_files.items():

@@ -66,45 +66,45 @@ def is_possible() -> bool:
 def ready(suite: str = SUITE) -> Path:
     """Return the folder of the chroot with Blender in it, created if missing."""
     possible()
-    place = folder() / f"chroot-{suite}"
+    own_folder = folder() / f"chroot-{suite}"
     packages = [*PACKAGES, *MORE_PACKAGES.get(suite, ())]
-    with virtual.building(place, {"packages": packages, "suite": suite}) as needed:
+    with virtual.building(own_folder, {"packages": packages, "suite": suite}) as needed:
         if needed:
-            print(f"creating {place} (Debian {suite}, {' '.join(packages)})", flush=True)
-            make(place, suite, packages)
+            print(f"creating {own_folder} (Debian {suite}, {' '.join(packages)})", flush=True)
+            make(own_folder, suite, packages)
     if suite == UNSTABLE:
-        (place / "etc/apt/apt.conf.d/old-lists").write_text(OLD_LISTS, encoding="utf-8")
-    return place
+        (own_folder / "etc/apt/apt.conf.d/old-lists").write_text(OLD_LISTS, encoding="utf-8")
+    return own_folder
 
 
-def install(place: Path, packages: Sequence[str]) -> None:
+def install(own_folder: Path, packages: Sequence[str]) -> None:
     """Install missing packages inside; the package lists are only fetched again if they are outdated."""
     asked = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev}\n"]
-    listed = subprocess.run([*entering(place, {}), *asked], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run([*entering(own_folder, {}), *asked], capture_output=True, text=True, check=True).stdout
     installed = {line.split()[0] for line in listed.splitlines() if line.split()[1:] == ["ii"]}
     missing = [package for package in packages if package not in installed]
     if not missing:
         return
-    command = [*entering(place, _proxies()), "apt-get", "install", "-y", "-q", "--no-install-recommends", *missing]
-    with virtual.locked(place):
+    command = [*entering(own_folder, _proxies()), "apt-get", "install", "-y", "-q", "--no-install-recommends", *missing]
+    with virtual.locked(own_folder):
         try:
             _run(command)
         except RuntimeError:
-            _run([*entering(place, _proxies()), "apt-get", "update", "-q"])
+            _run([*entering(own_folder, _proxies()), "apt-get", "update", "-q"])
             _run(command)
 
 
-def environment(place: Path, name: str, requirements: Sequence[str]) -> Path:
+def environment(own_folder: Path, name: str, requirements: Sequence[str]) -> Path:
     """Return the path, as seen inside, of a Python with exactly these packages, created if missing.
 
     The packages are chosen and downloaded by this machine's pip: nothing inside needs pip, an index or a certificate.
     """
     inside = Path("/opt") / name
-    seen = place / inside.relative_to("/")
+    seen = own_folder / inside.relative_to("/")
     with virtual.building(seen, {"requirements": list(requirements), "python": PYTHON}) as needed:
         if needed:
             print(f"creating {seen} ({', '.join(requirements)})", flush=True)
-            _run([*entering(place, {}), "python3", "-m", "venv", "--without-pip", str(inside)])
+            _run([*entering(own_folder, {}), "python3", "-m", "venv", "--without-pip", str(inside)])
             _install_wheels(seen / "lib" / f"python{PYTHON}" / "site-packages", requirements)
     return virtual.python_in(inside)
 
@@ -121,17 +121,17 @@ def _install_wheels(target: Path, requirements: Sequence[str]) -> None:
         virtual.pip(virtual.dev(), sorted(str(path) for path in Path(wheels).iterdir()), options)
 
 
-def entering(place: Path, surroundings: dict[str, str], *, proc: bool = False) -> list[str]:
+def entering(own_folder: Path, surroundings: dict[str, str], *, proc: bool = False) -> list[str]:
     """Return the start of a command line that runs inside, without any variables of this machine's environment.
 
     With ``proc`` it sees /proc, in a mount namespace that ends with it: the wheel of Blender 5.3 reads its own maps.
     """
     variables = SURROUNDINGS | surroundings
-    namespace = [*PRIVATE_MOUNTS, "sh", "-c", MOUNT_PROC, str(place)] if proc else []
+    namespace = [*PRIVATE_MOUNTS, "sh", "-c", MOUNT_PROC, str(own_folder)] if proc else []
     return [
         *namespace,
         "chroot",
-        str(place),
+        str(own_folder),
         "/usr/bin/env",
         "-i",
         *(f"{name}={value}" for name, value in variables.items()),
@@ -142,17 +142,17 @@ def _proxies() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
 
 
-def make(place: Path, suite: str, packages: Sequence[str]) -> None:
+def make(own_folder: Path, suite: str, packages: Sequence[str]) -> None:
     """Create a Debian with these packages in a new folder. Raises `RuntimeError` on failure."""
     if shutil.which("debootstrap") is None:
         machine.install(["debootstrap"])
-    place.mkdir(parents=True)
-    _run(["debootstrap", "--variant=minbase", suite, str(place), MIRROR])
-    policy = place / "usr/sbin/policy-rc.d"
+    own_folder.mkdir(parents=True)
+    _run(["debootstrap", "--variant=minbase", suite, str(own_folder), MIRROR])
+    policy = own_folder / "usr/sbin/policy-rc.d"
     policy.write_text(POLICY, encoding="utf-8")
     policy.chmod(0o755)
-    shutil.copy("/etc/resolv.conf", place / "etc/resolv.conf")
-    inside = entering(place, _proxies())
+    shutil.copy("/etc/resolv.conf", own_folder / "etc/resolv.conf")
+    inside = entering(own_folder, _proxies())
     _run([*inside, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages])
     _run([*inside, "apt-get", "clean"])
 

@@ -96,9 +96,9 @@ def version_of_this() -> str:
 def _candidates(version: str) -> Iterator[Path]:
     name = f"python{version}"
     for directory in os.environ.get("PATH", "").split(os.pathsep):
-        found = shutil.which(name, path=directory) if directory else None
-        if found:
-            yield Path(found)
+        result = shutil.which(name, path=directory) if directory else None
+        if result:
+            yield Path(result)
     # A pyenv shim on PATH only runs the selected version; all versions are in this folder.
     versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     yield from sorted(versions.glob(f"{version}.*/bin/{name}"), reverse=True)

@@ -34,22 +34,22 @@ def group(name: str) -> list[str]:
 
 def environment(name: str, requirements: Sequence[str], python_version: str | None = None) -> Path:
     """Return the Python of the environment `name` with exactly these requirements, created if missing."""
-    place = folder() / name
-    if not python_in(place).exists():  # its Python has been removed from this machine
-        (place / "complete.json").unlink(missing_ok=True)
-    with building(place, _content(requirements, python_version)) as needed:
+    own_folder = folder() / name
+    if not python_in(own_folder).exists():  # its Python has been removed from this machine
+        (own_folder / "complete.json").unlink(missing_ok=True)
+    with building(own_folder, _content(requirements, python_version)) as needed:
         if needed:
             interpreter = machine.python(python_version)
-            print(f"creating {place} ({', '.join(requirements)})", flush=True)
-            _run([interpreter, "-m", "venv", place], f"Python could not make the environment {place}")
-            pip(python_in(place), requirements)
-    return python_in(place)
+            print(f"creating {own_folder} ({', '.join(requirements)})", flush=True)
+            _run([interpreter, "-m", "venv", own_folder], f"Python could not make the environment {own_folder}")
+            pip(python_in(own_folder), requirements)
+    return python_in(own_folder)
 
 
 def is_made(name: str, requirements: Sequence[str], python_version: str | None = None) -> bool:
     """Return whether that environment exists already and is complete."""
-    place = folder() / name
-    return python_in(place).exists() and _is_complete(place, _content(requirements, python_version))
+    own_folder = folder() / name
+    return python_in(own_folder).exists() and _is_complete(own_folder, _content(requirements, python_version))
 
 
 def _content(requirements: Sequence[str], python_version: str | None) -> dict[str, object]:
@@ -58,13 +58,13 @@ def _content(requirements: Sequence[str], python_version: str | None) -> dict[st
 
 def packages(name: str, requirements: Sequence[str]) -> Path:
     """Return a folder of pure Python packages, for a Blender whose own Python must not be modified."""
-    place = folder() / name
-    with building(place, {"requirements": list(requirements)}) as needed:
+    own_folder = folder() / name
+    with building(own_folder, {"requirements": list(requirements)}) as needed:
         if needed:
             interpreter = environment("dev", group("dev"))
-            print(f"creating {place} ({', '.join(requirements)})", flush=True)
-            pip(interpreter, requirements, ["--target", os.fspath(place)])
-    return place
+            print(f"creating {own_folder} ({', '.join(requirements)})", flush=True)
+            pip(interpreter, requirements, ["--target", os.fspath(own_folder)])
+    return own_folder
 
 
 def dev() -> Path:
@@ -95,35 +95,35 @@ def stubs(version: str) -> Path:
     return environment(f"stubs-{version}", [pinned, *numpy])
 
 
-def python_in(place: Path) -> Path:
+def python_in(own_folder: Path) -> Path:
     """Return the path of an environment's interpreter."""
-    return place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    return own_folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 @contextlib.contextmanager
-def building(place: Path, content: dict[str, object]) -> Iterator[bool]:
-    """Yield whether `place` must be created (an incomplete one has been removed); mark it complete afterwards."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with locked(place):
-        if _is_complete(place, content):
+def building(own_folder: Path, content: dict[str, object]) -> Iterator[bool]:
+    """Yield whether `own_folder` must be created (an incomplete one has been removed); mark it complete afterwards."""
+    own_folder.parent.mkdir(parents=True, exist_ok=True)
+    with locked(own_folder):
+        if _is_complete(own_folder, content):
             yield False
             return
-        remove(place)
+        remove(own_folder)
         yield True
-        (place / "complete.json").write_text(json.dumps(content, sort_keys=True), encoding="utf-8")
+        (own_folder / "complete.json").write_text(json.dumps(content, sort_keys=True), encoding="utf-8")
 
 
-def _is_complete(place: Path, content: dict[str, object]) -> bool:
-    marker = place / "complete.json"
+def _is_complete(own_folder: Path, content: dict[str, object]) -> bool:
+    marker = own_folder / "complete.json"
     return marker.is_file() and marker.read_text(encoding="utf-8") == json.dumps(content, sort_keys=True)
 
 
-def remove(place: Path) -> None:
+def remove(own_folder: Path) -> None:
     """Remove a folder of ours. Raises `Unavailable` while anything is mounted below it."""
-    if any(place in point.parents for point in _mount_points()):
-        raise Unavailable(f"Something is mounted below {place}: unmount it first.")
-    if place.exists():
-        shutil.rmtree(place)
+    if any(own_folder in point.parents for point in _mount_points()):
+        raise Unavailable(f"Something is mounted below {own_folder}: unmount it first.")
+    if own_folder.exists():
+        shutil.rmtree(own_folder)
 
 
 def _mount_points() -> list[Path]:
@@ -134,9 +134,9 @@ def _mount_points() -> list[Path]:
 
 
 @contextlib.contextmanager
-def locked(place: Path) -> Iterator[None]:
-    """Hold a lock, so that no other process creates or changes `place`."""
-    with place.with_name(f".{place.name}.lock").open("w") as lock:
+def locked(own_folder: Path) -> Iterator[None]:
+    """Hold a lock, so that no other process creates or changes `own_folder`."""
+    with own_folder.with_name(f".{own_folder.name}.lock").open("w") as lock:
         if sys.platform != "win32":
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -155,8 +155,8 @@ def pip(interpreter: Path, requirements: Sequence[str], options: Sequence[str] =
 def newest(package: str, python_version: str) -> str:
     """Return the newest version that pip offers for that Python. Raises `Unavailable` if there is none."""
     options = ["--python-version", python_version, "--only-binary=:all:", "--disable-pip-version-check"]
-    said = _run([dev(), "-m", "pip", "index", "versions", package, *options], f"pip found no {package}")
-    offered = re.search(rf"^{package} \((.+)\)", said, re.MULTILINE)
+    message = _run([dev(), "-m", "pip", "index", "versions", package, *options], f"pip found no {package}")
+    offered = re.search(rf"^{package} \((.+)\)", message, re.MULTILINE)
     if not offered:
         raise Unavailable(f"pip named no version of {package} for Python {python_version}: update pip.")
     return offered.group(1)

@@ -13,12 +13,12 @@ SMALL = (800, 600)
 """Size of the window for tests, small because drawing without a graphics card takes most of the time."""
 
 
-def ready(place: Path) -> None:
-    """Install missing packages for a window in the chroot at ``place``. Raises `Unavailable`."""
+def ready(folder: Path) -> None:
+    """Install missing packages for a window in the chroot ``folder``. Raises `Unavailable`."""
     try:
-        chroot.install(place, PACKAGES)
+        chroot.install(folder, PACKAGES)
     except RuntimeError as failed:
-        raise Unavailable(f"No virtual screen in {place} ({failed}): check the network connection.") from failed
+        raise Unavailable(f"No virtual screen in {folder} ({failed}): check the network connection.") from failed
 
 
 def call(width: int, height: int) -> list[str]:
@@ -31,19 +31,19 @@ def call(width: int, height: int) -> list[str]:
 
 def test_call(session: Session, results: Path) -> list[str]:
     """Return the command line that plays the scenes of `tests/window` in the session's chroot. Raises `Unavailable`."""
-    place = session.blender.place
-    if place is None:
+    folder = session.blender.root
+    if folder is None:
         raise Unavailable("Windows are tested in a chroot: name no executable.")
-    ready(place)
+    ready(folder)
     variables = session.variables | {"LIBGL_ALWAYS_SOFTWARE": "1"}
     script = str(session.root / "tests/window/run.py")
-    return [*chroot.entering(place, variables), *call(*SMALL), "--python", script, "--", str(results)]
+    return [*chroot.entering(folder, variables), *call(*SMALL), "--python", script, "--", str(results)]
 
 
 def keep_pictures(session: Session, target: Path) -> list[Path]:
     """Move screenshots of failed scenes out of the session's folder, which is removed later. Returns their paths."""
     shutil.rmtree(target, ignore_errors=True)
-    found = sorted(session.outside.glob("*.png"))
-    if found:
+    result = sorted(session.outside.glob("*.png"))
+    if result:
         target.mkdir(parents=True)
-    return [Path(shutil.move(picture, target / picture.name)) for picture in found]
+    return [Path(shutil.move(picture, target / picture.name)) for picture in result]

@@ -72,10 +72,10 @@ def judge_format(known: Format, data: bytes, *, decoding: bool = True) -> str:
     except ReadError as refusal:
         _require_reason(refusal)
         return "refused"
-    for way in (module.write, module.recompose):
-        again = way(document)
+    for kind in (module.write, module.recompose):
+        again = kind(document)
         if again != data:
-            raise Broken(f"{way.__name__} gives other bytes: {first_difference(data, again)}")
+            raise Broken(f"{kind.__name__} gives other bytes: {first_difference(data, again)}")
     if not 0 <= module.raw_size(document) <= max(len(data), unpacked(report) * PACKED * len(data)):
         raise Broken(f"raw_size says {module.raw_size(document)} of {len(data)} bytes")
     module.describe(document)
@@ -122,33 +122,33 @@ def _judge_decoding(known: Format, document: Any, data: bytes, report: Report) -
     return outcome
 
 
-def mentions_not_finite(said: str) -> bool:
+def mentions_not_finite(message: str) -> bool:
     """Return whether warnings mention NaN or infinite values."""
-    return any(words in said.lower() for words in ANNOUNCED)
+    return any(words in message.lower() for words in ANNOUNCED)
 
 
 def _require_warning(document: Any, report: Report) -> None:
     """Raise `Broken` if a document contains NaN or infinite values without a warning."""
-    place = next((place for place, array in floats_of(document) if not np.isfinite(array).all()), None)
-    if place is not None and not mentions_not_finite("\n".join(report.warnings)):
-        raise Broken(f"a NaN or infinite value of {place} that no warning announces")
+    where = next((position for position, array in floats_of(document) if not np.isfinite(array).all()), None)
+    if where is not None and not mentions_not_finite("\n".join(report.warnings)):
+        raise Broken(f"a NaN or infinite value of {where} that no warning announces")
 
 
-def floats_of(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def floats_of(value: Any, where: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Yield the path and the values of every float and array of floats inside a document or a model."""
     if isinstance(value, np.ndarray):
         if value.dtype.names is not None:
             for name in value.dtype.names:
-                yield from floats_of(value[name], f"{place}.{name}", depth)
+                yield from floats_of(value[name], f"{where}.{name}", depth)
         elif value.dtype.kind == "f":
-            yield place, value
+            yield where, value
     elif isinstance(value, float | np.floating):
-        yield place, np.asarray(value)
+        yield where, np.asarray(value)
     elif depth < DEEPEST and isinstance(value, list | tuple):
         for part in value:
-            yield from floats_of(part, place, depth + 1)
+            yield from floats_of(part, where, depth + 1)
     elif depth < DEEPEST and isinstance(value, dict):
-        yield from floats_of(list(value.values()), place, depth + 1)
+        yield from floats_of(list(value.values()), where, depth + 1)
     elif depth < DEEPEST and dataclasses.is_dataclass(value):
         for part in dataclasses.fields(value):
             held = getattr(value, part.name)
@@ -228,7 +228,7 @@ def _check_ltx(document: Any, report: Report) -> None:
     if scanned is not None and scanned != document.parts:
         raise Broken("the fast scan finds other sections or includes than the document has")
     for head in document.heads[-1:]:
-        item = next((one for one in document.items(head) if not one.change), None)
+        item = next((entry for entry in document.items(head) if not entry.change), None)
         if item is None:
             continue
         section = f"{head.change}[{head.name}]"
@@ -411,8 +411,8 @@ def judge_mask(data: bytes) -> str:
     module, root = _game_tree()
     reference, *names = (line.decode("latin-1") for line in data.split(b"\n")[:40])
     tree = module.GameTree(root / "meshes" / "x", (root / "meshes",))
-    found = tree.find_motions(reference)
-    outside = [path for path in found if not path.resolve().is_relative_to(root / "meshes")]
+    motions = tree.find_motions(reference)
+    outside = [path for path in motions if not path.resolve().is_relative_to(root / "meshes")]
     if outside:
         raise Broken(f"{reference!r} leads out of its folder: {outside[0]}")
     mask = reference.lower()
@@ -421,7 +421,7 @@ def judge_mask(data: bytes) -> str:
         for name in (*names, *_FILES):
             if len(name) <= 300 and fits(name) != _fits_by_table(mask, name):
                 raise Broken(f"{name!r} and {mask!r}: {fits(name)}")
-    return "kept" if found else "refused"
+    return "kept" if motions else "refused"
 
 
 def _fits_by_table(mask: str, name: str) -> bool:
@@ -429,8 +429,8 @@ def _fits_by_table(mask: str, name: str) -> bool:
     fitting = [True] + [False] * len(name)
     for sign in mask:
         if sign == "*":
-            for place in range(1, len(fitting)):
-                fitting[place] = fitting[place] or fitting[place - 1]
+            for index in range(1, len(fitting)):
+                fitting[index] = fitting[index] or fitting[index - 1]
         else:
             fitting = [False] + [
                 before and (sign == "?" or _same_letter(sign, letter))
@@ -439,8 +439,8 @@ def _fits_by_table(mask: str, name: str) -> bool:
     return fitting[-1]
 
 
-def _same_letter(one: str, other: str) -> bool:
-    return one == other or one.lower() == other.lower() or one.upper() == other.upper()
+def _same_letter(entry: str, other: str) -> bool:
+    return entry == other or entry.lower() == other.lower() or entry.upper() == other.upper()
 
 
 def judge_ltx_tree(data: bytes) -> str:
@@ -454,17 +454,17 @@ def judge_ltx_tree(data: bytes) -> str:
             (configs / file).write_bytes(body)
         tree = ConfigTree([configs.parent])
         try:
-            found = tree.load(report := Report())
+            result = tree.load(report := Report())
         except ReadError as refusal:
             _require_reason(refusal)
             return "refused"
         report.lines()
-        if any(not file.path.is_relative_to(configs) for file in found.files) or "outside" in found.sections:
+        if any(not file.path.is_relative_to(configs) for file in result.files) or "outside" in result.sections:
             raise Broken("an include leads out of the folders")
         outcome = "kept"
-        for section in found.sections:
+        for section in result.sections:
             try:
-                found.values(section)
+                result.values(section)
             except ReadError as refusal:
                 _require_reason(refusal)
                 outcome = "not inherited"
@@ -500,7 +500,7 @@ def judge_extraction(data: bytes) -> str:
                 raise Broken(f"a file of the name {file!r} was made")
             if (folder / file).read_bytes() not in contents:
                 raise Broken(f"{file!r} has other bytes than the archive")
-        made = files - {"file.oof"}
-        if len({file.lower() for file in made}) != len(made):
-            raise Broken(f"names that are the same on some systems: {sorted(made)}")
+        created = files - {"file.oof"}
+        if len({file.lower() for file in created}) != len(created):
+            raise Broken(f"names that are the same on some systems: {sorted(created)}")
     return "kept"

@@ -129,7 +129,7 @@ def _overwrite(data: bytes, random: Random, other: bytes) -> bytes:
 def chunk_way(change: Callable[[list[Node], Random], None]) -> Way:
     """Return a way that changes a list of chunks; bytes that are not chunks get flipped bits instead."""
 
-    def way(data: bytes, random: Random, other: bytes) -> bytes:
+    def kind(data: bytes, random: Random, other: bytes) -> bytes:
         start = 8 if data[:4] == DESCENT_MODEL else 0
         nodes = parse(data[start:])
         if not nodes:
@@ -143,7 +143,7 @@ def chunk_way(change: Callable[[list[Node], Random], None]) -> Way:
         change(run, random)
         return data[:start] + compose(nodes)
 
-    return way
+    return kind
 
 
 def _duplicate(run: list[Node], random: Random) -> None:
@@ -155,8 +155,8 @@ def _remove(run: list[Node], random: Random) -> None:
 
 
 def _swap(run: list[Node], random: Random) -> None:
-    one, two = random.randrange(len(run)), random.randrange(len(run))
-    run[one], run[two] = run[two], run[one]
+    entry, two = random.randrange(len(run)), random.randrange(len(run))
+    run[entry], run[two] = run[two], run[entry]
 
 
 def _renumber(run: list[Node], random: Random) -> None:
@@ -166,27 +166,27 @@ def _renumber(run: list[Node], random: Random) -> None:
 
 
 def _nest(run: list[Node], random: Random) -> None:
-    place = random.randrange(len(run))
-    node = run[place]
+    index = random.randrange(len(run))
+    node = run[index]
     numbers = random.choice(((node.number,), (0, 9), (9, 0), (0x8000_0000,)))
     body = node.compose()
     for level in range(random.choice((1, 2, 40, 1500))):
         body = struct.pack("<II", numbers[level % len(numbers)], len(body)) + body
-    run[place] = Node(node.number, body)
+    run[index] = Node(node.number, body)
 
 
 def _empty(run: list[Node], random: Random) -> None:
-    place = random.randrange(len(run))
-    run[place] = Node(run[place].number, b"")
+    index = random.randrange(len(run))
+    run[index] = Node(run[index].number, b"")
 
 
 def _damage_body(run: list[Node], random: Random) -> None:
     """Damage a body but keep its size correct, to test the code after the first checks."""
-    place = random.randrange(len(run))
-    node = run[place]
+    index = random.randrange(len(run))
+    node = run[index]
     body = node.plain()
     change = random.choice(BYTE_WAYS)
-    run[place] = Node(node.number, change(body, random, body))
+    run[index] = Node(node.number, change(body, random, body))
 
 
 BYTE_WAYS = (_flip_bits, _truncate, _set_number, _nudge_number, _remove_range, _insert, _overwrite)

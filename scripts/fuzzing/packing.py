@@ -151,8 +151,8 @@ def unpack_lzhuf(packed: bytes, size: int) -> tuple[bytes, int]:
         while (width, code) not in _BY_CODE:
             code, width = code << 1 | bit(), width + 1
         distance = _BY_CODE[width, code] << 6
-        for place in reversed(range(6)):
-            distance |= bit() << place
+        for position in reversed(range(6)):
+            distance |= bit() << position
         for _ in range(symbol - 253):
             out.append(out[-distance - 1])
     return bytes(out[_WINDOW:]), (at + 7) // 8
@@ -286,7 +286,7 @@ def pack_lzss(tokens: list[Token]) -> bytes:
     out = bytearray()
     for start in range(0, len(parts), 8):
         group = parts[start : start + 8]
-        out.append(sum(flag << place for place, (flag, _) in enumerate(group)))
+        out.append(sum(flag << index for index, (flag, _) in enumerate(group)))
         out += b"".join(part for _, part in group)
     return bytes(out) + (sum(plain[_WINDOW:]) & 0xFFFFFFFF).to_bytes(4, "little")
 
@@ -349,7 +349,7 @@ def tokens_of(plain: bytes, longest: int, farthest: int) -> list[Token]:
     """Return tokens that unpack to ``plain``; the first is a run of at least four literals, if there are as many."""
     tokens: list[Token] = []
     literals, at = bytearray(plain[:4]), 4
-    seen = {plain[place : place + 3]: place for place in range(2)}
+    seen = {plain[position : position + 3]: position for position in range(2)}
     while at < len(plain):
         source = seen.get(plain[at : at + 3]) if at + 3 <= len(plain) else None
         length = 0
@@ -358,8 +358,8 @@ def tokens_of(plain: bytes, longest: int, farthest: int) -> list[Token]:
             while length < most and plain[source + length] == plain[at + length]:
                 length += 1
         step = max(length, 1)
-        for place in range(at, at + min(step, 8)):
-            seen[plain[place : place + 3]] = place
+        for index in range(at, at + min(step, 8)):
+            seen[plain[index : index + 3]] = index
         if source is None or length < 3:
             literals.append(plain[at])
         else:

@@ -51,11 +51,11 @@ def set_floats(data: bytes, random: Random, _other: bytes) -> bytes:
 @chunk_way
 def pack_chunk(run: list[Node], random: Random) -> None:
     """Compress the body of a chunk, damaged before, after or not at all, sometimes with a wrong size."""
-    small = [place for place, node in enumerate(run) if len(node.plain()) <= LONGEST_PACKED]
+    small = [position for position, node in enumerate(run) if len(node.plain()) <= LONGEST_PACKED]
     if not small:
         return
-    place = random.choice(small)
-    plain = run[place].plain()
+    index = random.choice(small)
+    plain = run[index].plain()
     if random.random() < 0.5:
         plain = damaged(plain, random)[:LONGEST_PACKED]
     if len(plain) < 4:
@@ -67,7 +67,7 @@ def pack_chunk(run: list[Node], random: Random) -> None:
     elif chance < 0.3:
         size = (len(plain) + random.choice((-1, 1, 60, 1 << 20))) & 0xFFFFFFFF
         body = size.to_bytes(4, "little") + body[4:]
-    run[place] = Node(run[place].number | 0x8000_0000, body)
+    run[index] = Node(run[index].number | 0x8000_0000, body)
 
 
 # Models of Arma -----------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def _tags(data: bytes, start: int) -> tuple[list[tuple[int, bytes, bytes]], int]
 
 def change_tags(data: bytes, random: Random, _other: bytes) -> bytes:
     """Rename, duplicate, remove, move or damage tags of a model, keeping sizes correct."""
-    marks = [found.start() for found in re.finditer(b"TAGG", data)]
+    marks = [match.start() for match in re.finditer(b"TAGG", data)]
     if not marks:
         return damaged(data, random)
     start = random.choice(marks) + 4
@@ -123,23 +123,23 @@ def change_tags(data: bytes, random: Random, _other: bytes) -> bytes:
     if not tags:
         return damaged(data, random)
     for _ in range(random.choice((1, 1, 2, 6))):
-        place = random.randrange(len(tags))
-        active, name, payload = tags[place]
-        way = random.randrange(8)
-        if way == 0:
-            tags.insert(random.randrange(len(tags) + 1), tags[place])
-        elif way == 1 and len(tags) > 1:
-            tags.pop(place)
-        elif way == 2:
-            tags[place] = (active, random.choice((*_TAG_NAMES, random.choice(tags)[1])), payload)
-        elif way == 3:
-            tags[place] = (active, name, random.choice((b"", payload * 2, payload[:-1], random.choice(tags)[2])))
-        elif way == 4:
-            tags[place] = (random.choice((0, 1, 2, 255)), name, payload)
-        elif way == 5:
-            tags.insert(place, (1, random.choice(_TAG_NAMES), random.randbytes(random.choice((0, 1, 4, 64, 128)))))
+        index = random.randrange(len(tags))
+        active, name, payload = tags[index]
+        kind = random.randrange(8)
+        if kind == 0:
+            tags.insert(random.randrange(len(tags) + 1), tags[index])
+        elif kind == 1 and len(tags) > 1:
+            tags.pop(index)
+        elif kind == 2:
+            tags[index] = (active, random.choice((*_TAG_NAMES, random.choice(tags)[1])), payload)
+        elif kind == 3:
+            tags[index] = (active, name, random.choice((b"", payload * 2, payload[:-1], random.choice(tags)[2])))
+        elif kind == 4:
+            tags[index] = (random.choice((0, 1, 2, 255)), name, payload)
+        elif kind == 5:
+            tags.insert(index, (1, random.choice(_TAG_NAMES), random.randbytes(random.choice((0, 1, 4, 64, 128)))))
         else:
-            tags[place] = (active, name, damaged(payload, random))
+            tags[index] = (active, name, damaged(payload, random))
     written = b"".join(
         bytes((active,)) + name + b"\0" + len(payload).to_bytes(4, "little") + payload for active, name, payload in tags
     )
@@ -148,7 +148,7 @@ def change_tags(data: bytes, random: Random, _other: bytes) -> bytes:
 
 def change_counts(data: bytes, random: Random, _other: bytes) -> bytes:
     """Change one of the numbers in the header of a LOD."""
-    marks = [found.start() for found in re.finditer(b"P3DM|SP3X", data)]
+    marks = [match.start() for match in re.finditer(b"P3DM|SP3X", data)]
     if not marks:
         return damaged(data, random)
     at = random.choice(marks) + 4 * random.randrange(1, 7)
@@ -169,10 +169,10 @@ def pack_frames(data: bytes, random: Random, _other: bytes) -> bytes:
     per_frame = 14 * int.from_bytes(bones, "little")
     stored = bones + b"\0"
     for _ in range(random.choice((1, 2, 5))):
-        places = [found.start() for found in re.finditer(re.escape(stored), changed) if found.start() > 37]
-        if not places or not 4 <= per_frame <= LONGEST_PACKED:
+        indices = [match.start() for match in re.finditer(re.escape(stored), changed) if match.start() > 37]
+        if not indices or not 4 <= per_frame <= LONGEST_PACKED:
             break
-        at = random.choice(places)
+        at = random.choice(indices)
         plain = changed[at + 5 : at + 5 + per_frame]
         if len(plain) < per_frame:
             continue
@@ -216,22 +216,22 @@ def change_levels(data: bytes, random: Random, _other: bytes) -> bytes:
         head = random.choice(_TYPES).to_bytes(2, "little") + head[2:]
     colours = random.choice((0, 0, 1, 3, 256))
     for _ in range(random.choice((1, 1, 3))):
-        place = random.randrange(len(levels))
-        width, height, body = levels[place]
-        way = random.randrange(6)
-        if way == 0:
-            levels[place] = (random.choice(_SIDES), random.choice((height, *_SIDES)), body)
-        elif way == 1:
-            levels[place] = (width ^ 0x8000, height, body)
-        elif way == 2:
-            levels[place] = (width, height, damaged(body or bytes(4), random))
+        index = random.randrange(len(levels))
+        width, height, body = levels[index]
+        kind = random.randrange(6)
+        if kind == 0:
+            levels[index] = (random.choice(_SIDES), random.choice((height, *_SIDES)), body)
+        elif kind == 1:
+            levels[index] = (width ^ 0x8000, height, body)
+        elif kind == 2:
+            levels[index] = (width, height, damaged(body or bytes(4), random))
         else:
             plain = (body * 3)[: random.choice((8, 16, 32, 128, LONGEST_PACKED))]
-            if way == 3:
-                levels[place] = (width | 0x8000, height, packing.pack_lzo(packing.tokens_of(plain, 3000, 49151)))
+            if kind == 3:
+                levels[index] = (width | 0x8000, height, packing.pack_lzo(packing.tokens_of(plain, 3000, 49151)))
             else:
                 packed = packing.pack_lzss(packing.tokens_of(plain, 18, 4095))
-                levels[place] = (width & 0x7FFF, height, packed)
+                levels[index] = (width & 0x7FFF, height, packed)
     written = b"".join(
         struct.pack("<HH", width, height) + len(body).to_bytes(3, "little") + body for width, height, body in levels
     )
@@ -257,17 +257,17 @@ def change_pages(data: bytes, random: Random, _other: bytes) -> bytes:
     pages = _pages(data)
     if not pages:
         return damaged(data, random)
-    place = random.randrange(len(pages))
-    kind, body = pages[place]
-    way = random.randrange(6)
-    if way == 0:
-        pages.insert(random.randrange(len(pages) + 1), pages[place])
-    elif way == 1:
-        pages.pop(place)
-    elif way == 2:
-        pages[place] = (random.choice((0, 1, 2, 10, 255)), body)
+    index = random.randrange(len(pages))
+    kind, body = pages[index]
+    own_kind = random.randrange(6)
+    if own_kind == 0:
+        pages.insert(random.randrange(len(pages) + 1), pages[index])
+    elif own_kind == 1:
+        pages.pop(index)
+    elif own_kind == 2:
+        pages[index] = (random.choice((0, 1, 2, 10, 255)), body)
     else:
-        pages[place] = (kind, damaged(body, random))
+        pages[index] = (kind, damaged(body, random))
     return b"".join(bytes((kind,)) + (len(body) + 4).to_bytes(4, "little") + body for kind, body in pages)
 
 
@@ -288,15 +288,15 @@ def change_table(data: bytes, random: Random, _other: bytes) -> bytes:
     tail = data[68 + 48 * count :]
     for _ in range(random.choice((1, 1, 3, 8))):
         row = random.choice(rows) if rows else bytearray(48)
-        way = random.randrange(6)
-        if way <= 2:
+        kind = random.randrange(6)
+        if kind <= 2:
             name = random.choice(NAMES).encode("latin-1")
             if random.random() < 0.3:
                 name += random.choice(NAMES).encode("latin-1")
             row[:36] = (name + b"\0" + random.choice((b"", b"rest\xff")) + bytes(36))[:36]
-        elif way == 3:
+        elif kind == 3:
             row[40:44] = random.choice((0, 1, 7, random.choice(HOSTILE))).to_bytes(4, "little")
-        elif way == 4:
+        elif kind == 4:
             rows.insert(random.randrange(len(rows) + 1), bytearray(row))
         else:
             random.shuffle(rows)
@@ -309,10 +309,10 @@ def change_runs(data: bytes, random: Random, _other: bytes) -> bytes:
     """Change the type, size or runs of pixels of a texture."""
     if len(data) < 20:
         return damaged(data, random)
-    way = random.randrange(4)
-    if way == 0:
+    kind = random.randrange(4)
+    if kind == 0:
         return data[:2] + bytes((random.choice((2, 10, *range(119, 128))),)) + data[3:]
-    if way == 1:
+    if kind == 1:
         runs = b"".join(
             bytes((random.choice((0, 2, 3, 5, 250, 255)),)) + random.randbytes(2)
             for _ in range(random.choice((1, 20, 2000)))
@@ -341,24 +341,24 @@ def change_words(data: bytes, random: Random, other: bytes) -> bytes:
     """Replace, duplicate or remove words of a text, or repeat a range of them many times."""
     words = _WORDS.findall(data) or [b""]
     for _ in range(random.choice((1, 2, 4, 12))):
-        place = random.randrange(len(words)) if words else 0
+        index = random.randrange(len(words)) if words else 0
         size = random.choice((1, 1, 2, 10, 60))
-        piece = words[place : place + size]
-        way = random.randrange(7)
-        if way == 0:
-            words[place : place + size] = []
-        elif way == 1:
-            words[place:place] = piece
-        elif way == 2:
-            words[place:place] = piece * random.choice((2, 30, 1000 if len(words) < 3000 else 3))
-        elif way == 3:
+        piece = words[index : index + size]
+        kind = random.randrange(7)
+        if kind == 0:
+            words[index : index + size] = []
+        elif kind == 1:
+            words[index:index] = piece
+        elif kind == 2:
+            words[index:index] = piece * random.choice((2, 30, 1000 if len(words) < 3000 else 3))
+        elif kind == 3:
             start = random.randrange(len(words)) if words else 0
             words[start:start] = piece
-        elif way == 4:
+        elif kind == 4:
             taken = _WORDS.findall(other[: 1 << 16])
-            words[place : place + 1] = [random.choice(taken)] if taken else []
+            words[index : index + 1] = [random.choice(taken)] if taken else []
         else:
-            words[place : place + random.choice((0, 1))] = [random.choice(_HOSTILE_WORDS)]
+            words[index : index + random.choice((0, 1))] = [random.choice(_HOSTILE_WORDS)]
     return b"".join(words)
 
 

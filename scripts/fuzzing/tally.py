@@ -79,8 +79,8 @@ def read(paths: Iterable[Path]) -> dict[str, Tally]:
             fields["outcomes"] = Counter(fields["outcomes"])
             for worst in ("slowest", "hungriest"):
                 fields[worst] = tuple(fields[worst])
-            found = Tally(**fields)
-            sums.setdefault(found.target, Tally(found.target)).add(found)
+            tally = Tally(**fields)
+            sums.setdefault(tally.target, Tally(tally.target)).add(tally)
     return sums
 
 

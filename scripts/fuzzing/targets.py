@@ -25,7 +25,7 @@ class Target:
     """A reader of untrusted bytes.
 
     ``judge``: function (bytes, with decoding or not) -> outcome; ``accepts``: whether a file (path, first bytes) can be
-    damaged for this target; ``seeds``: further bytes to damage; ``ways``: ways that know the structure. ``fresh``, if
+    damaged for this target; ``seeds``: further bytes to damage; ``methods``: for its structure. ``fresh``, if
     given, generates the bytes of half the cases.
     """
 
@@ -34,15 +34,15 @@ class Target:
     judge: Callable[..., str]
     accepts: Callable[[Path, bytes], bool]
     seeds: Sequence[bytes] = ()
-    ways: tuple[Way, ...] = (structures.set_floats,)
+    methods: tuple[Way, ...] = (structures.set_floats,)
     fresh: Callable[[Random], bytes] | None = None
 
     def case(self, random: Random, data: bytes, other: bytes) -> bytes:
         """Return the bytes of a case, from a file's ``data`` and another file to borrow from."""
-        made = self.fresh(random) if self.fresh is not None and random.random() < 0.5 else data
-        if made is not data and random.random() < 0.5:
-            return made
-        return mutated(made, random, other, self.ways)
+        result = self.fresh(random) if self.fresh is not None and random.random() < 0.5 else data
+        if result is not data and random.random() < 0.5:
+            return result
+        return mutated(result, random, other, self.methods)
 
 
 # What there is to begin with where no file is of a format ------------------------------------------------------------
@@ -274,7 +274,7 @@ TARGETS = {target.name: target for target in (*FORMAT_TARGETS, *OTHER_TARGETS)}
 
 def files_of(paths: Sequence[Path]) -> list[tuple[Path, list[str]]]:
     """Return the files in and below ``paths`` that targets accept, in a fixed order, with these targets' names."""
-    found = []
+    files = []
     for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
@@ -282,5 +282,5 @@ def files_of(paths: Sequence[Path]) -> list[tuple[Path, list[str]]]:
                     head = stream.read(HEAD_SIZE)
                 names = [name for name, target in TARGETS.items() if target.accepts(file, head)]
                 if names:
-                    found.append((file, names))
-    return found
+                    files.append((file, names))
+    return files

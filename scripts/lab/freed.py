@@ -33,10 +33,10 @@ def run(blender: blenders.Blender, arguments: list[str]) -> int:
         session.variables["LD_PRELOAD"] = str(session.scratch / "freed.so")
         session.variables["MOTIONBRIDGE_FREED"] = str(session.scratch / "freed.txt")
         status, output = session.run(session.tests_call("-q", *arguments), LIMIT)
-        said = session.outside / "freed.txt"
-        found = said.read_text() if said.exists() else ""
-    print(output, found, sep="")
-    return 1 if status != 0 or found else 0
+        message = session.outside / "freed.txt"
+        result = message.read_text() if message.exists() else ""
+    print(output, result, sep="")
+    return 1 if status != 0 or result else 0
 
 
 def main(arguments: list[str]) -> int:
@@ -46,8 +46,8 @@ def main(arguments: list[str]) -> int:
         return 0 if arguments else 2
     name, *others = arguments
     suites = {"debian": chroot.SUITE, "unstable": chroot.UNSTABLE}
-    found = blenders.debian(suites[name]) if name in suites else blenders.wheel_anywhere(name)
-    return run(found, others)
+    result = blenders.debian(suites[name]) if name in suites else blenders.wheel_anywhere(name)
+    return run(result, others)
 
 
 if __name__ == "__main__":

@@ -55,8 +55,8 @@ def _run(name: str, paths: list[Path], seconds: int, folder: Path) -> None:
         sys.exit(f"there is no target {name!r}; known: {', '.join(TARGETS)}")
     target = TARGETS[name]
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
-    found = files_of(paths or [ROOT / "tests" / "samples", *([Path(corpus)] if corpus else [])])
-    seeds = [file.read_bytes() for file, names in found if name in names and file.stat().st_size <= LARGEST]
+    files = files_of(paths or [ROOT / "tests" / "samples", *([Path(corpus)] if corpus else [])])
+    seeds = [file.read_bytes() for file, names in files if name in names and file.stat().st_size <= LARGEST]
     seeds += [*target.seeds, *([target.fresh(Random(seed)) for seed in range(50)] if target.fresh else [])]  # noqa: S311
     (folder / "corpus").mkdir(parents=True, exist_ok=True)
     for data in seeds:

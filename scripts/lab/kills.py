@@ -61,20 +61,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     chance = random.Random(chosen.seed)  # noqa: S311 (nothing here is secret)
-    found = {kind: Outcome() for kind in KINDS}
+    result = {kind: Outcome() for kind in KINDS}
     with tempfile.TemporaryDirectory(prefix="kills-") as name:
         folders = {kind: Path(name, kind) for kind in KINDS}
         for folder in folders.values():
             folder.mkdir()
         for number in range(chosen.kills):
             kind = list(KINDS)[number % len(KINDS)]
-            _kill_one(chosen.python, kind, folders[kind], chance, found[kind])
+            _kill_one(chosen.python, kind, folders[kind], chance, result[kind])
         for kind, folder in folders.items():
             with contextlib.closing(_Exporting(chosen.python, kind, folder)):
-                _check_leftovers(kind, folder, found[kind])
-    for kind, one in found.items():
-        print(f"{kind}: {one.kills} kills, {one.left} left something, {one.new} the new file, {one.wrong} wrong")
-    total = [sum(getattr(one, name) for one in found.values()) for name in ("kills", "left", "new", "wrong")]
+                _check_leftovers(kind, folder, result[kind])
+    for kind, entry in result.items():
+        print(
+            f"{kind}: {entry.kills} kills, {entry.left} left something, {entry.new} the new file, {entry.wrong} wrong"
+        )
+    total = [sum(getattr(entry, name) for entry in result.values()) for name in ("kills", "left", "new", "wrong")]
     print("all: {} kills, {} left something, {} the new file, {} wrong".format(*total))
     return int(total[-1] > 0)
 
@@ -108,24 +110,24 @@ class _Exporting:
         self._resources.cleanup()
 
 
-def _kill_one(python: str, kind: str, folder: Path, chance: random.Random, found: Outcome) -> None:
+def _kill_one(python: str, kind: str, folder: Path, chance: random.Random, outcome: Outcome) -> None:
     with contextlib.closing(_Exporting(python, kind, folder)) as exporting:
-        _check_leftovers(kind, folder, found)
+        _check_leftovers(kind, folder, outcome)
         time.sleep(chance.random() * 3 * exporting.seconds)
-    found.kills += 1
+    outcome.kills += 1
     names = {path.name for path in folder.iterdir()}
     target = folder / kind
     data = target.read_bytes() if target.is_file() else b""
-    found.new += data == _new_bytes(kind)
+    outcome.new += data == _new_bytes(kind)
     if data not in (OLD, _new_bytes(kind)):
-        _count_failure(f"{kind}: {len(data)} bytes that are neither the old nor the new file", found)
+        _count_failure(f"{kind}: {len(data)} bytes that are neither the old nor the new file", outcome)
     backup = folder / f"{kind}.bak"
     if backup.is_file() and backup.read_bytes() not in (OLD, _new_bytes(kind)):
-        _count_failure(f"{kind}: the backup is not whole", found)
-    found.left += bool(names - {kind, f"{kind}.bak"})
+        _count_failure(f"{kind}: the backup is not whole", outcome)
+    outcome.left += bool(names - {kind, f"{kind}.bak"})
 
 
-def _check_leftovers(kind: str, folder: Path, found: Outcome) -> None:
+def _check_leftovers(kind: str, folder: Path, outcome: Outcome) -> None:
     """Check that the first export of a new Blender has removed what the previous one left behind.
 
     That Blender has stored the names of the files that it saw after this export.
@@ -133,11 +135,11 @@ def _check_leftovers(kind: str, folder: Path, found: Outcome) -> None:
     seen = (folder.parent / f"{kind}.seen").read_text(encoding="utf-8").splitlines()
     leftovers = [name for name in seen if name not in (kind, f"{kind}.bak")]
     if leftovers:
-        _count_failure(f"{kind}: the next export leaves {', '.join(leftovers)}", found)
+        _count_failure(f"{kind}: the next export leaves {', '.join(leftovers)}", outcome)
 
 
-def _count_failure(sentence: str, found: Outcome) -> None:
-    found.wrong += 1
+def _count_failure(sentence: str, outcome: Outcome) -> None:
+    outcome.wrong += 1
     print(sentence, file=sys.stderr)
 
 

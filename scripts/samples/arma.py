@@ -55,8 +55,8 @@ def _about(joint: tuple[float, float, float], sine: float) -> Floats:
     cosine = 0.96 if sine else 1.0
     result = np.eye(4)
     result[1:3, 1:3] = [[cosine, -sine], [sine, cosine]]
-    place = np.array(joint, np.float64)
-    result[:3, 3] = place - result[:3, :3] @ place
+    position = np.array(joint, np.float64)
+    result[:3, 3] = position - result[:3, :3] @ position
     return result
 
 

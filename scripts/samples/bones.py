@@ -17,15 +17,15 @@ Floats = NDArray[np.float64]
 class Bone:
     """A bone of a sample in X-Ray's axes (x right, y up, z forward), metres and degrees.
 
-    ``joint`` and ``end`` in model space; ``turn``: rest rotation in the parent's space (``setXYZi``); ``thickness``:
-    half the width of its box, 0 for no box; ``links``: number of bones that its vertices follow.
+    ``joint`` and ``end`` in model space; ``rotation``: rest rotation in the parent's space (``setXYZi``);
+    ``thickness``: half the width of its box, 0 for no box; ``links``: number of bones that its vertices follow.
     """
 
     name: str
     parent: str
     joint: tuple[float, float, float]
     end: tuple[float, float, float]
-    turn: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rotation: tuple[float, float, float] = (0.0, 0.0, 0.0)
     thickness: float = 0.0
     links: int = 1
 
@@ -43,25 +43,27 @@ def _side(letter: str, sign: float) -> list[Bone]:
         ("calf", "thigh", 0.52, 0.10, (-5.0, 2.0 * sign, 0.0), 0.05, 2),
         ("foot", "calf", 0.10, 0.02, (62.0, 0.0, 0.0), 0.05, 1),
     ]
-    made = [
+    result = [
         Bone(
             f"{name}_{letter}",
             parent if parent == "chest" else f"{parent}_{letter}",
             (sign * near, 1.42, 0.0),
             (sign * far, 1.42, 0.0),
-            turn,
+            own_rotation,
             thick,
             links,
         )
-        for name, parent, near, far, turn, thick, links in arm
+        for name, parent, near, far, own_rotation, thick, links in arm
     ]
-    for name, parent, high, low, turn, thick, links in leg:
+    for name, parent, high, low, quaternion, thick, links in leg:
         forward = 0.12 if name == "foot" else 0.0
         full = parent if parent == "pelvis" else f"{parent}_{letter}"
-        made.append(
-            Bone(f"{name}_{letter}", full, (sign * 0.1, high, 0.0), (sign * 0.1, low, forward), turn, thick, links)
+        result.append(
+            Bone(
+                f"{name}_{letter}", full, (sign * 0.1, high, 0.0), (sign * 0.1, low, forward), quaternion, thick, links
+            )
         )
-    return made
+    return result
 
 
 HUMANOID = [
@@ -88,8 +90,8 @@ WEAPON = [
 def _engine_rotation(degrees: tuple[float, float, float]) -> Floats:
     """Return the rotation of ``setXYZi`` for column vectors: Ry(y)·Rx(x)·Rz(z)."""
     x, y, z = np.radians(degrees)
-    turn = rotation.multiply(rotation.about_axis(1, y), rotation.about_axis(0, x))
-    return rotation.matrices(rotation.multiply(turn, rotation.about_axis(2, z)))
+    quaternion = rotation.multiply(rotation.about_axis(1, y), rotation.about_axis(0, x))
+    return rotation.matrices(rotation.multiply(quaternion, rotation.about_axis(2, z)))
 
 
 @dataclass(frozen=True)
@@ -104,18 +106,18 @@ class Rest:
 
 def rest_of(bones: list[Bone]) -> Rest:
     """Compute the rest pose from the joints and rotations of the bones."""
-    order = {bone.name: place for place, bone in enumerate(bones)}
+    order = {bone.name: position for position, bone in enumerate(bones)}
     parents = [order.get(bone.parent, -1) for bone in bones]
     frames = np.zeros((len(bones), 3, 3))
     offsets = np.zeros((len(bones), 3))
-    for place, bone in enumerate(bones):
-        parent = parents[place]
+    for index, bone in enumerate(bones):
+        parent = parents[index]
         above = frames[parent] if parent >= 0 else np.eye(3)
         origin = np.array(bones[parent].joint) if parent >= 0 else np.zeros(3)
-        frames[place] = above @ _engine_rotation(bone.turn)
+        frames[index] = above @ _engine_rotation(bone.rotation)
         # Rounded to 0.01 mm, because the last bit of sines differs between machines.
-        offsets[place] = np.round(above.T @ (np.array(bone.joint) - origin), 5) + 0.0
-    return Rest(frames, np.radians([bone.turn for bone in bones]).astype("<f4"), offsets.astype("<f4"), parents)
+        offsets[index] = np.round(above.T @ (np.array(bone.joint) - origin), 5) + 0.0
+    return Rest(frames, np.radians([bone.rotation for bone in bones]).astype("<f4"), offsets.astype("<f4"), parents)
 
 
 def skeleton_of(name: str, bones: list[Bone]) -> Skeleton:

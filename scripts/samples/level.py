@@ -134,20 +134,20 @@ def _details(models: list[Dm]) -> details.Details:
 def _errors() -> err.Err:
     def rows(number: int, corners: Corners) -> NDArray[np.void]:
         layout = err.KINDS[number][1]
-        places = np.array(corners, "<f4")[:, [0, 2, 1]].reshape(-1, *layout["positions"].shape)
-        found = np.zeros(len(places), layout)
-        found["positions"] = places
-        return found
+        positions = np.array(corners, "<f4")[:, [0, 2, 1]].reshape(-1, *layout["positions"].shape)
+        answer = np.zeros(len(positions), layout)
+        answer["positions"] = positions
+        return answer
 
-    found = {
+    result = {
         0: rows(0, [(1.0, 2.0, 0.5), (-4.0, 3.0, 0.0)]),
         1: rows(1, [(-2.0, -2.0, 0.0), (-2.0, -2.0, 2.5)]),
         2: rows(2, [(0.0, -5.0, 0.0), (-5.0, -5.0, 0.0), (5.0, -5.0, 0.0)]),
         12: rows(12, [(4.0, 4.0, 0.0), (4.03125, 4.0, 0.0), (4.03125, 4.0, 0.03125)]),
     }
-    found[12]["colour"] = 0xFFFF8000
-    found[12]["flags"] = (0, 1)
-    return err.Err(found, ChunkRun([Chunk(number, b"") for number in found]), {})
+    result[12]["colour"] = 0xFFFF8000
+    result[12]["flags"] = (0, 1)
+    return err.Err(result, ChunkRun([Chunk(number, b"") for number in result]), {})
 
 
 def _materials() -> GameMaterials:
@@ -163,7 +163,7 @@ def _materials() -> GameMaterials:
     }
     chunk_ids = (gamemtl.NAME, gamemtl.DESCRIPTION, gamemtl.FLAGS, gamemtl.PHYSICS, FACTORS)
     materials = {
-        place: gamemtl.Material(
+        index: gamemtl.Material(
             number,
             name.encode("ascii"),
             ChunkRun([Chunk(identifier, b"") for identifier in chunk_ids]),
@@ -174,11 +174,11 @@ def _materials() -> GameMaterials:
                 FACTORS: np.array([0.5, 1, 0, occlusion], "<f4"),
             },
         )
-        for place, (number, (name, flags, occlusion)) in enumerate(listed.items())
+        for index, (number, (name, flags, occlusion)) in enumerate(listed.items())
     }
     run = ChunkRun([
         *(Chunk(number, b"") for number in (gamemtl.VERSION, gamemtl.NEXT_IDS, gamemtl.MATERIALS)),
         Chunk(gamemtl.PAIRS, b""),
     ])  # fmt: skip
-    list_run = ChunkRun([Chunk(place, b"") for place in materials])
+    list_run = ChunkRun([Chunk(material, b"") for material in materials])
     return GameMaterials(1, np.array([GRILLE + 1, 0], "<u4"), materials, run, list_run)

@@ -60,15 +60,15 @@ SHARES = {1: (1.0,), 2: (0.625, 0.375), 3: (0.5, 0.3125, 0.1875), 4: (0.5, 0.25,
 def _rows(links: int, bones: list[Bone], rest: Rest) -> NDArray[np.void]:
     """Return the vertices of all boxes with this number of links."""
     parts = []
-    for place, bone in enumerate(bones):
+    for index, bone in enumerate(bones):
         if bone.links != links or not bone.thickness:
             continue
         points, normals, uvs, near = _box(bone)
         rows = np.zeros(len(points), chunk_types.SKINNED[links])
         rows["position"], rows["normal"], rows["uv"] = points, normals, uvs
         rows["tangent"], rows["binormal"] = np.roll(normals, 1, axis=1), np.roll(normals, 2, axis=1)
-        line = _followed(place, links, rest)
-        rows["bones"] = np.where(near[:, None] > 0, line + [place] * (links - len(line)), place)
+        line = _followed(index, links, rest)
+        rows["bones"] = np.where(near[:, None] > 0, line + [index] * (links - len(line)), index)
         if links == 2:
             # The only stored weight is that of the second bone; it is 1 if both are the same bone.
             rows["weights"] = np.where(near > 0, SHARES[2][1], 1.0)[:, None]
@@ -103,9 +103,9 @@ def _visual(values: Iterable[Numbered]) -> ogf_document.Ogf:
 
 def _bone_values(bones: list[Bone], rest: Rest) -> tuple[chunk_types.BoneNames, chunk_types.IkData]:
     names, physics = [], []
-    for place, bone in enumerate(bones):
+    for index, bone in enumerate(bones):
         middle = (np.array(bone.end) - np.array(bone.joint)) / 2
-        centre = np.round(rest.globals[place].T @ middle, 5) + 0.0
+        centre = np.round(rest.globals[index].T @ middle, 5) + 0.0
         half = np.maximum(np.abs(centre), bone.thickness or 0.01).astype("<f4")
         identity = np.eye(3, dtype="<f4")
         names.append(
@@ -127,8 +127,8 @@ def _bone_values(bones: list[Bone], rest: Rest) -> tuple[chunk_types.BoneNames, 
                 b"creatures\\human" if len(bones) > 4 else b"default_object",
                 shape,
                 joint,
-                rest.angles[place],
-                rest.offsets[place],
+                rest.angles[index],
+                rest.offsets[index],
                 np.float32(2.5),
                 centre.astype("<f4"),
                 1,

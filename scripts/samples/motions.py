@@ -48,18 +48,18 @@ class Poses:
 
     def turn(self, bone: str, axis: int, degrees: Any) -> Self:
         """Rotate a bone further about an axis of the model (with its parents at rest)."""
-        place = self.skeleton.bones.index(bone)
+        index = self.skeleton.bones.index(bone)
         angles = np.broadcast_to(np.radians(degrees), self.frames)
-        self._turns[place] = rotation.multiply(rotation.about_axis(axis, angles), self._turns[place])
+        self._turns[index] = rotation.multiply(rotation.about_axis(axis, angles), self._turns[index])
         return self
 
     def shift(self, bone: str, axis: int, metres: Any) -> Self:
         """Move a bone along an axis of the model."""
-        place = self.skeleton.bones.index(bone)
-        parent = int(self.skeleton.parents[place])
+        index = self.skeleton.bones.index(bone)
+        parent = int(self.skeleton.parents[index])
         frame = self.skeleton.root_frame if parent < 0 else self._rest[parent]
         # Rounded and without -0, so that a constant axis is exactly constant on every machine.
-        self._translations[place] += np.round(np.multiply.outer(metres, frame[axis, :3]), 6) + 0.0
+        self._translations[index] += np.round(np.multiply.outer(metres, frame[axis, :3]), 6) + 0.0
         return self
 
     def rotations(self) -> Floats:
@@ -169,7 +169,7 @@ def _nod(skeleton: Skeleton) -> Clip:
 def humanoid_motions() -> MotionSet:
     """Return walk, idle, wave, jump, and an additive nod."""
     skeleton = skeleton_of("humanoid", HUMANOID)
-    clips = [made(skeleton) for made in (_walk, _idle, _wave, _jump, _nod)]
+    clips = [created(skeleton) for created in (_walk, _idle, _wave, _jump, _nod)]
     tracks = {name: track for track, name in enumerate(skeleton.bones)}
     below = [name for name in tracks if name in ("root", "pelvis") or name.startswith(("thigh", "calf", "foot"))]
     partitions = [

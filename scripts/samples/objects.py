@@ -96,7 +96,7 @@ def _bone(number: int) -> bones.Bone:
     entry = IkBone(
         b"objects\\metal", shape, joint, np.zeros(3, "<f4"), np.zeros(3, "<f4"), np.float32(10), np.zeros(3, "<f4")
     )
-    made = bones.new_bone(bone.name, entry)
+    created = bones.new_bone(bone.name, entry)
     name = bone.name.encode()
     head = bones.Bone.of(
         [
@@ -105,7 +105,7 @@ def _bone(number: int) -> bones.Bone:
             (3, bones.Placement(rest.offsets[number], rest.angles[number], np.float32(0.1))),
         ]
     )
-    return bones.Bone([*head.sections, *made.sections])
+    return bones.Bone([*head.sections, *created.sections])
 
 
 def _motion() -> skl.SkeletalMotion:

@@ -96,14 +96,14 @@ class _Quads:
 
     @property
     def indices(self) -> NDArray[np.uint16]:
-        one = np.array([0, 1, 2, 0, 2, 3], np.uint16)
-        return np.concatenate([one + np.uint16(4 * number) for number in range(len(self.quads))])
+        entry = np.array([0, 1, 2, 0, 2, 3], np.uint16)
+        return np.concatenate([entry + np.uint16(4 * number) for number in range(len(self.quads))])
 
     def fill(self, rows: NDArray[np.void], hemi: int, scale: float) -> None:
         """Write the vertices; the texture is repeated ``scale`` times on each quad."""
         corners = self.positions.reshape(-1, 4, 3)
         sides = corners[:, [1, 3]] - corners[:, [0]]
-        tangent, down = (sides[:, one] / np.linalg.norm(sides[:, one], axis=1, keepdims=True) for one in (0, 1))
+        tangent, down = (sides[:, entry] / np.linalg.norm(sides[:, entry], axis=1, keepdims=True) for entry in (0, 1))
         normal = np.cross(tangent, down)
         uvs = np.tile(_CORNER_UVS * scale, (len(corners), 1))
         rows["position"] = self.positions
@@ -135,9 +135,9 @@ def _hut() -> _Quads:
 
 
 def _bush() -> _Quads:
-    one: Quad = [(-0.5, 0, 0), (-0.5, 1, 0), (0.5, 1, 0), (0.5, 0, 0)]
+    entry: Quad = [(-0.5, 0, 0), (-0.5, 1, 0), (0.5, 1, 0), (0.5, 0, 0)]
     other: Quad = [(0, 0, -0.5), (0, 1, -0.5), (0, 1, 0.5), (0, 0, 0.5)]
-    return _Quads([one, other])
+    return _Quads([entry, other])
 
 
 def _bounds(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -160,8 +160,8 @@ def _level() -> tuple[Level, Geometry, Geometry]:
     fast = made_buffer(_FAST, 12)
     ring = np.unique(hut.positions, axis=0)
     fast.rows["position"][:4], fast.rows["position"][4:] = yard.positions, ring
-    place = [np.flatnonzero((ring == corner).all(axis=1))[0] for corner in hut.positions]
-    fast_indices = np.concatenate([yard.indices, np.array(place, np.uint16)[hut.indices]])
+    index = [np.flatnonzero((ring == corner).all(axis=1))[0] for corner in hut.positions]
+    fast_indices = np.concatenate([yard.indices, np.array(index, np.uint16)[hut.indices]])
     transforms = np.tile(np.eye(4), (2, 1, 1))
     transforms[0, 3, :3] = (3.5, 0, 3.5)
     transforms[1, :3, :3] *= 1.5
@@ -172,9 +172,9 @@ def _level() -> tuple[Level, Geometry, Geometry]:
         14, 1, list(SHADERS), visuals, _portals(), _lights(), _glows(), _sectors(), runs[0],
         ChunkRun([Chunk(0, b""), Chunk(1, b"")]),
     )  # fmt: skip
-    none = Windows(np.zeros((0, 4), np.uint32), Lists(np.zeros(1, np.int64), np.zeros(0, WINDOW)))
-    geom = Geometry(14, 398, [static, tree], [indices.astype("<u2")], none, runs[1])
-    return level, geom, Geometry(14, 0, [fast], [fast_indices.astype("<u2")], none, runs[1])
+    own_windows = Windows(np.zeros((0, 4), np.uint32), Lists(np.zeros(1, np.int64), np.zeros(0, WINDOW)))
+    geom = Geometry(14, 398, [static, tree], [indices.astype("<u2")], own_windows, runs[1])
+    return level, geom, Geometry(14, 0, [fast], [fast_indices.astype("<u2")], own_windows, runs[1])
 
 
 def _visuals(
@@ -199,7 +199,7 @@ def _visuals(
     fixed[Kind.TREE] = np.zeros(2, FIXED[Kind.TREE])
     fixed[Kind.TREE]["transform"] = transforms
     fixed[Kind.TREE]["scale"], fixed[Kind.TREE]["bias"] = (0.25, 0.25, 0.25, 1, 0.5), (0, 0, 0, 0.25, 0.125)
-    stand = [bush.positions @ one[:3, :3] + one[3, :3] for one in transforms]
+    stand = [bush.positions @ transform[:3, :3] + transform[3, :3] for transform in transforms]
     bushes, everything = np.concatenate(stand), np.concatenate([yard.positions, hut.positions, *stand])
     points = [yard.positions, hut.positions, *stand, bushes, everything, hut.positions]
     fixed[Kind.HEADER] = np.zeros(len(points), FIXED[Kind.HEADER])
@@ -207,8 +207,8 @@ def _visuals(
     fixed[Kind.HEADER]["version"] = 4
     fixed[Kind.HEADER]["type"] = [*kinds, *[VisualType.HIERARCHY] * 3]
     fixed[Kind.HEADER]["shader"] = [GROUND, WALLS, LEAVES, LEAVES, 0, 0, 0]
-    for number, found in enumerate(points):
-        fixed[Kind.HEADER]["box"][number], fixed[Kind.HEADER]["sphere"][number] = _bounds(found)
+    for number, point in enumerate(points):
+        fixed[Kind.HEADER]["box"][number], fixed[Kind.HEADER]["sphere"][number] = _bounds(point)
     children = Lists(np.array([0, 2, 4, 5], np.int64), np.array([2, 3, 0, 4, 1], "<u4"))
     lists = Windows(np.zeros((1, 4), np.uint32), Lists(np.array([0, 3], np.int64), windows))
     return Visuals(np.array(entries, ENTRY), fixed, children, lists)
@@ -264,7 +264,7 @@ def _ai_map() -> level_ai.AiMap:
     last = len(cells) - 1
     links[last, 0] = level_ai.NO_LINK
     for node in range(len(cells)):
-        word = sum(int(link) << 23 * place for place, link in enumerate(links[node]))
+        word = sum(int(link) << 23 * index for index, link in enumerate(links[node]))
         rows["links"][node] = tuple(word.to_bytes(12, "little"))
     rows["cover"], rows["plane"], rows["y"] = 0xF8F4, 126, np.arange(len(cells)) * 1000
     low = (-0.7, 0, -4.9)
@@ -292,28 +292,28 @@ def _placed(layout: Layout, words: list[tuple[bytes, ...]], tails: list[bytes] |
 
 
 def _particles() -> Placed:
-    found = _placed(ps_static.LAYOUTS[None], [(b"anomaly\\smoke_01",)])
-    found.after["transform"] = np.eye(4)
-    found.after["transform"][0, 3, :3] = (1, 0.5, -3)
-    return found
+    result = _placed(ps_static.LAYOUTS[None], [(b"anomaly\\smoke_01",)])
+    result.after["transform"] = np.eye(4)
+    result.after["transform"][0, 3, :3] = (1, 0.5, -3)
+    return result
 
 
 def _weather() -> Placed:
-    found = _placed(env_mod.LAYOUTS[None], [()])
-    found.after["position"], found.after["radius"], found.after["power"] = (0, 1, 0), 8, 1
-    found.after["far_plane"], found.after["fog"], found.after["fog_density"] = 300, (0.25, 0.5, 0.25), 0.5
-    return found
+    result = _placed(env_mod.LAYOUTS[None], [()])
+    result.after["position"], result.after["radius"], result.after["power"] = (0, 1, 0), 8, 1
+    result.after["far_plane"], result.after["fog"], result.after["fog_density"] = 300, (0.25, 0.5, 0.25), 0.5
+    return result
 
 
 def _sounds() -> Placed:
-    found = _placed(snd_static.LAYOUTS[None], [(b"ambient\\wind_1",), (b"ambient\\fan_1",)])
-    found.after["position"], found.after["volume"], found.after["frequency"] = [(4, 1, 4), (0, 2, 0)], 1, 1
-    return found
+    result = _placed(snd_static.LAYOUTS[None], [(b"ambient\\wind_1",), (b"ambient\\fan_1",)])
+    result.after["position"], result.after["volume"], result.after["frequency"] = [(4, 1, 4), (0, 2, 0)], 1, 1
+    return result
 
 
 def _spawned() -> Placed:
     tails = [struct.pack("<I", 7), b"fan\0"]
-    found = _placed(spawn.LAYOUTS[None], [(b"graph_point", b"yard_point"), (b"physic_object", b"yard_fan")], tails)
-    found.before["packet"] = spawn.PACKET
-    found.after["bytes"], found.after["position"] = (0xFF, 0xFE), [(3, 0, -3), (0, 2, 0)]
-    return found
+    result = _placed(spawn.LAYOUTS[None], [(b"graph_point", b"yard_point"), (b"physic_object", b"yard_fan")], tails)
+    result.before["packet"] = spawn.PACKET
+    result.after["bytes"], result.after["position"] = (0xFF, 0xFE), [(3, 0, -3), (0, 2, 0)]
+    return result

@@ -57,18 +57,18 @@ def _encoded(name: str, pixels: Any) -> bytes:
     return ogf_image.write(ogf_image.OgfImage([image]))
 
 
-def _look_at_ship(tilt: float, turn: float, nearer: float) -> None:
+def _look_at_ship(tilt: float, rotation: float, nearer: float) -> None:
     space().shading.light, space().shading.color_type = "STUDIO", "TEXTURE"
     clear_view(gizmos=True)
     space().overlay.show_relationship_lines = False
-    look(tilt, turn, nearer)
+    look(tilt, rotation, nearer)
 
 
-def _show_ship(tilt: float, turn: float, nearer: float) -> None:
+def _show_ship(tilt: float, rotation: float, nearer: float) -> None:
     """Load the real ship and make one of its glows active."""
     _make_textures()
     holder = load(SHIP)
-    _look_at_ship(tilt, turn, nearer)
+    _look_at_ship(tilt, rotation, nearer)
     activate(next(part for part in holder.children_recursive if part.motionbridge_descent_part.kind == "GLOW"))
 
 

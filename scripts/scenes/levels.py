@@ -24,15 +24,15 @@ def light() -> None:
 
 def of_kind(kind: str) -> list[bpy.types.Object]:
     """Return the level objects of a kind in the view layer."""
-    return [one for one in bpy.context.view_layer.objects if one.motionbridge_level.kind == kind]
+    return [obj for obj in bpy.context.view_layer.objects if obj.motionbridge_level.kind == kind]
 
 
-def select(found: list[bpy.types.Object]) -> None:
+def select(result: list[bpy.types.Object]) -> None:
     """Select only these objects; the first becomes active."""
     bpy.ops.object.select_all(action="DESELECT")
-    for one in found:
-        one.select_set(True)
-    bpy.context.view_layer.objects.active = found[0]
+    for entry in result:
+        entry.select_set(True)
+    bpy.context.view_layer.objects.active = result[0]
 
 
 # ---- levels of which only some collections are shown
@@ -55,15 +55,15 @@ def folder(
     def show() -> None:
         bpy.ops.import_scene.xray_level(directory=str(LEVELS / level))
         top = bpy.context.view_layer.layer_collection.children[0]
-        for below in next(one for one in top.children if one.name == level).children:
+        for below in next(child for child in top.children if child.name == level).children:
             below.exclude = below.name.removesuffix(f" {level}") not in kinds
         bpy.context.view_layer.update()  # updates the list of its objects
-        select([one for one in bpy.context.view_layer.objects if one.type == "MESH"])
+        select([obj for obj in bpy.context.view_layer.objects if obj.type == "MESH"])
         light()
         for kind, colour in colours.items():
             space().shading.color_type = "OBJECT"
-            for one in of_kind(kind):
-                one.color = (*colour, 1.0)
+            for entry in of_kind(kind):
+                entry.color = (*colour, 1.0)
         finish()
         look(*view)
 
@@ -91,8 +91,8 @@ def _choose_portal() -> None:
 def _look_at_portals() -> None:
     """Select all portals and draw them in front of the map."""
     select(of_kind("PORTAL"))
-    for one in of_kind("PORTAL"):
-        one.show_in_front = True
+    for entry in of_kind("PORTAL"):
+        entry.show_in_front = True
 
 
 # ---- single files
@@ -107,7 +107,7 @@ def file(name: str, path: str, *view: Any, finish: Callable[[], Any] = lambda: N
 def _show_occluders() -> None:
     bpy.ops.import_scene.xray_level(directory=str(LEVELS / "l05_bar"))
     light()
-    sound = next(one for one in bpy.data.objects if one.name.startswith("level.som"))
+    sound = next(obj for obj in bpy.data.objects if obj.name.startswith("level.som"))
     bpy.context.view_layer.objects.active = sound
     look(52, 20, 0.55, (150, 75, 0))
 
@@ -118,7 +118,10 @@ def _show_detail_model() -> Steps:
     space().shading.color_type = "TEXTURE"
     bpy.ops.screen.area_split(direction="VERTICAL", factor=0.42)
     yield 0.5
-    views = sorted((one for one in bpy.context.window.screen.areas if one.type == "VIEW_3D"), key=lambda one: one.x)
+    views = sorted(
+        (own_area for own_area in bpy.context.window.screen.areas if own_area.type == "VIEW_3D"),
+        key=lambda entry: entry.x,
+    )
     views[0].ui_type = "UV"
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")

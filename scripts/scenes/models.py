@@ -57,7 +57,7 @@ def _show_editor_model() -> Steps:
 
 
 def _mesh_of(rig: Any) -> Any:
-    return next(one for one in rig.children if one.type == "MESH")
+    return next(child for child in rig.children if child.type == "MESH")
 
 
 def _free_two_vertices() -> None:
@@ -88,17 +88,17 @@ def _begin_model(*, textured: bool = True) -> Any:
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 1))
     bpy.ops.object.transform_apply()
-    shown = active()
+    obj = active()
     for name, above in (("neck", False), ("head", True)):
-        chosen = [vertex.index for vertex in shown.data.vertices if (vertex.co.z > 0.9) == above]
-        shown.vertex_groups.new(name=name).add(chosen, 1.0, "REPLACE")
+        chosen = [vertex.index for vertex in obj.data.vertices if (vertex.co.z > 0.9) == above]
+        obj.vertex_groups.new(name=name).add(chosen, 1.0, "REPLACE")
     skin = bpy.data.materials.new("skin")
     skin.motionbridge_material.texture = "act\\act_monkey" if textured else ""
     skin.motionbridge_material.shader = "models\\model"
     skin.diffuse_color = (0.75, 0.55, 0.35, 1.0)
-    shown.data.materials.append(skin)
-    shown.parent = rig
-    shown.modifiers.new("Armature", "ARMATURE").object = rig
+    obj.data.materials.append(skin)
+    obj.parent = rig
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
     activate(rig)
     rig.show_in_front = True
     space().region_3d.view_rotation = Euler((1.3, 0.0, 0.6)).to_quaternion()

@@ -32,14 +32,14 @@ def _turn_head() -> None:
 
 def _open_action_editor() -> Steps:
     studio.load_samples(*FIGURE)
-    found = studio.area()
-    found.type = "DOPESHEET_EDITOR"
-    found.spaces.active.mode = "ACTION"
-    found.spaces.active.show_pose_markers = True
+    obj = studio.area()
+    obj.type = "DOPESHEET_EDITOR"
+    obj.spaces.active.mode = "ACTION"
+    obj.spaces.active.show_pose_markers = True
     bpy.context.preferences.view.ui_scale = 0.8
     bpy.context.scene.frame_end = 30
     yield 0.5
-    with studio.in_area(found):
+    with studio.in_area(obj):
         bpy.ops.action.view_all()
     yield from open_sidebar("DOPESHEET_EDITOR")
     yield from studio.click(*MARKS_HEADER)
@@ -103,9 +103,11 @@ def _confirm() -> Steps:
 
 def _dialog(name: str, **options: Any) -> Steps:
     """Open the dialog of an operator in the middle of the viewport."""
-    found = studio.area()
+    result = studio.area()
     for aside in (4, 0):
-        yield from move(found.x + found.width // 3 + aside, studio.window().height - found.y - 2 * found.height // 3)
+        yield from move(
+            result.x + result.width // 3 + aside, studio.window().height - result.y - 2 * result.height // 3
+        )
     studio.invoke(name, **options)()
     yield 1.0
 
@@ -118,7 +120,7 @@ def _play_tutorial() -> Steps:
     yield from shot("hud_dialog")
     yield from _confirm()
     studio.clear_view(gizmos=True)
-    hands = next(one for one in bpy.data.objects if one.motionbridge_hud.is_hud)
+    hands = next(obj for obj in bpy.data.objects if obj.motionbridge_hud.is_hud)
     properties = hands.motionbridge_hud
     for rig in (hands, properties.item):
         rig.data.display_type = "STICK"
@@ -177,9 +179,9 @@ def _build_boxes(name: str, colour: tuple[float, ...], boxes: tuple[tuple[float,
         corners += [(x + a * length / 2, y + b * width / 2, z - 4) for z in (0, height) for a, b in SQUARE]
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(corners, [], faces)
-    made = bpy.data.objects.new(name, mesh)
-    made.color = colour
-    bpy.context.scene.collection.objects.link(made)
+    obj = bpy.data.objects.new(name, mesh)
+    obj.color = colour
+    bpy.context.scene.collection.objects.link(obj)
 
 
 def _fly_over_village(frame: int) -> None:
@@ -188,7 +190,7 @@ def _fly_over_village(frame: int) -> None:
     _build_boxes("ground", (0.25, 0.29, 0.22, 1), ((-9, -10, 110, 74, -0.2),))
     _build_boxes("houses", (0.55, 0.5, 0.44, 1), HOUSES)
     bpy.context.scene.frame_set(frame)
-    eye = next(one for one in bpy.context.scene.objects if one.type == "CAMERA")
+    eye = next(obj for obj in bpy.context.scene.objects if obj.type == "CAMERA")
     eye.data.display_size = 6
     bpy.context.scene.camera = eye
     studio.space().shading.color_type = "OBJECT"
@@ -207,13 +209,13 @@ def _draw_formula(channel: Any) -> Any:
     frames = np.arange(0, 571, DOTS)
     beside = np.abs(frames[:, None] - channel.times * 30).min(axis=1) > DOTS / 2  # do not cover the keys
     beside[[0, -1]] = True
-    made = bpy.data.objects.new("the game's formula", None)
-    bpy.context.scene.collection.objects.link(made)
+    obj = bpy.data.objects.new("the game's formula", None)
+    bpy.context.scene.collection.objects.link(obj)
     values = import_module(f"{studio.EXTENSION}.core.envelope").evaluate(channel, frames[beside] / 30)
     for frame, value in zip(frames[beside], values, strict=True):
-        made.location.y = value
-        made.keyframe_insert("location", index=1, frame=frame)
-    return made
+        obj.location.y = value
+        obj.keyframe_insert("location", index=1, frame=frame)
+    return obj
 
 
 def _show_channel() -> Steps:
@@ -223,25 +225,25 @@ def _show_channel() -> Steps:
     report = import_module(f"{studio.EXTENSION}.core.report").Report()
     animation = anm.read(FLIGHT.read_bytes(), FLIGHT.name, report).animation
     formula = _draw_formula(animation.envelopes[2].decoded())
-    for made in (formula, flying):
-        made.select_set(True)
-        made.animation_data.action.groups[0].show_expanded_graph = True
-        for curve in made.animation_data.action.fcurves:
+    for target in (formula, flying):
+        target.select_set(True)
+        target.animation_data.action.groups[0].show_expanded_graph = True
+        for curve in target.animation_data.action.fcurves:
             curve.hide = (curve.data_path, curve.array_index) != ("location", 1)
             curve.select = not curve.hide
             curve.color_mode, curve.color = "CUSTOM", (0.25, 0.65, 1.0)
-            curve.mute = made is formula  # only its keys are to be seen, as dots
+            curve.mute = target is formula  # only its keys are to be seen, as dots
             for point in curve.keyframe_points:
                 point.select_left_handle = point.select_right_handle = False
-                point.select_control_point = made is formula
-                if made is formula:
+                point.select_control_point = target is formula
+                if target is formula:
                     point.interpolation, point.handle_left_type, point.handle_right_type = "LINEAR", "VECTOR", "VECTOR"
     bpy.context.scene.frame_set(0)
-    found = studio.area()
-    found.type = "GRAPH_EDITOR"
-    found.spaces.active.use_only_selected_keyframe_handles = found.spaces.active.show_region_ui = False
+    obj = studio.area()
+    obj.type = "GRAPH_EDITOR"
+    obj.spaces.active.use_only_selected_keyframe_handles = obj.spaces.active.show_region_ui = False
     yield 0.5
-    with studio.in_area(found):
+    with studio.in_area(obj):
         bpy.ops.graph.view_all()
 
 

@@ -60,8 +60,8 @@ steps = play()
 def tick() -> float:
     """Do one step, in the viewport if there is one. A timer of Blender; returns the seconds until the next call."""
     try:
-        shown = any(one.type == "VIEW_3D" for one in window().screen.areas)
-        with in_area(area()) if shown else nullcontext():
+        actual = any(own_area.type == "VIEW_3D" for own_area in window().screen.areas)
+        with in_area(area()) if actual else nullcontext():
             step = next(steps)
         if not callable(step):
             return step

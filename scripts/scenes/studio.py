@@ -102,10 +102,10 @@ def space(kind: str = "VIEW_3D") -> Any:
     return area(kind).spaces.active
 
 
-def in_area(found: Any) -> AbstractContextManager[object]:
+def in_area(obj: Any) -> AbstractContextManager[object]:
     """Return a context override for operators that run in an area."""
-    region = next(region for region in found.regions if region.type == "WINDOW")
-    return bpy.context.temp_override(window=window(), area=found, region=region)
+    region = next(region for region in obj.regions if region.type == "WINDOW")
+    return bpy.context.temp_override(window=window(), area=obj, region=region)
 
 
 def move(x: int, y: int) -> Steps:
@@ -159,11 +159,11 @@ def active() -> Any:
     return bpy.context.view_layer.objects.active
 
 
-def activate(one: Any) -> None:
+def activate(entry: Any) -> None:
     """Make an object the active and the only selected one."""
     for other in bpy.context.view_layer.objects:
-        other.select_set(other == one)
-    bpy.context.view_layer.objects.active = one
+        other.select_set(other == entry)
+    bpy.context.view_layer.objects.active = entry
 
 
 def load(path: str | Path, **options: Any) -> Any:
@@ -189,14 +189,16 @@ def drop(path: str | Path) -> Steps:
     yield 1.0
 
 
-def look(tilt: float, turn: float, nearer: float = 1.0, at: Sequence[float] | None = None, distance: float = 0) -> None:
-    """Set the view direction: ``tilt`` degrees from straight down, rotated by ``turn``.
+def look(
+    tilt: float, rotation: float, nearer: float = 1.0, at: Sequence[float] | None = None, distance: float = 0
+) -> None:
+    """Set the view direction: ``tilt`` degrees from straight down, rotated by ``rotation``.
 
     At the selection, or at the location ``at`` from a ``distance``; ``nearer`` scales the distance.
     """
     view = space().region_3d
     view.view_perspective = "PERSP"
-    view.view_rotation = Euler((radians(tilt), 0, radians(turn))).to_quaternion()
+    view.view_rotation = Euler((radians(tilt), 0, radians(rotation))).to_quaternion()
     bpy.ops.view3d.view_selected()
     view.view_distance = distance or view.view_distance * nearer
     if at is not None:

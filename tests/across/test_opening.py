@@ -30,7 +30,7 @@ def model(request, between):
     return request.param
 
 
-def test_what_an_older_blender_saved_leaves_this_one_as_it_came(model, tmp_path) -> None:
+def test_what_an_older_blender_saved_leaves_this_one_unchanged(model, tmp_path) -> None:
     rig = bpy.data.objects["rig"]
     model_path, motion_paths = motions_of_model(model)
     assert len(rig.motionbridge_motion_files) == len(motion_paths)
@@ -72,12 +72,12 @@ def test_any_motion_the_user_picks_is_shown_as_the_files_say(model) -> None:
             pose = skeleton.pose_matrices(
                 rotation.normalised(clip.rotations[order][:, [frame]]), clip.translations[order][:, [frame]]
             )[:, 0]
-            shown = np.array([rig.pose.bones[shown_names[bone.lower()]].matrix for bone in skeleton.bones])
-            assert np.abs(shown - pose).max() < 1e-4, (path.name, clip.name)
+            pose_bone = np.array([rig.pose.bones[shown_names[bone.lower()]].matrix for bone in skeleton.bones])
+            assert np.abs(pose_bone - pose).max() < 1e-4, (path.name, clip.name)
 
 
 @pytest.mark.parametrize("kind", ["euler", "quaternion"])
-def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
+def test_editor_motions_are_written_unchanged(kind, between, tmp_path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(between / f"{kind}.blend"))
     path = between / f"{kind}.skls"
     plan = library.plan_export(
@@ -94,7 +94,7 @@ def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("ship", SHIPS, ids=lambda path: path.stem)
-def test_a_ship_an_older_blender_saved_leaves_this_one_as_it_came(between, ship) -> None:
+def test_a_ship_an_older_blender_saved_leaves_this_one_unchanged(between, ship) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(between / f"{ship.stem}.oof.blend"))
     assert bpy.data.version[:2] < bpy.app.version[:2], "the file was saved by an older Blender"
     chosen = Chosen(bpy.data.objects["ship"])
@@ -107,7 +107,7 @@ CONTROLLED = controlled.SKELETONS + controlled.REAL[:1]
 
 
 @pytest.mark.parametrize("model", CONTROLLED)
-def test_motions_on_a_control_rig_leave_this_one_as_they_came(model, between, tmp_path) -> None:
+def test_motions_on_a_control_rig_leave_this_one_unchanged(model, between, tmp_path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(between / f"{model} controls.blend"))
     rig = bpy.data.objects["rig"]
     assert control_links.owns_controls(rig)
@@ -142,6 +142,8 @@ def test_an_edit_of_controls_leaves_this_one_as_the_older_one_wrote_it(model, be
         assert np.array_equal(then[name].translations, now[name].translations)
 
 
-def _changed(one, other) -> list[str]:
-    differ = (one.rotations != other.rotations).any(axis=(1, 2)) | (one.translations != other.translations).any((1, 2))
-    return [bone for row, bone in enumerate(one.bones) if differ[row]]
+def _changed(entry, other) -> list[str]:
+    differ = (entry.rotations != other.rotations).any(axis=(1, 2)) | (entry.translations != other.translations).any(
+        (1, 2)
+    )
+    return [bone for row, bone in enumerate(entry.bones) if differ[row]]

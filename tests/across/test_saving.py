@@ -19,7 +19,7 @@ from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
 
 @pytest.mark.parametrize("model", MOTIONS_OF_MODELS)
-def test_an_untouched_import_is_saved(between, model) -> None:
+def test_an_unedited_import_is_saved(between, model) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     model_path, motion_paths = motions_of_model(model)
     rig = import_model(bpy.context, model_path, ModelImportOptions(textures=False), Report()).rig
@@ -44,10 +44,10 @@ def test_editor_motions_are_saved(between, kind) -> None:
 @pytest.mark.parametrize("ship", SHIPS, ids=lambda path: path.stem)
 def test_a_ship_is_saved(between, ship) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    made = descent_model.import_model(
+    model = descent_model.import_model(
         bpy.context, descent_model.Source(ship), descent_model.ModelImportOptions(), Report()
     )
-    made.holder.name = "ship"
+    model.holder.name = "ship"
     bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{ship.stem}.oof.blend"))
 
 

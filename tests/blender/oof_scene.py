@@ -39,10 +39,10 @@ def drawn(name, vertices, faces, parent=None, location=(0, 0, 0)):
     """A mesh object of the scene."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(vertices, [], faces)
-    shown = bpy.data.objects.new(name, mesh)
-    bpy.context.scene.collection.objects.link(shown)
-    shown.parent, shown.location = parent, location
-    return shown
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.parent, obj.location = parent, location
+    return obj
 
 
 SQUARE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
@@ -52,10 +52,10 @@ def square(name="square", **where):
     return drawn(name, SQUARE, [(0, 1, 2, 3)], **where)
 
 
-def evaluated_points(shown):
+def evaluated_points(obj):
     """(vertices, 3) in the scene."""
     bpy.context.view_layer.update()
-    return np.array([shown.matrix_world @ vertex.co for vertex in shown.data.vertices])
+    return np.array([obj.matrix_world @ vertex.co for vertex in obj.data.vertices])
 
 
 # Files ---------------------------------------------------------------------------------------------------------------
@@ -63,12 +63,12 @@ def evaluated_points(shown):
 
 def chunks(data):
     """(id, body) of every chunk."""
-    at, found = 8, []
+    at, result = 8, []
     while at + 8 <= len(data):
         (size,) = struct.unpack_from("<i", data, at + 4)
-        found.append((data[at : at + 4], data[at + 8 : at + 8 + size]))
+        result.append((data[at : at + 4], data[at + 8 : at + 8 + size]))
         at += 8 + size
-    return found
+    return result
 
 
 class Part:
@@ -128,22 +128,22 @@ def batteries(data):
     """(guns, turrets) of every battery."""
     body = dict(chunks(data))[b"WBAT"]
     numbers = list(struct.unpack(f"<{len(body) // 4}i", body))
-    found = []
+    result = []
     for _ in range(numbers.pop(0)):
         lists = []
         for _ in range(2):
             count = numbers.pop(0)
             lists.append([numbers.pop(0) for _ in range(count)])
-        found.append(tuple(lists))
-    return found
+        result.append(tuple(lists))
+    return result
 
 
 def textures(data):
     """The names of the table."""
     body = dict(chunks(data))[b"TXTR"]
-    (count,), at, found = struct.unpack_from("<i", body, 0), 4, []
+    (count,), at, result = struct.unpack_from("<i", body, 0), 4, []
     for _ in range(count):
         (size,) = struct.unpack_from("<i", body, at)
-        found.append(body[at + 4 : at + 4 + size].split(b"\0")[0].decode())
+        result.append(body[at + 4 : at + 4 + size].split(b"\0")[0].decode())
         at += 4 + size
-    return found
+    return result

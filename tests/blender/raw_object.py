@@ -14,13 +14,13 @@ FLAT = 0xFFFFFFFF
 
 def chunks(data):
     """Chunk id -> body, the first of each id."""
-    found, at = {}, 0
+    result, at = {}, 0
     while at < len(data):
         number, size = struct.unpack_from("<II", data, at)
-        found.setdefault(number, data[at + 8 : at + 8 + size])
+        result.setdefault(number, data[at + 8 : at + 8 + size])
         at += 8 + size
     assert at == len(data), "the chunks do not end with the file"
-    return found
+    return result
 
 
 class Cursor:
@@ -51,7 +51,7 @@ def model(data):
 def surfaces(inside):
     """Name in lower case -> shader, texture, two-sided, and compiler shader and game material where they are told."""
     layout = next(number for number in (0x907, 0x906, 0x905) if number in inside)
-    at, found = Cursor(inside[layout]), {}
+    at, result = Cursor(inside[layout]), {}
     for _ in range(at.take("I")):
         name, shader = at.text(), at.text()
         if layout == 0x905:
@@ -64,29 +64,29 @@ def surfaces(inside):
             flags, vertices, coordinates = at.take("3I")
             two_sided = flags & 1
         assert (vertices, coordinates) == (0x112, 1), "the editor stops here"
-        found.setdefault(name.lower(), (shader, texture, two_sided, more))
+        result.setdefault(name.lower(), (shader, texture, two_sided, more))
     assert at.at == len(at.data)
-    return found
+    return result
 
 
 def bones(inside):
     """Name in lower case -> its parent, its weight map, its bind matrix in the space of the object."""
-    found = {}
+    result = {}
     bodies = chunks(inside[0x921]) if 0x921 in inside else {}
     for number in range(len(bodies)):
         own = chunks(bodies[number])
-        naming, place = Cursor(own[2]), Cursor(own[3])
+        naming, position = Cursor(own[2]), Cursor(own[3])
         name, parent, weights = naming.text(), naming.text(), naming.text()
-        offset, angles = place.take("3f"), list(place.take("3f"))
+        offset, angles = position.take("3f"), list(position.take("3f"))
         if struct.unpack("<H", own[1])[0] < 2:
             angles[0], angles[1] = angles[1], angles[0]
-        found[name.lower()] = parent.lower(), weights, local(offset, angles)
+        result[name.lower()] = parent.lower(), weights, local(offset, angles)
     placed = {}
-    for name, (parent, weights, matrix) in found.items():
+    for name, (parent, weights, matrix) in result.items():
         above = parent
         while above:
-            matrix = found[above][2] @ matrix
-            above = found[above][0]
+            matrix = result[above][2] @ matrix
+            above = result[above][0]
         placed[name] = parent, weights, matrix
     return placed
 
@@ -107,41 +107,41 @@ class Mesh:
 
 
 def mesh(data):
-    own, made = chunks(data), Mesh()
+    own, result = chunks(data), Mesh()
     assert struct.unpack("<H", own[0x1000]) == (0x11,)
-    made.name = Cursor(own[0x1001]).text()
-    made.flags = own[0x1002][0]
-    made.box = np.frombuffer(own[0x1004], "<f4").reshape(2, 3)
+    result.name = Cursor(own[0x1001]).text()
+    result.flags = own[0x1002][0]
+    result.box = np.frombuffer(own[0x1004], "<f4").reshape(2, 3)
     (count,) = struct.unpack_from("<I", own[0x1005])
-    made.points = np.frombuffer(own[0x1005], "<f4", 3 * count, 4).reshape(-1, 3)
+    result.points = np.frombuffer(own[0x1005], "<f4", 3 * count, 4).reshape(-1, 3)
     maps = vertex_maps(own)
     at = Cursor(own[0x1008])
     refs = [[at.take("2i") for _ in range(at.take("B"))] for _ in range(at.take("I"))]
     (count,) = struct.unpack_from("<I", own[0x1006])
     corners = np.frombuffer(own[0x1006], "<u4", 6 * count, 4).reshape(-1, 3, 2).tolist()
-    made.faces = [[corner(made.points, maps, refs, *pair) for pair in face] for face in corners]
-    made.groups = np.frombuffer(own[0x1013], "<u4").tolist() if 0x1013 in own else [FLAT] * len(made.faces)
-    made.surface, at = [None] * len(made.faces), Cursor(own[0x1009])
+    result.faces = [[corner(result.points, maps, refs, *pair) for pair in face] for face in corners]
+    result.groups = np.frombuffer(own[0x1013], "<u4").tolist() if 0x1013 in own else [FLAT] * len(result.faces)
+    result.surface, at = [None] * len(result.faces), Cursor(own[0x1009])
     for _ in range(at.take("H")):
         name = at.text()
         for _ in range(at.take("I")):
-            made.surface[at.take("i")] = name.lower()
-    return made
+            result.surface[at.take("i")] = name.lower()
+    return result
 
 
 def vertex_maps(own):
     """(name, type, values) of each map."""
     number = 0x1012 if 0x1012 in own else 0x1011
-    at, found = Cursor(own[number]), []
+    at, result = Cursor(own[number]), []
     for _ in range(at.take("I")):
         name, dimension = at.text(), at.take("B")
         polygon = at.take("B") if number == 0x1012 else 0
         kind, count = at.take("B"), at.take("I")
         values = np.frombuffer(at.data, "<f4", dimension * count, at.at).reshape(-1, dimension)
         at.at += 4 * dimension * count + (4 * count * (1 + polygon) if number == 0x1012 else 0)
-        found.append((name, kind, values))
+        result.append((name, kind, values))
     assert at.at == len(at.data)
-    return found
+    return result
 
 
 def corner(points, maps, refs, point, ref):
@@ -157,26 +157,26 @@ def corner(points, maps, refs, point, ref):
 
 def hard_edges(read):
     """The sides (pairs of points) between two faces that edge bits call hard."""
-    found = set()
+    result = set()
     for face, bits in zip(read.faces, read.groups, strict=True):
         for edge in range(3):
             if bits >> ((4 - edge) % 3 if bits & 8 else edge) & 1:
-                found.add(frozenset((face[edge][0], face[(edge + 1) % 3][0])))
-    return found
+                result.add(frozenset((face[edge][0], face[(edge + 1) % 3][0])))
+    return result
 
 
 def soup(read, surfaces_, bones_, digits=5):
     """How often each triangle occurs: surface, and corners with the first one the least; weights by bone."""
     of_map = {weights: name for name, (_, weights, _) in bones_.items()}
 
-    def written(one):
-        _, position, uv, weights = one
+    def written(entry):
+        _, position, uv, weights = entry
         pulls = tuple(sorted((of_map[name], round(value, 4)) for name, value in weights.items() if value))
         return position, tuple(round(value, digits) + 0.0 for value in uv), pulls
 
-    found = Counter()
+    counter = Counter()
     for face, name in zip(read.faces, read.surface, strict=True):
-        corners = [written(one) for one in face]
+        corners = [written(entry) for entry in face]
         least = corners.index(min(corners))
-        found[surfaces_[name][:3], tuple(corners[least:] + corners[:least])] += 1
-    return found
+        counter[surfaces_[name][:3], tuple(corners[least:] + corners[:least])] += 1
+    return counter

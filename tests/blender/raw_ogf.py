@@ -17,12 +17,12 @@ LAYOUTS |= {0x12071980: LAYOUTS[1], 0x240E3300: LAYOUTS[2]}
 
 def chunks(data):
     """Chunk id -> (offset of its body, body); bit 31 ignored, sizes that run past the end cut."""
-    found, at = {}, 0
+    result, at = {}, 0
     while at + 8 <= len(data):
         number, size = struct.unpack_from("<II", data, at)
-        found.setdefault(number & 0x7FFFFFFF, (at + 8, data[at + 8 : at + 8 + size]))
+        result.setdefault(number & 0x7FFFFFFF, (at + 8, data[at + 8 : at + 8 + size]))
         at += 8 + size
-    return found
+    return result
 
 
 def children(data):
@@ -70,9 +70,9 @@ def weights(row, number):
 def bone_names(data):
     """(name, parent) of each bone, as bytes."""
     body = chunks(data)[13][1]
-    at, found = 4, []
+    at, result = 4, []
     for _ in range(struct.unpack_from("<I", body)[0]):
         name, parent, rest = body[at:].split(b"\0", 2)
-        found.append((name, parent))
+        result.append((name, parent))
         at = len(body) - len(rest) + 60
-    return found
+    return result

@@ -29,7 +29,7 @@ def turned(x, y, z):
 
 def rest(data):
     """Name -> (4, 4) rest matrix relative to the parent, in the model's order of bones."""
-    body, at, found = raw_ogf.chunks(data)[PHYSICS][1], 0, {}
+    body, at, result = raw_ogf.chunks(data)[PHYSICS][1], 0, {}
     for name, _ in raw_ogf.bone_names(data):
         at += 4
         _, at = text(body, at)
@@ -39,9 +39,9 @@ def rest(data):
         at += 24 + 16
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = turned(*angles), offset
-        found[name] = matrix
+        result[name] = matrix
     assert at == len(body)
-    return found
+    return result
 
 
 def motions(data):
@@ -60,19 +60,19 @@ def motions(data):
             bones[bones_track] = name
             at += 4
     nested = raw_ogf.chunks(top[MOTIONS][1])
-    found, steps = {}, [0.0]
+    result, steps = {}, [0.0]
     for number in range(1, struct.unpack("<I", nested[0][1])[0] + 1):
         body = nested[number][1]
         name, at = text(body, 0)
         (frames,) = struct.unpack_from("<I", body, at)
         at += 4
-        found[name] = {}
+        result[name] = {}
         for track in range(len(bones)):
             at, matrices, step = read_track(body, at, frames)
-            found[name][bones[track]] = matrices
+            result[name][bones[track]] = matrices
             steps.append(step)
         assert at == len(body)
-    return found, max(steps)
+    return result, max(steps)
 
 
 def read_track(body, at, frames):
@@ -90,9 +90,9 @@ def read_track(body, at, frames):
         at += 4 + size * frames
         scale, start = np.frombuffer(body, "<f4", 6, at).astype(float).reshape(2, 3)
         at += 24
-        places, step = keys * scale + start, float(scale.max())
+        positions, step = keys * scale + start, float(scale.max())
     else:
-        places = np.frombuffer(body, "<f4", 3, at).astype(float)[None]
+        positions = np.frombuffer(body, "<f4", 3, at).astype(float)[None]
         at += 12
     matrices = np.tile(np.eye(4), (frames, 1, 1))
     x, y, z, w = quaternions.T
@@ -102,23 +102,23 @@ def read_track(body, at, frames):
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ])  # fmt: skip
     matrices[:, :3, :3] = textbook.transpose(2, 1, 0)  # the rotation that the game applies is the transposed one
-    matrices[:, :3, 3] = places
+    matrices[:, :3, 3] = positions
     return at, matrices, step
 
 
 def whole(data, local):
     """Name -> matrices in the model's space, of those relative to the parents."""
     parents = dict(raw_ogf.bone_names(data))
-    found = {}
+    result = {}
 
     def of(name):
-        if name not in found:
-            found[name] = of(parents[name]) @ local[name] if parents[name] else local[name]
-        return found[name]
+        if name not in result:
+            result[name] = of(parents[name]) @ local[name] if parents[name] else local[name]
+        return result[name]
 
     for name in parents:
         of(name)
-    return found
+    return result
 
 
 def moved_vertices(data, local):
@@ -129,11 +129,11 @@ def moved_vertices(data, local):
     for _, child in raw_ogf.children(data):
         rows, number = raw_ogf.vertices(child)
         for row in rows:
-            place = np.append(row["p"].astype(float), 1.0)
+            position = np.append(row["p"].astype(float), 1.0)
             shares = raw_ogf.weights(row, number)
-            still.append(place[:3])
+            still.append(position[:3])
             moved.append(sum(
-                share * (poses[names[bone]] @ np.linalg.inv(rests[names[bone]]) @ place)[:, :3]
+                share * (poses[names[bone]] @ np.linalg.inv(rests[names[bone]]) @ position)[:, :3]
                 for bone, share in shares.items()
             ))  # fmt: skip
     return np.array(still), np.array(moved)

@@ -74,12 +74,12 @@ def shown_matrices(done, names, frames) -> np.ndarray:
     scene = bpy.context.scene
     blender = {entry.name: entry.bone for entry in done.action.motionbridge_animation.bones}
     bones = done.rig.data.bones
-    places = [bones.find(blender[name]) for name in names]
+    indices = [bones.find(blender[name]) for name in names]
     inverses = np.linalg.inv(np.array([bone.matrix_local for bone in bones], np.float64))
     flat = np.empty(16 * len(bones), np.float32)
     for number, frame in enumerate(frames.tolist()):
         scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
         done.rig.pose.bones.foreach_get("matrix", flat)
         poses = flat.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
-        result[number] = (poses @ inverses)[places]
+        result[number] = (poses @ inverses)[indices]
     return result

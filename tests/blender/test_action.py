@@ -37,7 +37,7 @@ def skeleton(bones: int = 6) -> Skeleton:
     parents = np.array([-1, 0, 1, 1, 3, 0][:bones], np.int32)
     return Skeleton(
         "rig",
-        [f"bone_{place}" for place in range(bones)],
+        [f"bone_{index}" for index in range(bones)],
         parents,
         quaternions(bones),
         RANDOM.uniform(-0.5, 0.5, (bones, 3)),
@@ -55,26 +55,26 @@ def clip(bones: list[str], frames: int = 5, name: str = "walk") -> Clip:
     return Clip(name, bones, rotations, translations, keyed, ~keyed, 30.0)
 
 
-def build_rig(made: Skeleton):
-    rig, given = armature.build(bpy.context, made)
+def build_rig(own_skeleton: Skeleton):
+    rig, given = armature.build(bpy.context, own_skeleton)
     bpy.context.scene.collection.objects.link(rig)
     return rig, given
 
 
 def written(rig, rest, *clips: Clip, first_frame: int = 0) -> list:
-    places = [rest.bones.index(bone) for bone in clips[0].bones]
-    writer = actions.ClipWriter(rest, places, compat.slot_name(rig))
-    made = [writer.build(one, list(range(len(one.bones))), first_frame) for one in clips]
+    indices = [rest.bones.index(bone) for bone in clips[0].bones]
+    writer = actions.ClipWriter(rest, indices, compat.slot_name(rig))
+    result = [writer.build(own_clip, list(range(len(own_clip.bones))), first_frame) for own_clip in clips]
     writer.close()
-    return made
+    return result
 
 
 @pytest.fixture
 def scene():
-    made = skeleton()
-    rig, _ = build_rig(made)
+    own_skeleton = skeleton()
+    rig, _ = build_rig(own_skeleton)
     rest = armature.rest_of(rig, ROOT_FRAME)
-    return made, rig, rest
+    return own_skeleton, rig, rest
 
 
 def distortion(rig) -> float:
@@ -97,23 +97,25 @@ def gathered_from(rig, rest, action) -> actions.Gathered:
 
 
 def test_the_rest_pose_is_the_skeletons(scene) -> None:
-    made, rig, rest = scene
-    order = [made.bones.index(bone) for bone in rest.bones]
+    own_skeleton, rig, rest = scene
+    order = [own_skeleton.bones.index(bone) for bone in rest.bones]
     there = armature.matrices_of(rig.data.bones, "matrix_local")
-    np.testing.assert_allclose(there, made.rest_matrices()[order], atol=4e-5)  # head, tail, roll: see blender facts
-    assert np.abs(rotation.angles_between(rest.rotations, made.rest_rotation[order])).max() < 1e-4
+    np.testing.assert_allclose(
+        there, own_skeleton.rest_matrices()[order], atol=4e-5
+    )  # head, tail, roll: see blender facts
+    assert np.abs(rotation.angles_between(rest.rotations, own_skeleton.rest_rotation[order])).max() < 1e-4
 
 
 @pytest.mark.parametrize("frame", [0, 3, 4])
 def test_poses_are_the_clips(scene, frame: int) -> None:
     """Blender's pose against a chain of 4x4 products that never heard of rest poses."""
-    made, rig, rest = scene
-    walk = clip(made.bones)
+    own_skeleton, rig, rest = scene
+    walk = clip(own_skeleton.bones)
     (action,) = written(rig, rest, walk)
     actions.play(bpy.context, rig, action)
     bpy.context.scene.frame_set(frame)
     world: dict[int, np.ndarray] = {}
-    for bone, parent in enumerate(made.parents):
+    for bone, parent in enumerate(own_skeleton.parents):
         local = np.eye(4)
         local[:3, :3] = np.array(Quaternion(walk.rotations[bone, frame]).to_matrix())
         local[:3, 3] = walk.translations[bone, frame]
@@ -121,17 +123,17 @@ def test_poses_are_the_clips(scene, frame: int) -> None:
     # Rotations of a chain of 4 are up to (1 + 2 + 2 + 2) d away. Positions: each bone's location, up to 2 * 0.87 m from
     # rest, is distorted by as much, and each bone hangs up to 0.87 m off a parent that is (1 + 3 + 5) d away.
     atol = ROUNDED + (7 * 2 * 0.87 + 9 * 0.87) * distortion(rig)
-    for bone, name in enumerate(made.bones):
+    for bone, name in enumerate(own_skeleton.bones):
         np.testing.assert_allclose(np.array(rig.pose.bones[name].matrix), world[bone], rtol=0, atol=atol)
 
 
 def test_what_was_built_is_gathered(scene) -> None:
-    made, rig, rest = scene
-    walk = clip(made.bones)
+    own_skeleton, rig, rest = scene
+    walk = clip(own_skeleton.bones)
     (action,) = written(rig, rest, walk)
     gathered = gathered_from(rig, rest, action)
     assert gathered.left_out == []
-    order = [gathered.clip.bones.index(bone) for bone in made.bones]
+    order = [gathered.clip.bones.index(bone) for bone in own_skeleton.bones]
     signs = np.sign(np.einsum("...i,...i->...", gathered.clip.rotations[order], walk.rotations))[..., None]
     np.testing.assert_allclose(gathered.clip.rotations[order] * signs, walk.rotations, atol=2e-7)
     np.testing.assert_allclose(gathered.clip.translations[order], walk.translations, atol=2e-7)
@@ -140,24 +142,24 @@ def test_what_was_built_is_gathered(scene) -> None:
 
 
 def test_constant_tracks_have_one_key_and_animated_ones_a_key_a_frame(scene) -> None:
-    made, rig, rest = scene
-    walk = clip(made.bones, frames=9)
+    own_skeleton, rig, rest = scene
+    walk = clip(own_skeleton.bones, frames=9)
     (action,) = written(rig, rest, walk, first_frame=10)
     counts = {}
     for curve in compat.curve_bag(action).fcurves:
         counts.setdefault(curve.data_path, set()).add(len(curve.keyframe_points))
         assert curve.keyframe_points[0].co[0] == 10
         assert {point.interpolation for point in curve.keyframe_points} == {"LINEAR"}
-    for place, bone in enumerate(made.bones):
-        assert counts[channel_path(bone, "rotation_quaternion")] == {9 if walk.rotation_keyed[place] else 1}
-        assert counts[channel_path(bone, "location")] == {9 if walk.translation_keyed[place] else 1}
+    for index, bone in enumerate(own_skeleton.bones):
+        assert counts[channel_path(bone, "rotation_quaternion")] == {9 if walk.rotation_keyed[index] else 1}
+        assert counts[channel_path(bone, "location")] == {9 if walk.translation_keyed[index] else 1}
     assert (action.frame_start, action.frame_end) == (10, 18)
     assert actions.frame_range(action) == (10, 9)
 
 
 def test_any_action_the_user_picks_plays(scene) -> None:
-    made, rig, rest = scene
-    first, second = written(rig, rest, clip(made.bones, name="a"), clip(made.bones, name="b"))
+    own_skeleton, rig, rest = scene
+    first, second = written(rig, rest, clip(own_skeleton.bones, name="a"), clip(own_skeleton.bones, name="b"))
     actions.play(bpy.context, rig, first)
     rig.animation_data.action = second  # what the editor does: no slot is named
     bpy.context.scene.frame_set(0)
@@ -167,8 +169,8 @@ def test_any_action_the_user_picks_plays(scene) -> None:
 
 
 def test_curves_the_user_made_are_sampled_on_whole_frames(scene) -> None:
-    made, rig, rest = scene
-    (action,) = written(rig, rest, clip(made.bones))
+    own_skeleton, rig, rest = scene
+    (action,) = written(rig, rest, clip(own_skeleton.bones))
     actions.play(bpy.context, rig, action)
     curve = next(c for c in compat.curve_bag(action).fcurves if c.data_path.endswith("location"))
     while len(curve.keyframe_points) > 1:
@@ -178,9 +180,9 @@ def test_curves_the_user_made_are_sampled_on_whole_frames(scene) -> None:
     curve.keyframe_points.insert(4.0, 0.5)
     expected = [curve.evaluate(frame) for frame in range(5)]
     gathered = gathered_from(rig, rest, action).clip
-    place = next(p for p, bone in enumerate(rest.bones) if f'"{bone}"' in curve.data_path)
+    index = next(p for p, bone in enumerate(rest.bones) if f'"{bone}"' in curve.data_path)
     back = rotation.rotate(
-        rotation.conjugate(rest.rotations[place]), gathered.translations[place] - rest.translations[place]
+        rotation.conjugate(rest.rotations[index]), gathered.translations[index] - rest.translations[index]
     )
     np.testing.assert_allclose(back[:, curve.array_index], expected, atol=1e-6)
 
@@ -197,8 +199,8 @@ def test_other_rotation_modes_are_read(scene, mode: str) -> None:
     for index, value in enumerate(values):
         make(channel_path("bone_2", channel), index, "bone_2").keyframe_points.insert(0, value)
     gathered = gathered_from(rig, rest, action).clip
-    place = rest.bones.index("bone_2")
-    basis = rotation.multiply(rotation.conjugate(rest.rotations[place]), gathered.rotations[place, 0])
+    position = rest.bones.index("bone_2")
+    basis = rotation.multiply(rotation.conjugate(rest.rotations[position]), gathered.rotations[position, 0])
     expected = (
         Matrix.Rotation(values[0], 3, values[1:]).to_quaternion()
         if mode == "AXIS_ANGLE"
@@ -226,9 +228,9 @@ def test_only_curves_of_scales_keep_a_scale_at_one(path, is_scale, value) -> Non
     assert keeps_scale_at_one(curve) == (is_scale and value == 1.0)
 
 
-def test_curves_without_a_place_in_a_clip_are_named(scene) -> None:
-    made, rig, rest = scene
-    (action,) = written(rig, rest, clip(made.bones))
+def test_curves_that_a_clip_cannot_hold_are_named(scene) -> None:
+    own_skeleton, rig, rest = scene
+    (action,) = written(rig, rest, clip(own_skeleton.bones))
     make = compat.curve_maker(action, compat.curve_bag(action))
     make(channel_path("bone_1", "scale"), 0, "bone_1").keyframe_points.insert(0, 2.0)
     make(channel_path("nobody", "location"), 0, "nobody").keyframe_points.insert(0, 2.0)
@@ -237,8 +239,8 @@ def test_curves_without_a_place_in_a_clip_are_named(scene) -> None:
 
 
 def test_sampled_poses_are_the_keys_where_nothing_else_moves_the_rig(scene) -> None:
-    made, rig, rest = scene
-    first, second = written(rig, rest, clip(made.bones, name="a"), clip(made.bones, name="b"))
+    own_skeleton, rig, rest = scene
+    first, second = written(rig, rest, clip(own_skeleton.bones, name="a"), clip(own_skeleton.bones, name="b"))
     actions.play(bpy.context, rig, first)
     bpy.context.scene.frame_set(2)
     before = snapshot()
@@ -283,9 +285,9 @@ def test_a_rig_is_built_whatever_the_user_was_doing() -> None:
 
 
 def test_bones_keep_their_order_by_the_names_blender_gave() -> None:
-    made = skeleton(3)
-    made.bones = ["кость" * 20, "кость" * 20, 'quoted "bone" \\']
-    rig, given = armature.build(bpy.context, made)
+    own_skeleton = skeleton(3)
+    own_skeleton.bones = ["кость" * 20, "кость" * 20, 'quoted "bone" \\']
+    rig, given = armature.build(bpy.context, own_skeleton)
     assert len(set(given)) == 3
     assert all(name in rig.data.bones for name in given)
     bpy.context.scene.collection.objects.link(rig)

@@ -45,7 +45,9 @@ def bodies_in(path) -> dict[str, bytes]:
 def turn(action) -> None:
     """Edit one key."""
     bag = action.layers[0].strips[0].channelbags[0] if hasattr(action, "layers") else action
-    curve = next(one for one in bag.fcurves if one.data_path.endswith("rotation_quaternion") and one.array_index == 1)
+    curve = next(
+        fcurve for fcurve in bag.fcurves if fcurve.data_path.endswith("rotation_quaternion") and fcurve.array_index == 1
+    )
     curve.keyframe_points[0].co.y += 0.2
 
 
@@ -55,9 +57,9 @@ def activate(rig) -> None:
     bpy.context.view_layer.objects.active = rig
 
 
-def duplicated(shown, *others):
+def duplicated(actual, *others):
     """The copy of an object by Shift D, which copies the action that plays; ``others`` are selected with it."""
-    scope.make_current(bpy.context, [shown, *others], shown)
+    scope.make_current(bpy.context, [actual, *others], actual)
     bpy.ops.object.duplicate()
     return bpy.context.view_layer.objects.active
 
@@ -118,7 +120,7 @@ def test_a_duplicate_lists_its_copy_of_what_was_clicked_last(game):
 def test_only_the_actions_in_use_are_evaluated_with_the_armature(game):
     rig = load(game)
     bpy.context.view_layer.update()
-    evaluated = [one.name for one in bpy.context.evaluated_depsgraph_get().ids if one.id_type == "ACTION"]
+    evaluated = [entry.name for entry in bpy.context.evaluated_depsgraph_get().ids if entry.id_type == "ACTION"]
     assert evaluated == ["walk"]
     assert [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])] == NAMES
 
@@ -203,7 +205,7 @@ def test_an_armature_pasted_into_another_file_brings_its_motions(game):
     assert bpy.ops.view3d.copybuffer() == {"FINISHED"}
     bpy.ops.wm.read_homefile(use_empty=True)
     assert bpy.ops.view3d.pastebuffer() == {"FINISHED"}
-    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
     activate(rig)
     assert listed_names(rig) == NAMES
     assert save_back() == {"CANCELLED"}
@@ -357,9 +359,9 @@ def test_undo_leaves_no_list_that_points_at_an_action_that_is_gone(game):
         library.hold_used(rig)
         known = set(bpy.data.actions)
         file = rig.motionbridge_motion_files[0]
-        found = action_lists.pointers(file)
-        assert known >= {action for action in found if action is not None}
-        return [action.name for action in found if action is not None], len(library.motions_of(file))
+        result = action_lists.pointers(file)
+        assert known >= {action for action in result if action is not None}
+        return [action.name for action in result if action is not None], len(library.motions_of(file))
 
     rig = load(game)
     bpy.ops.ed.undo_push(message="imported")
@@ -397,10 +399,10 @@ def test_undo_keeps_a_new_motion_in_a_list_that_is_the_same_in_both_steps(game):
 def test_deleted_motions_of_one_name_leave_by_their_index(game):
     path = game / "humanoid.omf"
     document = omf.read(path.read_bytes(), "", Report())
-    found, parameters = document.motion_set
-    for there in (found.motions[2], parameters.definitions[2]):
+    result, parameters = document.motion_set
+    for there in (result.motions[2], parameters.definitions[2]):
         there.name = b"walk"
-    path.write_bytes(omf.write(document.with_motion_set(type(document.motion_set)(found, parameters))))
+    path.write_bytes(omf.write(document.with_motion_set(type(document.motion_set)(result, parameters))))
     rig = load(game)
     second = library.motions_of(rig.motionbridge_motion_files[0])[2]
     assert second.name == "walk.001"
@@ -432,7 +434,7 @@ def test_an_edited_copy_of_an_editor_motion_leaves_the_original_alone(editor_rig
     now = skl.read((tmp_path / "new.skls").read_bytes(), "new.skls", Report()).motions
     assert [motion.label for motion in now] == [*NAMES, "a_walk"]
     assert [(motion.first, motion.last) for motion in now[:5]] == [(motion.first, motion.last) for motion in before]
-    assert [skl.write(skl.new_skl(motion)) for motion in now[:5]] == [skl.write(skl.new_skl(one)) for one in before]
+    assert [skl.write(skl.new_skl(motion)) for motion in now[:5]] == [skl.write(skl.new_skl(entry)) for entry in before]
     copy.motionbridge_motion.motion_name = "typed"
     bpy.ops.export_scene.xray_skl(filepath=str(path), onto="FILE")
     assert [motion.label for motion in skl.read(path.read_bytes(), path.name, Report()).motions] == [*NAMES, "typed"]
@@ -465,8 +467,8 @@ def test_a_copy_of_an_editor_motion_stays_one_motion_when_it_is_saved_again(edit
         assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
         assert skeletal_names(path) == [*NAMES, name]
         assert skl.read(path.read_bytes(), path.name, Report()).motions[-1].last == end
-        said = bpy.context.window_manager.motionbridge_report.splitlines()
-        assert said[0] == f"humanoid.skls: 1 motion {done}, 5 unchanged"
+        lines = bpy.context.window_manager.motionbridge_report.splitlines()
+        assert lines[0] == f"humanoid.skls: 1 motion {done}, 5 unchanged"
         assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
 
 
@@ -484,8 +486,8 @@ def test_a_copy_of_the_motion_of_a_skl_leaves_the_file_to_the_original(tmp_path)
         if listed:
             library.adopt_copies(skl_codec.SKL, rig)
         assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
-        said = "a .skl file stores one motion: left out; export it to a file of its own"
-        assert f"{said} ({copy.name})" in bpy.context.window_manager.motionbridge_report.splitlines()
+        message = "a .skl file stores one motion: left out; export it to a file of its own"
+        assert f"{message} ({copy.name})" in bpy.context.window_manager.motionbridge_report.splitlines()
         assert path.read_bytes() == before
     original.motionbridge_motion.speed = 2.5
     assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
@@ -538,11 +540,11 @@ def test_a_file_that_was_imported_twice_is_saved_from_either_list(game):
     bpy.ops.import_scene.xray_omf(filepath=str(path))
     for number, name in ((1, "walk"), (0, "nod")):
         rig.motionbridge_motion_file = number
-        turn(next(one for one in library.motions_of(rig.motionbridge_motion_files[number]) if name in one.name))
+        turn(next(entry for entry in library.motions_of(rig.motionbridge_motion_files[number]) if name in entry.name))
         assert save_back(if_changed="DISK") == {"FINISHED"}
     assert names_in(path) == NAMES
     now = bodies_in(path)
-    assert [one for one in NAMES if now[one] != before[one]] == ["walk", "nod"]
+    assert [entry for entry in NAMES if now[entry] != before[entry]] == ["walk", "nod"]
     rig.motionbridge_motion_file = 1
     with pytest.raises(RuntimeError, match="no longer the one that was imported"):
         save_back()
@@ -551,15 +553,15 @@ def test_a_file_that_was_imported_twice_is_saved_from_either_list(game):
 def test_a_motion_whose_keys_went_into_another_action_is_warned_of(game):
     """As Merge Animation of Blender 4.4 and newer moves the keys of several objects into one action."""
     rig, path = load(game), game / "humanoid.omf"
-    said = "the action has no keys of bones: where nothing else moves them, the motion becomes the rest pose"
+    message = "the action has no keys of bones: where nothing else moves them, the motion becomes the rest pose"
     turn(rig.animation_data.action)
     assert save_back() == {"FINISHED"}
-    assert said not in bpy.context.window_manager.motionbridge_report
+    assert message not in bpy.context.window_manager.motionbridge_report
     before = bodies_in(path)
     compat.curve_bag(bpy.data.actions["nod"]).fcurves.clear()
     assert save_back() == {"FINISHED"}
     assert (
-        f"{said} (use Restore Motion for its keys, or import the file again) (nod)"
+        f"{message} (use Restore Motion for its keys, or import the file again) (nod)"
         in bpy.context.window_manager.motionbridge_report
     )
     now = bodies_in(path)
@@ -609,7 +611,7 @@ def test_a_motion_linked_to_a_file_of_another_armature_stays_in_its_own(game):
     assert bpy.ops.export_scene.xray_omf(filepath=str(new), choose="ACTIVE", remember=True) == {"FINISHED"}
     assert names_in(new) == ["wave"]
     assert other.animation_data.action.name == "wave.001"
-    assert [one.name for one in library.motions_of(other.motionbridge_motion_files["new.omf"])] == ["wave.001"]
+    assert [entry.name for entry in library.motions_of(other.motionbridge_motion_files["new.omf"])] == ["wave.001"]
     assert save_back() == {"CANCELLED"}
     turn(other.animation_data.action)
     assert save_back() == {"FINISHED"}

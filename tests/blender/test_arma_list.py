@@ -190,7 +190,7 @@ def test_the_dialogs_suggest_the_skeleton_files_of_the_scene():
     assert issubclass(IMPORT_SCENE_OT_arma_rtm, SkeletonFilesChoice)
 
 
-def test_one_edited_frame_is_one_frame_whatever_hangs_on_the_bone(rig):
+def test_one_edited_frame_is_one_frame_whatever_depends_on_the_bone(rig):
     rig.motionbridge_playing_animation = 1
     action = rig.animation_data.action
     curve = curve_of(action, "Pelvis", "location", 0)

@@ -34,9 +34,9 @@ def test_only_edited_animations_are_written(rig, folder):
     edit(bpy.data.actions["wave"])  # not the one that plays
     dialog = as_in_a_window(panels.MOTIONBRIDGE_OT_arma_save_all)
     dialog.check(bpy.context)
-    said = drawn(dialog)
-    assert "1 animation changed, 1 unchanged" in said
-    assert "wave.rtm: 1 bone, 1 frame changed, 1 unchanged" in said
+    message = drawn(dialog)
+    assert "1 animation changed, 1 unchanged" in message
+    assert "wave.rtm: 1 bone, 1 frame changed, 1 unchanged" in message
     assert contents(folder) == before
     assert dialog.execute(bpy.context) == {"FINISHED"}
     after = contents(folder)
@@ -91,17 +91,17 @@ def test_an_edited_copy_that_plays_is_written_by_save_all(rig, folder):
     edit(copy)
     dialog = as_in_a_window(panels.MOTIONBRIDGE_OT_arma_save_all)
     dialog.check(bpy.context)
-    said = drawn(dialog)
-    assert "No changes to save" in said
-    assert "Animations without a file, which need a folder: 1" in said
+    message = drawn(dialog)
+    assert "No changes to save" in message
+    assert "Animations without a file, which need a folder: 1" in message
     assert bpy.ops.motionbridge.arma_save_all() == {"CANCELLED"}
     assert last_report() == ["No changes to save. Animations without a file, which need a folder: 1"]
     dialog = as_in_a_window(panels.MOTIONBRIDGE_OT_arma_save_all)
     dialog.suggest(bpy.context)
     assert dialog.folder == str(folder)
     dialog.check(bpy.context)
-    said = drawn(dialog)
-    assert "nod_001.rtm: new" in said
+    message = drawn(dialog)
+    assert "nod_001.rtm: new" in message
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert {name: data for name, data in contents(folder).items() if name != "nod_001.rtm"} == before
     assert contents(folder)["nod_001.rtm"] != before["nod.rtm"]
@@ -161,10 +161,10 @@ def test_hidden_keys_stop_before_anything_is_written(rig, folder):
 
 
 def test_animations_made_in_blender_are_saved_into_a_folder(tmp_path):
-    made = drawn_animation()
-    action = made.rig.animation_data.action
-    animation_import.adopt(made.rig)
-    bpy.context.view_layer.objects.active = made.rig
+    created = drawn_animation()
+    action = created.rig.animation_data.action
+    animation_import.adopt(created.rig)
+    bpy.context.view_layer.objects.active = created.rig
     assert bpy.ops.motionbridge.arma_save_all(folder=str(tmp_path)) == {"FINISHED"}
     assert list(contents(tmp_path)) == [f"{bpy.path.clean_name(action.name)}.rtm"]
     assert bpy.ops.motionbridge.arma_save_all() == {"CANCELLED"}

@@ -18,10 +18,10 @@ def image(tmp_path):
     """A picture in the folder of an addon."""
     data = tmp_path / "addons" / "Crate" / "data"
     data.mkdir(parents=True)
-    made = bpy.data.images.new("crate", 8, 8)
-    made.filepath_raw, made.file_format = str(data / "crate_CO.png"), "PNG"
-    made.save()
-    bpy.data.images.remove(made)
+    picture = bpy.data.images.new("crate", 8, 8)
+    picture.filepath_raw, picture.file_format = str(data / "crate_CO.png"), "PNG"
+    picture.save()
+    bpy.data.images.remove(picture)
     return bpy.data.images.load(str(data / "crate_CO.png"))
 
 
@@ -64,7 +64,7 @@ def test_the_work_drive_is_the_root_of_paths(image, tmp_path):
     assert game_path("P:/tag/data/wall_ca.pac", None) == "tag\\data\\wall_ca.pac"
 
 
-def test_an_export_takes_the_texture_from_the_image_and_says_so(image, tmp_path):
+def test_an_export_takes_the_texture_from_the_image_and_reports_it(image, tmp_path):
     body, material = shown(image)
     assert textures_of(exported(tmp_path)) == {("", "")}
     assert any("no texture is written: its image 'crate_CO.png'" in line for line in last_report())

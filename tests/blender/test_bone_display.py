@@ -29,16 +29,16 @@ def rest_bytes(rig) -> bytes:
 
 def drawn_end(rig, bone) -> Vector:
     """Where the shape of a pose bone ends, in the armature's space, as Blender computes it."""
-    shown = rig.pose.bones[bone]
-    place = Matrix.LocRotScale(
-        shown.custom_shape_translation, shown.custom_shape_rotation_euler, shown.custom_shape_scale_xyz
+    pose_bone = rig.pose.bones[bone]
+    loc_rot_scale = Matrix.LocRotScale(
+        pose_bone.custom_shape_translation, pose_bone.custom_shape_rotation_euler, pose_bone.custom_shape_scale_xyz
     )
-    assert not shown.use_custom_shape_bone_size
-    return shown.matrix @ place @ Vector((0, 1, 0))
+    assert not pose_bone.use_custom_shape_bone_size
+    return pose_bone.matrix @ loc_rot_scale @ Vector((0, 1, 0))
 
 
 def collections(rig) -> dict[str, set[str]]:
-    return {found.name: {bone.name for bone in found.bones} for found in rig.data.collections_all}
+    return {obj.name: {bone.name for bone in obj.bones} for obj in rig.data.collections_all}
 
 
 def test_the_rest_pose_is_the_same_bit_for_bit_with_and_without(samples):
@@ -77,11 +77,11 @@ def test_a_shape_ends_at_the_head_of_the_next_joint_and_follows_the_pose(samples
 
 def test_bones_are_sorted_and_coloured_by_part(samples):
     rig = imported(samples / "humanoid.ogf", readable=True)
-    found = collections(rig)
-    assert {"Spine", "Left Arm", "Right Arm", "Left Leg", "Right Leg"} <= found.keys()
-    assert set.union(*found.values()) == {bone.name for bone in rig.data.bones}
-    assert all(rig.data.bones[name].motionbridge_is_colored for name in found["Left Arm"])
-    left, right = ({rig.data.bones[name].color.palette for name in found[f"{side} Arm"]} for side in ("Left", "Right"))
+    result = collections(rig)
+    assert {"Spine", "Left Arm", "Right Arm", "Left Leg", "Right Leg"} <= result.keys()
+    assert set.union(*result.values()) == {bone.name for bone in rig.data.bones}
+    assert all(rig.data.bones[name].motionbridge_is_colored for name in result["Left Arm"])
+    left, right = ({rig.data.bones[name].color.palette for name in result[f"{side} Arm"]} for side in ("Left", "Right"))
     assert len(left) == len(right) == 1
     assert left != right
     assert "DEFAULT" not in left | right
@@ -137,7 +137,7 @@ def test_copies_have_it_and_share_the_shapes(samples):
     assert copy != rig
     assert {bone.custom_shape for bone in copy.pose.bones} == {bone.custom_shape for bone in rig.pose.bones}
     assert collections(copy) == collections(rig)
-    assert sum(shown.type == "MESH" and armature.MARK in shown.data for shown in bpy.data.objects) == 2
+    assert sum(obj.type == "MESH" and armature.MARK in obj.data for obj in bpy.data.objects) == 2
 
 
 def test_it_is_there_after_saving_and_appending(samples, tmp_path):
@@ -155,35 +155,35 @@ def test_it_is_there_after_saving_and_appending(samples, tmp_path):
     assert {bone.name: drawn_end(rig, bone.name) for bone in rig.pose.bones} == ends
     assert "Left Arm" in collections(rig)
     # Blender links the shapes to the scene: nobody sees, selects or renders them.
-    for shown in bpy.context.scene.objects:
-        if shown.data is not None and armature.MARK in shown.data:
-            assert (shown.hide_viewport, shown.hide_render, shown.hide_select) == (True, True, True)
+    for obj in bpy.context.scene.objects:
+        if obj.data is not None and armature.MARK in obj.data:
+            assert (obj.hide_viewport, obj.hide_render, obj.hide_select) == (True, True, True)
     # Nor are they meshes of a model: there is nothing to export, and nothing of them in a collection's export.
-    brought = {shown for shown in bpy.data.objects if armature.is_shape(shown)}
+    brought = {selected_obj for selected_obj in bpy.data.objects if armature.is_shape(selected_obj)}
     assert brought
     assert brought & set(bpy.context.scene.objects)
     for operator in (bpy.ops.export_scene.descent3_oof, bpy.ops.motionbridge.descent_check):
         assert not operator.poll()
     bpy.context.scene.collection.children.link(model := bpy.data.collections.new("model"))
-    for shown in (rig, *brought):
-        model.objects.link(shown)
+    for obj in (rig, *brought):
+        model.objects.link(obj)
     assert target.objects_of("model") == [rig]
 
 
 @pytest.mark.parametrize("kind", ["xray_ogf", "xray_object", "arma_rtm", "arma_p3d"])
 @pytest.mark.parametrize("readable", [True, False])
-def test_imports_make_readable_bones_unless_told_otherwise(kind, readable, samples):
+def test_imports_make_readable_bones_by_default(kind, readable, samples):
     files = {"xray_ogf": "humanoid.ogf", "xray_object": "weapon.object"}
     files |= {"arma_rtm": "arma/walk.rtm", "arma_p3d": "arma/man.p3d"}
     more = {"rig": "NEW"} if kind == "arma_p3d" else {}
     getattr(bpy.ops.import_scene, kind)(filepath=str(samples / files[kind]), readable_bones=readable, **more)
-    rig = next(shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE")
+    rig = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
     assert armature.is_readable(rig) == readable
 
 
 def test_a_model_of_descent_as_an_armature_is_readable(samples):
     bpy.ops.import_scene.descent3_oof(filepath=str(samples / "descent3/ship.oof"), shown_as="BONES")
-    rig = next(shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE")
+    rig = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
     assert armature.is_readable(rig)
 
 
@@ -204,25 +204,27 @@ def test_files_are_the_same_with_readable_bones(samples, tmp_path):
 WITHOUT_BONES = {"odd_chunk_size_wrong_middle.ogf", "odd_hand_text_mangled.ogf", "bx_no_mesh.object"}
 """Refused as models with a skeleton, or without a mesh that could be exported."""
 EVERY_SKELETON = [
-    one for one in corpus_files("ogf", "hud/**/*.ogf", "object") if str(one.id).rpartition("/")[2] not in WITHOUT_BONES
+    corpus_file
+    for corpus_file in corpus_files("ogf", "hud/**/*.ogf", "object")
+    if str(corpus_file.id).rpartition("/")[2] not in WITHOUT_BONES
 ]
 
 
 @pytest.mark.parametrize("path", sampled(EVERY_SKELETON, 12))
 def test_every_real_skeleton_is_exported_alike_with_and_without(path, tmp_path):
     kind = f"xray_{path.suffix.removeprefix('.')}"
-    found = []
+    result = []
     for readable in (True, False):
         bpy.ops.wm.read_homefile(use_empty=True)
         getattr(bpy.ops.import_scene, kind)(filepath=str(path), readable_bones=readable, textures=False)
-        rig = next((shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE"), None)
+        rig = next((obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE"), None)
         if rig is None:
             pytest.skip("no skeleton")
         assert armature.is_readable(rig) == readable
         written = tmp_path / f"{readable}{path.suffix}"
         getattr(bpy.ops.export_scene, kind)(filepath=str(written))
-        found.append((rest_bytes(rig), written.read_bytes()))
-    assert found[0] == found[1]
+        result.append((rest_bytes(rig), written.read_bytes()))
+    assert result[0] == result[1]
 
 
 @pytest.mark.parametrize("name", armature.SHAPES)

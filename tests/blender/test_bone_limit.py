@@ -48,9 +48,9 @@ def test_the_default_is_the_limit_of_the_games():
 def test_a_model_and_its_motions_are_written_for_the_engine_that_is_named(rig, tmp_path):
     model, motions = tmp_path / "long.ogf", tmp_path / "long.omf"
     for operator, path in ((bpy.ops.export_scene.xray_ogf, model), (bpy.ops.export_scene.xray_omf, motions)):
-        said = refusal(operator, filepath=str(path))
-        assert "70 bones" in said
-        assert "Bone Limit" in said
+        message = refusal(operator, filepath=str(path))
+        assert "70 bones" in message
+        assert "Bone Limit" in message
         assert not path.exists()
         assert "69" in refusal(operator, filepath=str(path), most_bones=COUNT - 1)
         assert operator(filepath=str(path), most_bones=128) == {"FINISHED"}

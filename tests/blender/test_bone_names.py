@@ -64,15 +64,15 @@ def test_the_table_of_the_two_men_finds_the_bones(czech_walk):
     names, phases, wanted = raw_matrices(czech_walk.read_bytes())
     frames = np.arange(len(phases), dtype=np.float32)
     rows = [number for number, name in enumerate(names) if name != "zebra"]
-    shown = shown_matrices(done, [names[row] for row in rows], frames)
-    assert np.abs(shown - wanted[:, rows]).max() < 1e-5
+    poses = shown_matrices(done, [names[row] for row in rows], frames)
+    assert np.abs(poses - wanted[:, rows]).max() < 1e-5
     assert np.abs(wanted[1] - wanted[0]).max() > 0.1, "it moves"
     known = {entry.name for entry in rig.data.motionbridge_skeleton.bones}
     assert known == set(CZECH), "the armature is of the same skeleton as before"
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_what_nobody_touched_leaves_as_it_came(czech_walk, own_table, own):
+def test_what_is_not_edited_is_written_unchanged(czech_walk, own_table, own):
     table = skeletons.read_table_file(str(own_table)) if own else TABLE
     done = load(czech_walk, armature_of_walk(), table=table)
     assert planned(done).data == czech_walk.read_bytes()
@@ -89,7 +89,7 @@ def test_an_animation_becomes_one_for_the_other_man(czech_walk, own_table):
     assert np.abs(matrices - wanted).max() < 1e-5
 
 
-def test_export_by_the_same_table_goes_the_other_way(own_table):
+def test_export_by_the_same_table_goes_in_reverse(own_table):
     table = skeletons.read_table_file(str(own_table))
     done = load(WALK)
     for from_file in (True, False):
@@ -123,7 +123,7 @@ def test_the_operators_take_the_table(czech_walk, own_table, tmp_path):
     bpy.context.view_layer.objects.active = rig
     names = {"bone_names": "TABLE", "bone_table": str(own_table)}
     assert bpy.ops.import_scene.arma_rtm(filepath=str(czech_walk), **names) == {"FINISHED"}
-    assert len([shown for shown in bpy.data.objects if shown.type == "ARMATURE"]) == 1
+    assert len([obj for obj in bpy.data.objects if obj.type == "ARMATURE"]) == 1
     written = tmp_path / "written.rtm"
     assert bpy.ops.export_scene.arma_rtm(filepath=str(written), from_file=False, **names) == {"FINISHED"}
     assert raw_matrices(written.read_bytes())[0] == list(CZECH.values())
@@ -138,7 +138,7 @@ def test_the_operators_take_the_table(czech_walk, own_table, tmp_path):
     assert {group.name for group in body.vertex_groups} == set(CZECH)
 
 
-def test_flashpoint_and_arma_both_ways(czech_walk, tmp_path):
+def test_flashpoint_and_arma_in_both_directions(czech_walk, tmp_path):
     rig = armature_of_walk()
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.import_scene.arma_rtm(filepath=str(czech_walk), bone_names="FLASHPOINT_ON_ARMA") == {"FINISHED"}
@@ -146,16 +146,16 @@ def test_flashpoint_and_arma_both_ways(czech_walk, tmp_path):
     czech = load(czech_walk).rig
     bpy.context.view_layer.objects.active = czech
     assert bpy.ops.import_scene.arma_rtm(filepath=str(WALK), bone_names="ARMA_ON_FLASHPOINT") == {"FINISHED"}
-    found = {entry.name: entry.bone for entry in czech.animation_data.action.motionbridge_animation.bones}
-    assert found["LeftFoot"] == "lchodidlo"
-    assert found["Spine"] == ""
+    result = {entry.name: entry.bone for entry in czech.animation_data.action.motionbridge_animation.bones}
+    assert result["LeftFoot"] == "lchodidlo"
+    assert result["Spine"] == ""
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [(None, "no such file|cannot read"), (b"{", "not valid JSON"), (b'{"bones": {"a": "b", "c": "b"}}', "'b' twice")],
 )
-def test_wrong_tables_are_refused_in_one_sentence(content, said, czech_walk, tmp_path):
+def test_wrong_tables_are_refused_in_one_sentence(content, message, czech_walk, tmp_path):
     bpy.context.view_layer.objects.active = armature_of_walk()
     path = tmp_path / "wrong.json"
     if content is not None:
@@ -167,7 +167,7 @@ def test_wrong_tables_are_refused_in_one_sentence(content, said, czech_walk, tmp
             filepath=str(tmp_path / "x.rtm"), bone_names="TABLE", bone_table=str(path)
         ),
     ):
-        with pytest.raises(RuntimeError, match=said):
+        with pytest.raises(RuntimeError, match=message):
             call()
     assert not (tmp_path / "x.rtm").exists()
     with pytest.raises(RuntimeError, match="no table of bone names is set"):

@@ -84,9 +84,9 @@ def test_breakable_is_one_bit_of_a_joint(tmp_path):
     rig = import_model(bpy.context, path, ModelImportOptions(textures=False), Report()).rig
     named = [bone.label for bone in document.first(BoneNames).bones[:4]]
     properties = [rig.data.bones[name].motionbridge_xray for name in named]
-    assert [one.breakable for one in properties] == [False, True, False, True]
-    for one in properties:
-        one.breakable = not one.breakable
+    assert [own_prop.breakable for own_prop in properties] == [False, True, False, True]
+    for prop in properties:
+        prop.breakable = not prop.breakable
     stored = ogf.read(
         model_export.plan_export(bpy.context, rig, ModelExportOptions(), Report()).data, "flags.ogf", Report()
     )
@@ -94,7 +94,7 @@ def test_breakable_is_one_bit_of_a_joint(tmp_path):
 
 
 @pytest.mark.parametrize("file", corpus_files("bones"))
-def test_untouched_they_leave_as_they_came_also_after_saving(file, tmp_path):
+def test_unedited_they_leave_unchanged_also_after_saving(file, tmp_path):
     data = file.read_bytes()
     rig = rig_of([bone.name for bone in read(data).bones])
     bone_values.import_bones(rig, str(file), Report())
@@ -107,7 +107,7 @@ def test_untouched_they_leave_as_they_came_also_after_saving(file, tmp_path):
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_values_that_are_not_finite_leave_as_they_came(value, tmp_path):
+def test_values_that_are_not_finite_are_written_unchanged(value, tmp_path):
     data = SMALL.replace(struct.pack("<4f", 10, 0, 0.5, 0), struct.pack("<4f", 10, 0, value, 0))
     data = data.replace(struct.pack("<4f", 0, 1, 2, 3), struct.pack("<4f", value, 1, value, 3))
     assert len(data) == len(SMALL)
@@ -129,9 +129,9 @@ def test_an_edit_changes_that_bone(small):
     plan = bone_values.plan_export(rig, "new.bones", Report())
     assert plan.sentence() == "1 bone changed, 1 unchanged"
     assert sorted(plan.changed["head"]) == ["limit_x.highest", "mass", "shape"]
-    found = read(plan.data).bones[0]
-    assert (found.first(Mass).mass, found.first(Shape).type) == (2.5, 1)
-    assert found.first(Joint).limits[0].tolist() == [0.0, pytest.approx(math.pi), 2.0, 3.0]
+    document = read(plan.data).bones[0]
+    assert (document.first(Mass).mass, document.first(Shape).type) == (2.5, 1)
+    assert document.first(Joint).limits[0].tolist() == [0.0, pytest.approx(math.pi), 2.0, 3.0]
     assert len(plan.data) == len(SMALL)
 
 
@@ -154,11 +154,11 @@ def test_missing_bones_are_kept_and_new_ones_added(small):
 def test_of_a_model_without_such_a_file_a_new_one_is_made():
     rig = import_model(bpy.context, SAMPLES / "humanoid.ogf", ModelImportOptions(textures=False), Report()).rig
     plan = bone_values.plan_export(rig, "new.bones", Report())
-    found = read(plan.data)
-    assert [bone.name for bone in found.bones] == plan.added
-    assert len(found.bones) == len(rig.data.bones)
-    assert plan.sentence() == f"{len(found.bones)} added"
-    for bone in found.bones:
+    document = read(plan.data)
+    assert [bone.name for bone in document.bones] == plan.added
+    assert len(document.bones) == len(rig.data.bones)
+    assert plan.sentence() == f"{len(document.bones)} added"
+    for bone in document.bones:
         ours = rig.data.bones[bone.name].motionbridge_xray
         assert bone.first(Mass).mass == ours.mass
         assert bone.first(Joint).limits[0, 0] == ours.limit_x.lowest

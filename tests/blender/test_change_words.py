@@ -16,7 +16,7 @@ WORDS = change_words.TranslatedWords(TABLE)
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "message"),
     [
         (0, "0 анимаций"),
         (1, "1 анимация"),
@@ -31,14 +31,14 @@ WORDS = change_words.TranslatedWords(TABLE)
         (3000, "3000 анимаций"),
     ],
 )
-def test_a_number_asks_for_a_form_of_its_noun(number, said):
-    assert WORDS.counted(number, "motion") == said
+def test_a_number_asks_for_a_form_of_its_noun(number, message):
+    assert WORDS.counted(number, "motion") == message
 
 
-@pytest.mark.parametrize(("number", "said"), [(2, "walk: кадров 1 -> 2"), (5, "walk: кадров 1 -> 5")])
-def test_lengths_are_said_without_a_form(number, said):
+@pytest.mark.parametrize(("number", "message"), [(2, "walk: кадров 1 -> 2"), (5, "walk: кадров 1 -> 5")])
+def test_lengths_are_reported_without_a_form(number, message):
     table = json.loads((ADDON / "ui" / "ru_reports.json").read_text(encoding="utf-8"))
-    assert translated(say("{}: {} -> {:# frame|# frames}", "walk", 1, number), table) == said
+    assert translated(say("{}: {} -> {:# frame|# frames}", "walk", 1, number), table) == message
 
 
 def test_sentences_are_those_of_english_in_russian_words():
@@ -63,7 +63,7 @@ def test_sentences_are_those_of_english_in_russian_words():
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("25 -> 11 frames", "25 -> 11 кадров"),
         ("faces (3 -> 4)", "граней 3 -> 4"),
@@ -79,8 +79,8 @@ def test_sentences_are_those_of_english_in_russian_words():
         ("7 things that nobody knows", "7 things that nobody knows"),
     ],
 )
-def test_lines_are_translated_by_their_nouns(line, said):
-    assert WORDS.line(line) == said
+def test_lines_are_translated_by_their_nouns(line, message):
+    assert WORDS.line(line) == message
 
 
 @pytest.mark.parametrize("line", TABLE)
@@ -89,12 +89,12 @@ def test_no_line_shows_all_forms_of_its_noun(line):
 
 
 def literals(node):
-    return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return [node.value for node in ast.walk(node) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def named_by_code() -> set[str]:
     """Nouns and fields that our code passes to `Changes` as literals."""
-    found = set()
+    result = set()
     for file in (*ADDON.glob("formats/**/*.py"), *ADDON.glob("games/**/*.py")):
         text = file.read_text(encoding="utf-8")
         if "core.changes import" not in text:
@@ -105,17 +105,17 @@ def named_by_code() -> set[str]:
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             owner = ast.unparse(node.func)
             if name == "count" and "changes" in owner and len(node.args) == 2:
-                found.update(literals(node.args[1]))
+                result.update(literals(node.args[1]))
             if name in {"add", "change", "resized"} and "changes" in owner:
-                found.update(literals(node.args[0]))
+                result.update(literals(node.args[0]))
             if name == "append" and owner.endswith(("changes.lines.append", "fields.append")):
-                found.update(literals(node.args[0]) if isinstance(node.args[0], ast.Constant) else [])
+                result.update(literals(node.args[0]) if isinstance(node.args[0], ast.Constant) else [])
             if name == "Part" and len(node.args) > 1:
-                found.update(literals(node.args[1]))
+                result.update(literals(node.args[1]))
             if name == "Changes":
-                values = [one.value for one in node.keywords if one.arg in {"noun", "items", "new"}]
-                found.update(text for value in values for text in literals(value))
-    return found
+                values = [keyword.value for keyword in node.keywords if keyword.arg in {"noun", "items", "new"}]
+                result.update(text for value in values for text in literals(value))
+    return result
 
 
 def test_every_noun_of_our_code_has_a_translation():

@@ -17,19 +17,19 @@ EXPORTERS = {
 def test_an_empty_collection_is_refused_with_a_reason(name, tmp_path):
     operator = getattr(bpy.ops.export_scene, name)
     assert not operator.poll()
-    made = bpy.data.collections.new("empty")
-    bpy.context.scene.collection.children.link(made)
+    collection = bpy.data.collections.new("empty")
+    bpy.context.scene.collection.children.link(collection)
     bpy.context.view_layer.active_layer_collection = bpy.context.view_layer.layer_collection.children["empty"]
     assert bpy.ops.collection.exporter_add(name=f"IO_FH_motionbridge_{name}") == {"FINISHED"}
     suffix = getattr(bpy.types, f"IO_FH_motionbridge_{name}").bl_file_extensions.split(";")[0]
-    made.exporters[0].export_properties.filepath = str(tmp_path / f"out{suffix}")
+    collection.exporters[0].export_properties.filepath = str(tmp_path / f"out{suffix}")
     assert operator.poll()
     bpy.context.window_manager.motionbridge_report = ""
     assert bpy.ops.collection.export_all() == {"CANCELLED"}
     assert list(tmp_path.iterdir()) == []
-    said = bpy.context.window_manager.motionbridge_report
-    assert said
-    assert EXPORTERS[name] in said
+    message = bpy.context.window_manager.motionbridge_report
+    assert message
+    assert EXPORTERS[name] in message
 
 
 def test_a_name_without_a_suffix_gets_that_of_the_format(samples, tmp_path):

@@ -67,16 +67,16 @@ def game_materials():
     preferences.game_materials = ""
 
 
-def activate(shown, face):
-    shown.data.polygons.active = face
-    selected = np.zeros(len(shown.data.polygons), np.bool_)
+def activate(obj, face):
+    obj.data.polygons.active = face
+    selected = np.zeros(len(obj.data.polygons), np.bool_)
     selected[face] = True
-    shown.data.polygons.foreach_set("select", selected)
+    obj.data.polygons.foreach_set("select", selected)
 
 
-def face_with(shown, name):
-    slot = [made.name for made in shown.data.materials].index(name)
-    return next(face.index for face in shown.data.polygons if face.material_index == slot)
+def face_with(obj, name):
+    slot = [material.name for material in obj.data.materials].index(name)
+    return next(face.index for face in obj.data.polygons if face.material_index == slot)
 
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
@@ -117,8 +117,8 @@ def test_faces_get_a_material_by_its_name(level):
     assert level.data.materials[level.data.polygons[face].material_index].name == "materials\\earth"
     number = level.data.materials["materials\\earth"].motionbridge_material.number
     assert face_values(level, "material", np.int32)[face] == number
-    said = refusal(bpy.ops.motionbridge.level_collision, use_material=True, material_name="materials\\unheard_of")
-    assert "no game material named" in said
+    message = refusal(bpy.ops.motionbridge.level_collision, use_material=True, material_name="materials\\unheard_of")
+    assert "no game material named" in message
 
 
 def test_a_material_that_no_face_had_gets_its_name(samples, game_materials):
@@ -141,16 +141,16 @@ def test_the_panel_shows_the_active_face(level, mode):
     level.data.attributes["suppress_wallmarks"].data[face].value = True
     activate(level, face)
     bpy.ops.object.mode_set(mode=mode)
-    said = panel_says(level)
+    message = panel_says(level)
     number = level.data.materials["materials\\bricks"].motionbridge_material.number
     wanted = [f"Active face: {face}", f"Game material: materials\\bricks ({number})", "Sector: 5"]
-    at = said.index(wanted[0])
-    assert said[at : at + 3] == wanted
+    at = message.index(wanted[0])
+    assert message[at : at + 3] == wanted
     if "suppress_shadows" in attributes.active_face(level.data, VALUES).values:
-        assert said[at + 3] == "Flags: Suppress Shadows, Suppress Wallmarks"
+        assert message[at + 3] == "Flags: Suppress Shadows, Suppress Wallmarks"
     else:
         assert (mode, bpy.app.version < (4, 5)) == ("EDIT", True)
-        assert said[at + 3] == "Flags are shown in Object Mode"
+        assert message[at + 3] == "Flags are shown in Object Mode"
 
 
 def test_without_an_active_face_the_panel_says_how_to_get_one(level):
@@ -166,7 +166,7 @@ def test_numbers_that_the_game_lacks_are_findings(level, samples, tmp_path, game
     finding = f"1 of {len(level.data.polygons) + 1} faces has a game material that gamemtl.xr lacks (9999)"
     assert any(finding in line for line in last_report()), "one face is kept that Blender cannot show"
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [one.index for one in level.data.polygons if one.select] == [face]
+    assert [polygon.index for polygon in level.data.polygons if polygon.select] == [face]
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.cform")) == {"FINISHED"}
     assert any(finding in line for line in last_report())
     assert bpy.ops.import_scene.xray_level_geometry(filepath=str(tmp_path / "out.cform")) == {"FINISHED"}

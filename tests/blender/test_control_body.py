@@ -41,22 +41,22 @@ def bone_names(rig):
 
 def ending(rig, *words):
     """The bones whose names without their sides end with one of some words."""
-    found = [name for name in bone_names(rig) if name.removesuffix("_l").removesuffix("_r").endswith(words)]
-    assert found
-    return found
+    result = [name for name in bone_names(rig) if name.removesuffix("_l").removesuffix("_r").endswith(words)]
+    assert result
+    return result
 
 
-def bent(rig, before, names, frames, turns):
+def bent(rig, before, names, frames, rotations):
     """(frames, names, 4, 4) of bones in a row, each below the one before it and turned about its own joint.
 
-    ``turns`` are in ``frames``, which lie in the armature's rest pose as the bones do.
+    ``rotations`` are in ``frames``, which lie in the armature's rest pose as the bones do.
     """
-    above, found = np.eye(4), []
-    for row, name, frame, turn in zip(rows_of(rig, names), names, frames, turns, strict=True):
+    above, result = np.eye(4), []
+    for row, name, frame, quaternion in zip(rows_of(rig, names), names, frames, rotations, strict=True):
         carried = before[:, row] @ np.linalg.inv(np.array(rig.data.bones[name].matrix_local)) @ np.array(frame)
-        found.append(above @ carried @ np.array(turn) @ np.linalg.inv(carried) @ before[:, row])
-        above = found[-1] @ np.linalg.inv(before[:, row])
-    return np.stack(found, axis=1)
+        result.append(above @ carried @ np.array(quaternion) @ np.linalg.inv(carried) @ before[:, row])
+        above = result[-1] @ np.linalg.inv(before[:, row])
+    return np.stack(result, axis=1)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -166,13 +166,13 @@ def check_tracks(old, new, frames, is_moved):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("control", "place", "moved"), EDITS)
-def test_an_edit_of_the_trunk_changes_tracks_that_it_moves_on_those_frames(model, control, place, moved, tmp_path):
+@pytest.mark.parametrize(("control", "bone_index", "moved"), EDITS)
+def test_an_edit_of_the_trunk_changes_tracks_that_it_moves_on_those_frames(model, control, bone_index, moved, tmp_path):
     def is_moved(bone):
         return bone.removesuffix("_l").removesuffix("_r").endswith(moved)
 
     def pose(controls, frames):
-        key(controls, f"{control} {SPINES[model][place]}", frames, Matrix.Rotation(0.05, 4, (1, 1, 1)))
+        key(controls, f"{control} {SPINES[model][bone_index]}", frames, Matrix.Rotation(0.05, 4, (1, 1, 1)))
 
     shifted = edit_some(model, pose, is_moved, tmp_path / "edited.omf")
     # The trunk moves the start of no limb within its parent.
@@ -217,10 +217,10 @@ FINGERS = [
 
 def joints_of(rig, first):
     """A finger's bones outwards."""
-    found = [rig.data.bones[first]]
-    while found[-1].children:
-        found.append(found[-1].children[0])
-    return [bone.name for bone in found]
+    result = [rig.data.bones[first]]
+    while result[-1].children:
+        result.append(result[-1].children[0])
+    return [bone.name for bone in result]
 
 
 def turn(controls, name, frames, angle):
@@ -243,8 +243,8 @@ def test_fist_and_curl_add_up_in_every_joint_of_a_finger(model, first):
         turn(controls, name, frames, angle)
     after = shown(rig, frames)
     frame_of = [controls.data.bones[f"FK {name}"].matrix_local for name in joints]
-    turns = [Matrix.Rotation(0.4, 4, "X")] * len(joints)
-    metres, radians = off(after[:, rows_of(rig, joints)], bent(rig, before, joints, frame_of, turns))
+    rotations = [Matrix.Rotation(0.4, 4, "X")] * len(joints)
+    metres, radians = off(after[:, rows_of(rig, joints)], bent(rig, before, joints, frame_of, rotations))
     assert metres < METRES
     assert radians < RADIANS
     # The other fingers of that hand have the fist alone, and nothing else moves.
@@ -252,8 +252,8 @@ def test_fist_and_curl_add_up_in_every_joint_of_a_finger(model, first):
     for other in (name for name in is_other if name != first and rig.data.bones[name].parent.name == hand):
         line = joints_of(rig, other)
         frame_of = [controls.data.bones[f"FK {name}"].matrix_local for name in line]
-        turns = [Matrix.Rotation(0.7, 4, "X")] * len(line)
-        metres, radians = off(after[:, rows_of(rig, line)], bent(rig, before, line, frame_of, turns))
+        rotations = [Matrix.Rotation(0.7, 4, "X")] * len(line)
+        metres, radians = off(after[:, rows_of(rig, line)], bent(rig, before, line, frame_of, rotations))
         assert metres < METRES
         assert radians < RADIANS
     below = {bone.name for bone in rig.data.bones[hand].children_recursive}
@@ -318,7 +318,7 @@ def test_a_head_switches_to_what_it_looks_at_without_a_jump(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_head_turns_to_what_it_looks_at_and_its_neck_half_the_way(model):
+def test_a_head_turns_to_what_it_looks_at_and_its_neck_half_as(model):
     """What of a head pointed to the old place points to the new one, wherever the neck has carried it."""
     rig, controls, frames, before = looking(model)
     look = look_of(controls)
@@ -331,15 +331,15 @@ def test_a_head_turns_to_what_it_looks_at_and_its_neck_half_the_way(model):
     *neck, head = rows_of(rig, HEADS[model])
     new = np.array(old) + np.array((0.25, 0.1, -0.15))
 
-    def towards(poses, places):
-        found = places - poses[:, head, :3, 3]
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
+    def towards(poses, positions):
+        result = positions - poses[:, head, :3, 3]
+        return result / np.linalg.norm(result, axis=1, keepdims=True)
 
     turned = after[:, :, :3, :3] @ before[:, :, :3, :3].swapaxes(-1, -2)
     pointing = np.einsum("fij,fj->fi", turned[:, head], towards(before, np.array(old)))
     np.testing.assert_allclose(pointing, towards(after, new), atol=2e-5)
-    turns = rotation.from_matrices(turned)
-    angles = rotation.angles_between(turns, np.broadcast_to((1.0, 0, 0, 0), turns.shape))
+    rotations = rotation.from_matrices(turned)
+    angles = rotation.angles_between(rotations, np.broadcast_to((1.0, 0, 0, 0), rotations.shape))
     assert (angles[:, head] > 0.1).all()
     for row in neck:
         assert (angles[:, row] > 0.3 * angles[:, head]).all()

@@ -34,7 +34,7 @@ def imported(model, chosen=""):
     """A rig with all motions of its files, or those ``chosen`` by name."""
     path, motions = motions_of_model(model)
     bpy.ops.import_scene.xray_ogf(filepath=str(path))
-    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
     for motion in motions:
         bpy.ops.import_scene.xray_omf(filepath=str(motion), motions=chosen)
     return rig, motions
@@ -48,26 +48,28 @@ def rows(file):
     return file.action_list.motionbridge_actions.entries
 
 
-def some(found, count):
+def some(result, count):
     """As many of a list, spread over it."""
-    return [found[place] for place in sorted({int(place) for place in np.linspace(0, len(found) - 1, count)})]
+    return [
+        result[position] for position in sorted({int(position) for position in np.linspace(0, len(result) - 1, count)})
+    ]
 
 
 def shown(rig, frames):
     """(frames, bones, 4, 4) what Blender shows, asked frame by frame."""
-    found = []
+    result = []
     for frame in frames:
         bpy.context.scene.frame_set(int(np.floor(frame)), subframe=float(frame % 1))
-        found.append(matrices_of(rig.pose.bones, "matrix"))
-    return np.array(found)
+        result.append(matrices_of(rig.pose.bones, "matrix"))
+    return np.array(result)
 
 
-def off(one, other):
+def off(entry, other):
     """The largest distance in metres and angle in radians between poses (..., 4, 4)."""
-    turns = rotation.from_matrices(one[..., :3, :3]), rotation.from_matrices(other[..., :3, :3])
+    rotations = rotation.from_matrices(entry[..., :3, :3]), rotation.from_matrices(other[..., :3, :3])
     return (
-        np.linalg.norm(one[..., :3, 3] - other[..., :3, 3], axis=-1).max(),
-        rotation.angles_between(*turns).max(),
+        np.linalg.norm(entry[..., :3, 3] - other[..., :3, 3], axis=-1).max(),
+        rotation.angles_between(*rotations).max(),
     )
 
 
@@ -149,16 +151,16 @@ def test_the_pose_is_the_same_on_every_frame(model):
 def test_lines_of_controls_stand_out_from_a_dark_background(model):
     _, controls, _ = with_rig(model)
     grey = 0.24  # of Blender's viewport
-    shown = [bone for bone in controls.data.bones if any(found.is_visible for found in bone.collections)]
-    assert len(shown) > 10
-    for bone in shown:
+    actual = [bone for bone in controls.data.bones if any(collection.is_visible for collection in bone.collections)]
+    assert len(actual) > 10
+    for bone in actual:
         states = [getattr(bone.color.custom, state)[:] for state in ("normal", "select", "active")]
         lights = [float(np.dot((0.2126, 0.7152, 0.0722), state)) for state in states]
         assert bone.color.palette == "CUSTOM", bone.name
         assert lights[0] > 1.75 * grey, bone.name
         assert lights == sorted(set(lights)), bone.name
     left, right = (
-        {bone.color.custom.normal[:] for bone in shown if f"{side}_hand" in bone.name or f"hand_{side}" in bone.name}
+        {bone.color.custom.normal[:] for bone in actual if f"{side}_hand" in bone.name or f"hand_{side}" in bone.name}
         for side in "lr"
     )
     assert left
@@ -206,7 +208,7 @@ def clips(data):
 def test_moving_a_hand_changes_the_tracks_of_that_arm_on_those_frames(model, tmp_path):
     rig, controls, motions = with_rig(model)
     long = [action for action in motions_of(rig) if action.frame_range[1] > 30]
-    chosen = [long[place] for place in np.random.default_rng(16).permutation(len(long))[:30]]
+    chosen = [long[index] for index in np.random.default_rng(16).permutation(len(long))[:30]]
     for action in chosen:
         actions.play(bpy.context, rig, action)
         key(controls, goal_of(controls), range(10, 21), Matrix.Translation((0.02, 0.03, 0.05)))
@@ -248,9 +250,10 @@ def test_an_edit_is_exported_as_blender_shows_it(tmp_path):
     (tmp_path / "again.omf").write_bytes(data)
     bpy.ops.import_scene.xray_omf(filepath=str(tmp_path / "again.omf"))
     again = next(
-        found
-        for found in list(bpy.data.actions)[::-1]
-        if found.motionbridge_motion.imported_name == action.motionbridge_motion.imported_name and found != action
+        own_action
+        for own_action in list(bpy.data.actions)[::-1]
+        if own_action.motionbridge_motion.imported_name == action.motionbridge_motion.imported_name
+        and own_action != action
     )
     assert len(bpy.data.actions) > before
     actions.play(bpy.context, rig, again)
@@ -375,7 +378,7 @@ def test_undo_takes_it_back(tmp_path):
     bpy.ops.ed.undo()
     rig = bpy.data.objects["humanoid"]
     assert control_links.controls_of(rig) is None
-    assert not [shown for shown in bpy.data.objects if control_links.is_control_rig(shown)]
+    assert not [obj for obj in bpy.data.objects if control_links.is_control_rig(obj)]
     bpy.ops.ed.redo()
     rig = bpy.data.objects["humanoid"]
     assert control_links.owns_controls(rig)
@@ -593,7 +596,7 @@ def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
         before = shown(rig, frames)
     if taken in {"IK", "LOCKED_TRACK"}:
         for bone in controls.pose.bones:
-            for constraint in [one for one in bone.constraints if one.type == taken]:
+            for constraint in [constraint for constraint in bone.constraints if constraint.type == taken]:
                 bone.constraints.remove(constraint)
     else:
         bpy.context.view_layer.objects.active = controls
@@ -607,7 +610,7 @@ def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
     rows = [
         number
         for number, bone in enumerate(rig.data.bones)
-        if alone not in {one.name for one in (bone, *bone.parent_recursive)}
+        if alone not in {entry.name for entry in (bone, *bone.parent_recursive)}
     ]
     metres, radians = off(shown(rig, frames)[:, rows], before[:, rows])
     assert metres < METRES
@@ -615,10 +618,10 @@ def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
     assert action.motionbridge_controls is not None
 
 
-def test_no_other_control_takes_the_place_of_one_that_was_deleted():
+def test_no_other_control_replaces_one_that_was_deleted():
     rig, controls, _ = with_rig("humanoid")
     for bone in controls.pose.bones:
-        for constraint in [one for one in bone.constraints if one.type == "IK"]:
+        for constraint in [constraint for constraint in bone.constraints if constraint.type == "IK"]:
             bone.constraints.remove(constraint)
     bpy.context.view_layer.objects.active = controls
     bpy.ops.object.mode_set(mode="EDIT")
@@ -642,10 +645,10 @@ LIMBS = {"hand_l": ("upperarm_l", "forearm_l", "hand_l"), "hand_r": ("upperarm_r
 
 def unused(in_circles):
     """What is hidden when the limbs that end with ``in_circles`` follow their own circles, and the others do not."""
-    found = set()
+    result = set()
     for end, bones in LIMBS.items():
-        found |= {f"IK {end}", f"Pole {bones[1]}"} if end in in_circles else {f"FK {bone}" for bone in bones}
-    return found
+        result |= {f"IK {end}", f"Pole {bones[1]}"} if end in in_circles else {f"FK {bone}" for bone in bones}
+    return result
 
 
 def test_what_a_limb_does_not_follow_is_hidden(tmp_path):
@@ -673,8 +676,8 @@ def test_a_duplicate_hides_by_switches_of_its_own():
     theirs = control_links.controls_of(copy)
     assert theirs != controls
     theirs.pose.bones["IK hand_l"]["ik"] = 0.0
-    for one in (controls, theirs):
-        one.update_tag()
+    for entry in (controls, theirs):
+        entry.update_tag()
     bpy.context.view_layer.update()
     assert hidden(theirs) == unused(["hand_l"])
     assert hidden(controls) == unused(())

@@ -97,7 +97,7 @@ def test_keys_of_controls_behind_the_end_lengthen_the_animation(file):
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm/agm_wipeglasses.rtm"))
-def test_a_key_of_a_control_between_those_of_the_file_is_said_and_one_of_a_bone_there_is_written(file):
+def test_a_key_of_a_control_between_those_of_the_file_is_reported_and_one_of_a_bone_there_is_written(file):
     done, controls = with_rig(file)
     known = timing.kept_keys(done.action.motionbridge_animation)[0]
     time = float(known[1] + known[2]) / 2
@@ -107,8 +107,8 @@ def test_a_key_of_a_control_between_those_of_the_file_is_said_and_one_of_a_bone_
     root.keyframe_insert("location", frame=time)
     report = Report()
     assert planned(done, report=report).data == file.read_bytes()
-    (said,) = (line for line in report.lines() if "the file's key times are kept" in line)
-    assert f"frames {time:g}" in said
+    (message,) = (line for line in report.lines() if "the file's key times are kept" in line)
+    assert f"frames {time:g}" in message
     bpy.context.scene.frame_set(int(time), subframe=time % 1)
     assert done.rig.pose.bones[0].keyframe_insert("location", frame=time)
     report = Report()
@@ -143,8 +143,8 @@ def test_saved_edits_of_an_animation_stay_without_the_control_rig(file, tmp_path
     raise_hand(run)
     bpy.context.view_layer.objects.active = done.rig
     assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
-    said = bpy.context.window_manager.motionbridge_report
-    assert f"1 motion is without the edits made with the controls; undo to keep these ({run.name})" in said
+    message = bpy.context.window_manager.motionbridge_report
+    assert f"1 motion is without the edits made with the controls; undo to keep these ({run.name})" in message
     assert exported(done) == saved
     assert [curve.data_path for curve in compat.curves_of(done.action, done.rig)].count("location") == 1
     actions.play(bpy.context, done.rig, done.action)

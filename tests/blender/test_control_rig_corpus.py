@@ -47,8 +47,8 @@ def files():
     ]
     for name, hands in HANDS_OF_SETS.items():
         meshes = CORPUS / "hud" / name / "gamedata" / "meshes"
-        found = {*meshes.rglob("*hand*_animation.omf"), *(meshes / hands).parent.glob("*.omf")}
-        pairs += [(meshes / hands, motions) for motions in sorted(found)]
+        path = {*meshes.rglob("*hand*_animation.omf"), *(meshes / hands).parent.glob("*.omf")}
+        pairs += [(meshes / hands, motions) for motions in sorted(path)]
     marks = {pair: () if pair[1].stat().st_size <= QUICK else pytest.mark.deep for pair in pairs}
     return [pytest.param(pair, id=f"{pair[0].stem}-{pair[1].stem}", marks=marks[pair]) for pair in pairs]
 
@@ -61,22 +61,22 @@ class Shown:
         self._before = self._poses(actions)
 
     def _poses(self, actions):
-        found = {}
+        result = {}
         with scope.only_evaluated(bpy.context, [self._rig]), scope.kept_frame(bpy.context):
             for action in actions:
                 frames = control_transfer.frames_of(action, self._rig)
-                found[action] = affine.rigid(evaluated_poses(bpy.context, self._rig, action, frames))
-        return found
+                result[action] = affine.rigid(evaluated_poses(bpy.context, self._rig, action, frames))
+        return result
 
     def compare(self, label, capsys):
         """Tell and check how far bones are off on any frame; controls have no scale, which is left out."""
         metres, radians = [np.empty(0)], [np.empty(0)]
-        shown = self._poses(self._before)
+        own_poses = self._poses(self._before)
         for action, poses in self._before.items():
-            now = shown[action]
+            now = own_poses[action]
             metres.append(np.linalg.norm(now[..., :3, 3] - poses[..., :3, 3], axis=-1).ravel())
-            turns = (rotation.from_matrices(one[..., :3, :3]) for one in (now, poses))
-            radians.append(rotation.angles_between(*turns).ravel())
+            rotations = (rotation.from_matrices(entry[..., :3, :3]) for entry in (now, poses))
+            radians.append(rotation.angles_between(*rotations).ravel())
         apart, turned = np.concatenate(metres), np.concatenate(radians)
         frames = sum(map(len, self._before.values()))
         with capsys.disabled():
@@ -92,12 +92,12 @@ class Shown:
 def is_shown_exactly_and_written_unchanged(rig, label, write, capsys):
     """Move all motions of a rig onto controls: ``write`` gives the same as before, also where each frame is sampled."""
     every, before = motions_of(rig), write()
-    shown = Shown(rig, every)
+    actual = Shown(rig, every)
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
     bpy.ops.motionbridge.move_motions_to_controls()
     assert all(action.motionbridge_controls is not None for action in every)
-    shown.compare(label, capsys)
+    actual.compare(label, capsys)
     law = ControlEdits(rig)
     assert [action.name for action in every if law.bones(action)] == []
     assert write() == before
@@ -112,7 +112,7 @@ def is_shown_exactly_and_written_unchanged(rig, label, write, capsys):
 def test_every_motion_is_shown_exactly_and_leaves_byte_for_byte(pair, tmp_path, capsys):
     model, motions = pair
     bpy.ops.import_scene.xray_ogf(filepath=str(model), motions="NONE")
-    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
     bpy.context.view_layer.objects.active = rig
     bpy.ops.import_scene.xray_omf(filepath=str(motions))
     label = f"{model.name}, {motions.name}"
@@ -125,7 +125,7 @@ def test_every_motion_is_shown_exactly_and_leaves_byte_for_byte(pair, tmp_path, 
 )
 def test_motions_inside_a_model_do_so_too(model, capsys):
     bpy.ops.import_scene.xray_ogf(filepath=str(model), motions="INSIDE")
-    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
     (file,) = rig.motionbridge_motion_files
     assert file.embedded
     written = is_shown_exactly_and_written_unchanged(rig, model.name, lambda: save_back(rig, file).data, capsys)
@@ -135,8 +135,8 @@ def test_motions_inside_a_model_do_so_too(model, capsys):
 @pytest.mark.parametrize("file", sampled(PLAIN + BINARISED))
 def test_every_animation_is_shown_exactly(file, capsys):
     done = load(file)
-    shown = Shown(done.rig, [done.action])
+    actual = Shown(done.rig, [done.action])
     bpy.context.view_layer.objects.active = done.rig
     assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
-    shown.compare(file.name, capsys)
+    actual.compare(file.name, capsys)
     assert exported(done) == file.read_bytes()

@@ -47,7 +47,7 @@ def look_at(rig, controls, action):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shapes", [STEPPED, CURVED, MIXED])
-def test_unedited_motions_leave_as_they_came(samples, tmp_path, shapes, kind):
+def test_unedited_motions_are_written_unchanged(samples, tmp_path, shapes, kind):
     rig = humanoid(samples)
     bones = rig.data.bones.keys()
     second = made_motion(shapes, bones=bones, seed=5, apart=True)
@@ -63,7 +63,7 @@ def test_unedited_motions_leave_as_they_came(samples, tmp_path, shapes, kind):
 
 @pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
 @pytest.mark.parametrize("kind", KINDS)
-def test_unedited_real_motions_leave_as_they_came(tmp_path, kind):
+def test_unedited_real_motions_are_written_unchanged(tmp_path, kind):
     bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / "ixray_wpn_hand_0.ogf"))
     rig = bpy.context.view_layer.objects.active
     path = CORPUS / "skls" / "unarmed.skls"
@@ -99,27 +99,27 @@ def test_a_hand_that_is_moved_changes_that_arm_on_those_frames(samples, tmp_path
     key(controls, goal_of(controls), range(FIRST, LAST + 1), Matrix.Translation((0.0, 0.01, 0.02)))
     posed = shown(rig, frames)
     assert off(posed[FIRST : LAST + 1], before[FIRST : LAST + 1])[0] > 0.01
-    made = tmp_path / f"new{path.suffix}"
-    made.write_bytes(planned(rig, loaded, made).data)
-    then, now = read(path).motions, read(made).motions
+    file_path = tmp_path / f"new{path.suffix}"
+    file_path.write_bytes(planned(rig, loaded, file_path).data)
+    then, now = read(path).motions, read(file_path).motions
     assert len(now) == len(then)
     changed = [
-        {bone for bone, keys in keys_of(one).items() if keys_of(other)[bone] != keys}
-        for one, other in zip(then, now, strict=True)
+        {bone for bone, keys in keys_of(first).items() if keys_of(other)[bone] != keys}
+        for first, other in zip(then, now, strict=True)
     ]
     assert changed[0]
     assert changed[0] <= ARM
     assert not any(changed[1:])
     # And the file, imported again, shows what was posed, and what was there on all other frames.
-    again = load(rig, made, rotation=kind).actions[0]
+    again = load(rig, file_path, rotation=kind).actions[0]
     with control_links.links_muted(rig):
         rig.animation_data.action = again
-        found = shown(rig, frames)
-    metres, radians = off(found, posed)
+        result = shown(rig, frames)
+    metres, radians = off(result, posed)
     assert metres < 5e-4
     assert radians < 1e-3  # 0.01 degrees about each axis of three bones
     others = np.r_[0:FIRST, LAST + 1 : 31]
-    assert np.abs(found[others] - before[others]).max() < 1e-3
+    assert np.abs(result[others] - before[others]).max() < 1e-3
 
 
 def test_keys_of_controls_behind_the_end_lengthen_a_motion_of_the_editor(samples, tmp_path):
@@ -127,7 +127,7 @@ def test_keys_of_controls_behind_the_end_lengthen_a_motion_of_the_editor(samples
     rig = humanoid(samples)
     bpy.ops.import_scene.xray_skl(filepath=str(tmp_path / "humanoid.skls"))
     action = rig.animation_data.action
-    then = next(one for one in read(tmp_path / "humanoid.skls").motions if one.label == action.name)
+    then = next(motion for motion in read(tmp_path / "humanoid.skls").motions if motion.label == action.name)
     controls = with_rig(rig, [action])
     end = int(action.frame_end)
     key(controls, goal_of(controls), [end + 6], Matrix.Translation((0.0, 0.02, 0.05)))
@@ -152,9 +152,9 @@ def test_a_copy_that_is_posed_leaves_the_original(samples, tmp_path, kind):
     assert copy.motionbridge_controls not in {None, original.motionbridge_controls}
     key(controls, goal_of(controls), range(2, 5), Matrix.Translation((0.0, 0.02, 0.05)))
     assert planned(rig, [original], tmp_path / "old.skls").data == path.read_bytes()
-    made = tmp_path / "new.skls"
-    made.write_bytes(planned(rig, [copy], made).data)
-    before, after = (keys_of(*read(file).motions) for file in (path, made))
+    file_path = tmp_path / "new.skls"
+    file_path.write_bytes(planned(rig, [copy], file_path).data)
+    before, after = (keys_of(*read(file).motions) for file in (path, file_path))
     assert {name for name, keys in after.items() if keys != before[name]} <= ARM
     assert after != before
 
@@ -180,8 +180,8 @@ def test_saved_edits_of_an_editor_motion_stay_without_the_control_rig(samples, t
     key(controls, goal_of(controls), range(FIRST, LAST + 1), raised)
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
-    said = bpy.context.window_manager.motionbridge_report
-    assert f"1 motion is without the edits made with the controls; undo to keep these ({run.name})" in said
+    message = bpy.context.window_manager.motionbridge_report
+    assert f"1 motion is without the edits made with the controls; undo to keep these ({run.name})" in message
     assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
     assert path.read_bytes() == saved
     actions.play(bpy.context, rig, walk)

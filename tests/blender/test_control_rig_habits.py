@@ -34,9 +34,9 @@ def game(samples, tmp_path):
 @pytest.fixture
 def rig(game):
     """The humanoid with all its motions and a control rig."""
-    found = load(game)
+    result = load(game)
     bpy.ops.motionbridge.add_control_rig()
-    return found
+    return result
 
 
 def controls_of(rig):
@@ -209,13 +209,15 @@ def test_what_others_edited_is_shown_by_the_controls(rig, game, samples):
     assert edited_name == action.motionbridge_motion.imported_name
     assert save_back(second) == {"FINISHED"}
     theirs, poses = path.read_bytes(), shown(second, frames)
-    other = next(one for one in motions_of(rig) if one != action)
+    other = next(entry for entry in motions_of(rig) if entry != action)
     actions.play(bpy.context, rig, other)
     raise_hand(rig, 1)
     assert save_back(rig, if_changed="DISK") == {"FINISHED"}
     now = bodies_in(path)
     again = omf.read(theirs, path.name, Report()).motion_set.library.motions
-    assert [one.label for one in again if now[one.label] != one.body] == [other.motionbridge_motion.imported_name]
+    assert [entry.label for entry in again if now[entry.label] != entry.body] == [
+        other.motionbridge_motion.imported_name
+    ]
     actions.play(bpy.context, rig, action)
     metres, radians = off(shown(rig, frames), poses)
     assert metres < 1e-3  # 16-bit rotations, summed up along the chain of bones
@@ -315,7 +317,7 @@ def test_controls_of_a_motion_whose_own_curves_have_modifiers_are_saved_as_they_
     path, rig = game / "humanoid.omf", load(game)
     action = rig.animation_data.action
     curve = next(
-        one for one in compat.curves_of(action, rig) if one.data_path == 'pose.bones["head"].rotation_quaternion'
+        entry for entry in compat.curves_of(action, rig) if entry.data_path == 'pose.bones["head"].rotation_quaternion'
     )
     curve.modifiers.new(kind)
     action.update_tag()
@@ -383,7 +385,7 @@ DELETED = ("Torso pelvis", "FK thigh_l", "FK head", "Left Over calf_l", "Target 
 
 
 @pytest.mark.parametrize("name", ["", *DELETED])
-def test_a_deleted_control_is_said_before_the_export_writes_what_is_shown(rig, name):
+def test_a_deleted_control_is_reported_before_the_export_writes_what_is_shown(rig, name):
     controls, action = controls_of(rig), rig.animation_data.action
     if name:
         with scope.editing_armature(bpy.context, controls) as edit_bones:
@@ -393,11 +395,11 @@ def test_a_deleted_control_is_said_before_the_export_writes_what_is_shown(rig, n
         omf_codec.OMF, bpy.context, rig, [action], "x.omf",
         onto=library.Onto.OWN_FILES, options=MotionExportOptions(), report=report,
     )  # fmt: skip
-    said = [line for line in report.lines() if "controls were deleted" in line]
+    lines = [line for line in report.lines() if "controls were deleted" in line]
     if not name:
-        assert not said
+        assert not lines
         return
-    (line,) = said
+    (line,) = lines
     assert name.rpartition(" ")[2] in line
     report = Report()
     bpy.context.view_layer.objects.active = rig
@@ -416,13 +418,13 @@ CONSTRAINED = {"upperarm_r": "foot_r", "hand_l": "head"}
 def constrain(rig):
     """Constraints of the user's, behind the copying of controls."""
     for bone, followed in CONSTRAINED.items():
-        made = rig.pose.bones[bone].constraints.new("COPY_ROTATION")
-        made.target, made.subtarget, made.influence = rig, followed, 0.5
+        constraint = rig.pose.bones[bone].constraints.new("COPY_ROTATION")
+        constraint.target, constraint.subtarget, constraint.influence = rig, followed, 0.5
 
 
 def test_a_motion_that_is_moved_onto_controls_keeps_the_effect_of_constraints_once(rig):
     constrain(rig)
-    action = next(one for one in motions_of(rig) if one.motionbridge_controls is None)
+    action = next(entry for entry in motions_of(rig) if entry.motionbridge_controls is None)
     frames = control_transfer.frames_of(action, rig)
     with control_links.links_muted(rig):
         rig.animation_data.action = action
@@ -517,7 +519,7 @@ def test_a_frame_range_shortens_a_motion_with_controls(rig, game, is_posed):
     assert radians < 1e-3
 
 
-def test_fewer_motions_than_the_file_has_leave_as_they_came(rig, game):
+def test_fewer_motions_than_the_file_has_are_written_unchanged(rig, game):
     bodies = bodies_in(game / "humanoid.omf")
     bpy.ops.motionbridge.move_motions_to_controls()
     raise_hand(rig, 1)
@@ -533,7 +535,7 @@ def test_fewer_motions_than_the_file_has_leave_as_they_came(rig, game):
 def test_a_motion_that_is_deleted_takes_its_controls_along(rig, game, is_playing):
     path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
     bpy.ops.motionbridge.move_motions_to_controls()
-    deleted = next(one for one in motions_of(rig) if (one == rig.animation_data.action) == is_playing)
+    deleted = next(entry for entry in motions_of(rig) if (entry == rig.animation_data.action) == is_playing)
     copy = deleted.copy()
     name, controls = deleted.name, deleted.motionbridge_controls
     activate(rig)
@@ -598,8 +600,8 @@ def files(tmp_path_factory, samples):
     load(folder)
     bpy.ops.motionbridge.add_control_rig()
     box = bpy.data.collections.new("Box")
-    for found in list(bpy.data.objects):
-        box.objects.link(found)
+    for obj in list(bpy.data.objects):
+        box.objects.link(obj)
     box.use_fake_user = True
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scenes.blend"))
     return folder
@@ -619,15 +621,15 @@ def test_control_rigs_of_other_files_are_exported_and_not_edited(files, tmp_path
     rig = test_linked.bring(files, kind, test_linked.RIG)
     before = test_linked.stored()
     for name, options in ON_CONTROLS.items():
-        said = test_linked.call(f"motionbridge.{name}", options)
-        assert said in ("not offered", {"CANCELLED"}) or "Make it local first" in said, (name, said)
+        message = test_linked.call(f"motionbridge.{name}", options)
+        assert message in ("not offered", {"CANCELLED"}) or "Make it local first" in message, (name, message)
     assert test_linked.stored() == before
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "out.omf")) == {"FINISHED"}
     assert (tmp_path / "out.omf").read_bytes() == (files / "humanoid.omf").read_bytes()
 
 
-def test_saved_edits_stay_without_the_control_rig_and_others_are_said_to_be_lost(rig, game):
+def test_saved_edits_stay_without_the_control_rig_and_others_are_reported_to_be_lost(rig, game):
     before = bodies_in(game / "humanoid.omf")
     raise_hand(rig, 4, 12)
     goal = goal_of(controls_of(rig))

@@ -27,14 +27,16 @@ from tests.scene import differences, snapshot
 def curve_of(action, channel, index):
     """The curve of one channel of the thigh, which walks."""
     curves = compat.curve_bag(action).fcurves
-    return next(one for one in curves if one.data_path.endswith(f'thigh_l"].{channel}') and one.array_index == index)
+    return next(
+        curve for curve in curves if curve.data_path.endswith(f'thigh_l"].{channel}') and curve.array_index == index
+    )
 
 
 def assert_alike(rig, action):
     frames = control_transfer.frames_of(action, rig)
-    found = poses_of_keys(rig, action, frames)
-    assert found is not None
-    metres, radians = off(found, evaluated_poses(bpy.context, rig, action, frames))
+    result = poses_of_keys(rig, action, frames)
+    assert result is not None
+    metres, radians = off(result, evaluated_poses(bpy.context, rig, action, frames))
     assert metres < METRES
     assert radians < RADIANS
 
@@ -129,7 +131,7 @@ def blended(rig, _action):
 @pytest.mark.parametrize(
     "change",
     [constrained, driven, turned_by_angles, scaled, not_inheriting, heard, blended],
-    ids=lambda one: one.__name__,
+    ids=lambda entry: entry.__name__,
 )
 def test_where_more_than_keys_moves_bones_they_are_evaluated(change):
     rig, _ = imported("humanoid")
@@ -151,7 +153,7 @@ def test_where_more_than_keys_moves_bones_they_are_evaluated(change):
 def names_of_all():
     """Kinds and names of all data-blocks."""
     kinds = {kind.identifier for kind in bpy.types.BlendData.bl_rna.properties if kind.type == "COLLECTION"}
-    return {(kind, found.name) for kind in kinds - {"all_ids"} for found in getattr(bpy.data, kind)}
+    return {(kind, obj.name) for kind in kinds - {"all_ids"} for obj in getattr(bpy.data, kind)}
 
 
 def test_a_transfer_leaves_what_plays_and_is_posed():
@@ -166,23 +168,23 @@ def test_a_transfer_leaves_what_plays_and_is_posed():
         data = rig.animation_data
         return (
             scene.frame_current, data.action, data.action_slot_handle if compat.SLOTTED else 0,
-            controls.animation_data.action, controls.parent, [shown.hide_viewport for shown in scene.objects],
+            controls.animation_data.action, controls.parent, [obj.hide_viewport for obj in scene.objects],
             [tuple(value) for bone in rig.pose.bones for value in bone.matrix],
         )  # fmt: skip
 
     before, every = state(), names_of_all()
-    other = next(found for found in motions_of(rig) if found.motionbridge_controls is None)
-    made = control_transfer.transfer(bpy.context, rig, other)
+    other = next(target for target in motions_of(rig) if target.motionbridge_controls is None)
+    obj = control_transfer.transfer(bpy.context, rig, other)
     assert state() == before
-    assert names_of_all() - every == {("actions", made.name)}, "what was needed meanwhile is gone"
-    assert made.motionbridge_controls_digest
+    assert names_of_all() - every == {("actions", obj.name)}, "what was needed meanwhile is gone"
+    assert obj.motionbridge_controls_digest
     actions.play(bpy.context, rig, other)
-    assert controls.animation_data.action == made
+    assert controls.animation_data.action == obj
 
 
 def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_stands():
     rig, _ = imported("humanoid")
-    other = next(found for found in motions_of(rig) if found != rig.animation_data.action)
+    other = next(result for result in motions_of(rig) if result != rig.animation_data.action)
     frames = control_transfer.frames_of(other, rig)
     expected = poses_of_keys(rig, other, frames)
     carrier, beacon = (bpy.data.objects.new(name, None) for name in ("carrier", "beacon"))
@@ -216,9 +218,9 @@ def test_motions_that_are_moved_together_are_as_exact(model):
     }
     bpy.context.view_layer.objects.active = rig
     bpy.ops.motionbridge.add_control_rig()
-    told = []
-    control_transfer.transfer_all(bpy.context, rig, list(expected), told.append)
-    assert told == list(range(1, len(expected) + 1))
+    calls = []
+    control_transfer.transfer_all(bpy.context, rig, list(expected), calls.append)
+    assert calls == list(range(1, len(expected) + 1))
     for action, poses in expected.items():
         actions.play(bpy.context, rig, action)
         metres, radians = off(shown(rig, control_transfer.frames_of(action, rig)), poses)
@@ -233,9 +235,9 @@ def test_no_list_shows_what_a_transfer_needs_meanwhile():
     waiting = [action for action in motions_of(rig) if action.motionbridge_controls is None]
     before, seen = names_of_all(), set()
     control_transfer.transfer_all(bpy.context, rig, waiting, lambda _: seen.update(names_of_all() - before))
-    made = {("actions", action.motionbridge_controls.name) for action in waiting}
-    assert {kind for kind, _ in seen - made} == {"actions", "armatures", "objects", "scenes"}
-    assert all(name.startswith(".") for _, name in seen - made)
+    created = {("actions", action.motionbridge_controls.name) for action in waiting}
+    assert {kind for kind, _ in seen - created} == {"actions", "armatures", "objects", "scenes"}
+    assert all(name.startswith(".") for _, name in seen - created)
 
 
 def test_work_that_fails_before_it_is_staged_leaves_nothing(monkeypatch):
@@ -268,12 +270,12 @@ def test_work_that_is_stopped_leaves_nothing_that_it_needed():
 
     with pytest.raises(KeyboardInterrupt):
         control_transfer.transfer_all(bpy.context, rig, waiting, stop)
-    made = waiting[0].motionbridge_controls
-    assert made is not None
+    created = waiting[0].motionbridge_controls
+    assert created is not None
     assert [action for action in waiting if action.motionbridge_controls is not None] == waiting[:1]
     assert rig.animation_data.action == playing
     waiting[0].property_unset("motionbridge_controls")
-    bpy.data.actions.remove(made)
+    bpy.data.actions.remove(created)
     assert differences(before, snapshot()) == []
 
 

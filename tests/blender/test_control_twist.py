@@ -50,8 +50,8 @@ def twist_of(rig, poses, start, end):
     """(frames,) by which ``end`` is turned against ``start`` about the line between their heads, from rest."""
     rows = [rig.data.bones.find(name) for name in (start, end)]
     carried = [poses[:, row] @ np.linalg.inv(rest_of(rig, name)) for row, name in zip(rows, (start, end), strict=True)]
-    turns = rotation.from_matrices(np.linalg.inv(carried[0])[:, :3, :3] @ carried[1][:, :3, :3])
-    return np.angle(np.exp(2j * np.arctan2(turns[:, 1:] @ line_of(rig, start, end), turns[:, 0])))
+    rotations = rotation.from_matrices(np.linalg.inv(carried[0])[:, :3, :3] @ carried[1][:, :3, :3])
+    return np.angle(np.exp(2j * np.arctan2(rotations[:, 1:] @ line_of(rig, start, end), rotations[:, 0])))
 
 
 def line_of(rig, start, end):
@@ -67,9 +67,9 @@ def expected(rig, before, after, name, share):
     carried = after[:, above] @ np.linalg.inv(before[:, above]) @ before[:, row]
     axis = carried[:, :3, :3] @ np.linalg.inv(rest_of(rig, name))[:3, :3] @ line_of(rig, start, end)
     half = share * change[:, None] / 2
-    turn = rotation.matrices(np.concatenate([np.cos(half), np.sin(half) * axis], axis=1))
+    quaternion = rotation.matrices(np.concatenate([np.cos(half), np.sin(half) * axis], axis=1))
     result = carried.copy()
-    result[:, :3, :3] = turn @ carried[:, :3, :3]
+    result[:, :3, :3] = quaternion @ carried[:, :3, :3]
     return result
 
 

@@ -20,11 +20,11 @@ HULL, PUFF = SAMPLES / "descent3" / "SampleHull.ogf", SAMPLES / "descent3" / "Sa
 def imported(path):
     before = set(bpy.data.images)
     assert bpy.ops.import_scene.descent3_ogf(filepath=str(path)) == {"FINISHED"}
-    return [one for one in bpy.data.images if one not in before]
+    return [picture for picture in bpy.data.images if picture not in before]
 
 
-def export(path, shown, **options):
-    assert bpy.ops.export_scene.descent3_ogf(filepath=str(path), image=shown.name, **options) == {"FINISHED"}
+def export(path, obj, **options):
+    assert bpy.ops.export_scene.descent3_ogf(filepath=str(path), image=obj.name, **options) == {"FINISHED"}
     return path.read_bytes()
 
 
@@ -38,12 +38,12 @@ def read(data, name):
     return ogf_image.read(data, name, Report())
 
 
-def paint(shown, across, up, colour):
-    width, height = shown.size
+def paint(actual, across, up, colour):
+    width, height = actual.size
     values = np.empty(4 * width * height, np.float32)
-    shown.pixels.foreach_get(values)
+    actual.pixels.foreach_get(values)
     values.reshape(height, width, 4)[up, across] = np.array(colour) / 255
-    shown.pixels.foreach_set(values)
+    actual.pixels.foreach_set(values)
 
 
 def test_unpainted_textures_leave_byte_for_byte(tmp_path):
@@ -59,14 +59,14 @@ def test_a_painted_pixel_changes_itself(tmp_path):
     path = tmp_path / "wall.ogf"
     data = image(122, 4, 2, runs((4, 0x801F), (0, 0x8000), (3, 0xFC00)))
     path.write_bytes(data)
-    (shown,) = imported(path)
-    paint(shown, 1, 1, (0, 255, 0, 255))  # of the upper row
-    after = export(path, shown, backup=True)
+    (actual,) = imported(path)
+    paint(actual, 1, 1, (0, 255, 0, 255))  # of the upper row
+    after = export(path, actual, backup=True)
     assert after == data[: -len(runs((1, 1), (1, 1), (1, 1)))] + runs((0, 0x801F), (0, 0x83E0), (2, 0x801F)) + runs(
         (0, 0x8000), (3, 0xFC00)
     )
     assert path.with_name("wall.ogf.bak").read_bytes() == data
-    assert export(path, shown) == after
+    assert export(path, actual) == after
 
 
 def test_a_frame_of_an_animation_is_written_into_it(tmp_path):
@@ -76,8 +76,8 @@ def test_a_frame_of_an_animation_is_written_into_it(tmp_path):
     colour = (255, 255, 255, 255) if material.gather_pixels(frames[1])[0, 0, 0] < 128 else (0, 0, 0, 255)
     paint(frames[1], 0, frames[1].size[1] - 1, colour)
     before, after = read(PUFF.read_bytes(), "a.oaf"), read(export(path, frames[1]), "a.oaf")
-    first = [ogf_image.write(ogf_image.OgfImage([one])) for one in before.frames]
-    second = [ogf_image.write(ogf_image.OgfImage([one])) for one in after.frames]
+    first = [ogf_image.write(ogf_image.OgfImage([frame])) for frame in before.frames]
+    second = [ogf_image.write(ogf_image.OgfImage([frame])) for frame in after.frames]
     assert [a == b for a, b in zip(first, second, strict=True)] == [number != 1 for number in range(len(first))]
     assert ogf_image.decode(after)[1][0, 0].tolist()[:3] == list(colour[:3])
     # As a texture of its own it is that frame alone.
@@ -113,10 +113,10 @@ def test_a_frame_that_replaces_an_edited_one_of_another_file_is_a_change(tmp_pat
 
 
 def test_a_new_image_becomes_a_texture(tmp_path):
-    shown = bpy.data.images.new("hull plate", 32, 16, alpha=True)
-    shown.pixels.foreach_set(np.tile(np.array((1.0, 0.0, 0.0, 1.0), np.float32), 32 * 16))
-    made = read(export(tmp_path / "plate.ogf", shown), "plate.ogf")
-    (frame,) = made.frames
+    picture = bpy.data.images.new("hull plate", 32, 16, alpha=True)
+    picture.pixels.foreach_set(np.tile(np.array((1.0, 0.0, 0.0, 1.0), np.float32), 32 * 16))
+    document = read(export(tmp_path / "plate.ogf", picture), "plate.ogf")
+    (frame,) = document.frames
     assert (frame.label, frame.width, frame.height, len(frame.levels)) == ("plate.ogf", 32, 16, 5)
     assert [len(level) for level in frame.levels] == [3, 1, 1, 1, 1]  # 512 pixels: 250, 250, 12
     assert struct.unpack("<BH", frame.levels[4].tobytes()) == (2, 0xFC00)
@@ -131,26 +131,28 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path):
     assert "sides of a texture" in refused(filepath=str(tmp_path / "a.ogf"), image="wide")
     bpy.data.images.new("small", 4, 4)
     assert "imported from one" in refused(filepath=str(tmp_path / "a.oaf"), image="small")
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["weapon.ogf"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["weapon.ogf"]
 
 
 def test_losses_are_reported(tmp_path):
     path = tmp_path / "wall.ogf"
     path.write_bytes(image(122, 2, 2, runs((4, 0x801F))))
-    (shown,) = imported(path)
-    paint(shown, 0, 0, (13, 200, 0, 100))
+    (actual,) = imported(path)
+    paint(actual, 0, 0, (13, 200, 0, 100))
     report = Report()
-    textures.plan_texture(shown, str(path), report)
-    said = "; ".join(report.lines())
-    assert "alpha is only 0 or 255" in said
-    assert "colors are approximated (5 bits)" in said
+    textures.plan_texture(actual, str(path), report)
+    message = "; ".join(report.lines())
+    assert "alpha is only 0 or 255" in message
+    assert "colors are approximated (5 bits)" in message
 
 
 def test_textures_with_the_same_pixels_are_images_of_their_own(tmp_path):
     for name in ("a.ogf", "b.ogf"):
         (tmp_path / name).write_bytes(image(122, 2, 2, runs((4, 0x801F))))
     (first,), (second,) = imported(tmp_path / "a.ogf"), imported(tmp_path / "b.ogf")
-    assert [one[textures.SOURCE] for one in (first, second)] == [str(tmp_path / name) for name in ("a.ogf", "b.ogf")]
+    assert [entry[textures.SOURCE] for entry in (first, second)] == [
+        str(tmp_path / name) for name in ("a.ogf", "b.ogf")
+    ]
     assert imported(tmp_path / "a.ogf") == imported(tmp_path / "b.ogf") == []
     # A painted image is no longer the texture: importing that again brings the file's pixels.
     paint(first, 0, 0, (255, 0, 0, 255))

@@ -26,8 +26,8 @@ SLOT = np.dtype([("word", "<u8"), ("density", "<u2", 4)])
 
 def imported(path, **options):
     report = Report()
-    made = level_geometry.import_file(bpy.context, path, LevelImportOptions(**options), report)
-    return made.holder, report
+    created = level_geometry.import_file(bpy.context, path, LevelImportOptions(**options), report)
+    return created.holder, report
 
 
 def planned(ground, **options):
@@ -52,17 +52,17 @@ def slots_of(data):
     raise AssertionError("no slots")
 
 
-def face_values(shown, name, width=1):
-    stored = shown.data.attributes[name]
+def face_values(obj, name, width=1):
+    stored = obj.data.attributes[name]
     assert stored.domain == "FACE"
     whole = stored.data_type == "INT"
-    values = np.empty(len(shown.data.polygons) * width, np.int32 if whole else np.float32)
+    values = np.empty(len(obj.data.polygons) * width, np.int32 if whole else np.float32)
     stored.data.foreach_get("value" if width == 1 else "color", values)
     return values if width == 1 else values.reshape(-1, width)
 
 
-def set_face(shown, name, face, value):
-    stored = shown.data.attributes[name].data[face]
+def set_face(obj, name, face, value):
+    stored = obj.data.attributes[name].data[face]
     setattr(stored, "color" if hasattr(stored, "color") else "value", value)
 
 
@@ -76,7 +76,7 @@ def selected(ground, *faces):
 
 
 @pytest.mark.parametrize("path", ALL)
-def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, tmp_path):
+def test_what_is_not_edited_leaves_byte_for_byte_through_a_saved_scene(path, tmp_path):
     ground, _ = imported(path)
     before = snapshot()
     plan, _ = planned(ground)
@@ -132,11 +132,11 @@ def test_the_ground_shows_what_the_bytes_say(path):
     np.testing.assert_allclose(corners[..., 2], np.repeat(lowest[:, None], 4, 1), atol=1e-4)
     tall = (rows["word"] >> np.uint64(12) & np.uint64(0xFF)) * 0.1
     np.testing.assert_allclose(face_values(ground, "height"), tall, atol=1e-5)
-    for place in range(4):
-        number = (rows["word"] >> np.uint64(20 + 6 * place) & np.uint64(63)).astype(int)
-        np.testing.assert_array_equal(face_values(ground, f"model_{place}"), np.where(number == 63, -1, number))
-        nibbles = np.stack([rows["density"][:, place] >> shift & 15 for shift in (0, 4, 8, 12)], axis=1)
-        np.testing.assert_allclose(face_values(ground, f"density_{place}", 4), nibbles / 15, atol=1e-6)
+    for index in range(4):
+        number = (rows["word"] >> np.uint64(20 + 6 * index) & np.uint64(63)).astype(int)
+        np.testing.assert_array_equal(face_values(ground, f"model_{index}"), np.where(number == 63, -1, number))
+        nibbles = np.stack([rows["density"][:, index] >> shift & 15 for shift in (0, 4, 8, 12)], axis=1)
+        np.testing.assert_allclose(face_values(ground, f"density_{index}", 4), nibbles / 15, atol=1e-6)
     for name, shift in (("sun", 44), ("sky", 48)):
         np.testing.assert_allclose(
             face_values(ground, name), (rows["word"] >> np.uint64(shift) & np.uint64(15)) / 15, atol=1e-6
@@ -149,7 +149,7 @@ def test_models_are_objects_of_a_collection_in_a_row(tmp_path):
     data = chunk(1, model) + chunk(2, SLOTS) + chunk(0, words(3, 2) + struct.pack("<4i", -1, 2, 2, 1))
     ground, _ = imported(written(tmp_path, data))
     models = ground.motionbridge_level.models
-    assert [shown.name for shown in models_of(ground)] == ["detail_00", "detail_01"]
+    assert [obj.name for obj in models_of(ground)] == ["detail_00", "detail_01"]
     assert models in list(bpy.context.scene.collection.children)
     first, second = models_of(ground)
     assert second.location.x >= first.location.x + 1
@@ -157,20 +157,20 @@ def test_models_are_objects_of_a_collection_in_a_row(tmp_path):
     assert planned(ground)[0].data == data
 
 
-def test_models_in_a_row_do_not_reach_into_each_other():
+def test_models_in_a_row_do_not_overlap():
     models = []
     for low, high in ((-3, 5), (-4, 2), (-0.1, 0.1), (0, 0.1)):
         data = bpy.data.meshes.new("model")
         data.from_pydata([(low, 0, 0), (high, 0.5, 0), (high, 0.5, 1)], [], [(0, 1, 2)])
         models.append(bpy.data.objects.new("model", data))
     level_details.lay_out_models(models, (7, 8, 9))
-    np.testing.assert_allclose([one.location.x for one in models], [7, 16.5, 19.5, 20.6], atol=1e-5)
-    assert {tuple(one.location.yz) for one in models} == {(8, 9)}
+    np.testing.assert_allclose([model.location.x for model in models], [7, 16.5, 19.5, 20.6], atol=1e-5)
+    assert {tuple(model.location.yz) for model in models} == {(8, 9)}
 
 
 def test_the_ground_is_coloured_by_the_densest_model(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
-    names = [made.name for made in ground.data.materials]
+    names = [material.name for material in ground.data.materials]
     index = [face.material_index for face in ground.data.polygons]
     # Of 5, none, 0 and 62 the third is all 15.
     assert [names[number] for number in index] == ["detail model 00", "nothing grows"]
@@ -187,7 +187,7 @@ def test_one_edited_slot_changes_its_bytes_alone(path):
     set_face(ground, "model_0", face, int(number))
     data, old = planned(ground)[0].data, path.read_bytes()
     assert len(data) == len(old)
-    changed = [place for place in range(len(old)) if data[place] != old[place]]
+    changed = [index for index in range(len(old)) if data[index] != old[index]]
     assert changed
     assert max(changed) - min(changed) < 2  # a number of six bits lies in two bytes at most
     version = details.read(old, "", Report()).header.version
@@ -205,7 +205,7 @@ def test_a_face_that_is_moved_up_raises_its_slot_alone(tmp_path):
     assert plan.sentence() == "1 height of the ground changed"
 
 
-def test_a_tilted_square_is_said_to_have_the_height_of_its_lowest_corner(tmp_path):
+def test_a_tilted_square_is_reported_to_have_the_height_of_its_lowest_corner(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     ground.data.vertices[0].co.z += 1
     plan, report = planned(ground)
@@ -213,7 +213,7 @@ def test_a_tilted_square_is_said_to_have_the_height_of_its_lowest_corner(tmp_pat
     assert "1 slot is tilted, and has the height of its lowest corner" in report.warnings
 
 
-def test_moving_the_object_up_raises_everything_and_moving_it_aside_is_said(tmp_path):
+def test_moving_the_object_up_raises_everything_and_moving_it_aside_is_reported(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     ground.location.z = 0.2
     assert planned(ground)[0].sentence() == "2 heights of the ground changed"
@@ -245,7 +245,7 @@ def test_a_model_that_is_taken_from_a_slot_takes_its_densities(tmp_path):
     assert rows["density"][0].tolist() == [0, 0, 0xFFFF, 0x000F]
 
 
-def test_deleted_faces_are_empty_slots_and_said(tmp_path):
+def test_deleted_faces_are_empty_slots_and_reported(tmp_path):
     import bmesh
 
     ground, _ = imported(written(tmp_path, SMALL))
@@ -271,8 +271,8 @@ def test_two_faces_in_one_slot_are_refused_and_found(tmp_path):
         ground.data.vertices[vertex].co.x -= 2
     with pytest.raises(WriteError, match="in the slot of another face"):
         planned(ground)
-    found = level_geometry.find_problems(bpy.context, ground, Report())
-    assert [one.faces.tolist() for one in found if one.problem.fatal] == [[0, 1]]
+    problems = level_geometry.find_problems(bpy.context, ground, Report())
+    assert [entry.faces.tolist() for entry in problems if entry.problem.fatal] == [[0, 1]]
 
 
 def test_numbers_the_file_cannot_hold_are_refused_and_found(tmp_path):
@@ -280,8 +280,8 @@ def test_numbers_the_file_cannot_hold_are_refused_and_found(tmp_path):
     set_face(ground, "model_3", 1, 63)
     with pytest.raises(WriteError, match="has a model_3 the file cannot store"):
         planned(ground)
-    found = level_geometry.find_problems(bpy.context, ground, Report())
-    assert [one.faces.tolist() for one in found if one.problem.fatal] == [[1]]
+    problems = level_geometry.find_problems(bpy.context, ground, Report())
+    assert [entry.faces.tolist() for entry in problems if entry.problem.fatal] == [[1]]
 
 
 # Models --------------------------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ def models_in(data):
     return [dm.write(document.models[number]) for number in sorted(document.models)]
 
 
-def test_modifiers_of_models_are_applied_when_asked_and_said_when_not(tmp_path):
+def test_modifiers_of_models_are_applied_when_asked_and_reported_when_not(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     model = level_details.models_of(ground)[0]
     model.modifiers.new("more", "ARRAY")
@@ -320,19 +320,19 @@ def test_an_edited_model_changes_alone(path):
 
 
 @pytest.mark.parametrize("path", BIG)
-def test_a_removed_model_closes_the_gap_and_its_places_are_empty(path):
+def test_a_removed_model_closes_the_gap_and_its_slots_are_empty(path):
     ground, _ = imported(path)
-    before = np.stack([face_values(ground, f"model_{place}") for place in range(4)], axis=1)
-    places = level_details.remove_model(ground, models_of(ground)[5])
-    assert places == (before == 5).sum() > 0
+    before = np.stack([face_values(ground, f"model_{position}") for position in range(4)], axis=1)
+    positions = level_details.remove_model(ground, models_of(ground)[5])
+    assert positions == (before == 5).sum() > 0
     plan, _ = planned(ground)
     old = models_in(path.read_bytes())
     assert models_in(plan.data) == old[:5] + old[6:]
     _, rows = slots_of(plan.data)
-    for place in range(4):
-        number = (rows["word"] >> np.uint64(20 + 6 * place) & np.uint64(63)).astype(int)
-        expected = before[:, place] - (before[:, place] > 5)
-        expected[(before[:, place] == 5) | (before[:, place] < 0)] = 63
+    for index in range(4):
+        number = (rows["word"] >> np.uint64(20 + 6 * index) & np.uint64(63)).astype(int)
+        expected = before[:, index] - (before[:, index] > 5)
+        expected[(before[:, index] == 5) | (before[:, index] < 0)] = 63
         np.testing.assert_array_equal(number, expected)
 
 
@@ -342,18 +342,20 @@ def test_a_model_that_is_just_deleted_leaves_slots_that_are_refused_and_found(pa
     bpy.data.objects.remove(models_of(ground)[5])
     with pytest.raises(WriteError, match=r"that is missing \(5\)"):
         planned(ground)
-    found = [one for one in level_geometry.find_problems(bpy.context, ground, Report()) if one.problem.fatal]
-    places = np.unique(np.concatenate([one.faces for one in found]))
-    numbers = np.stack([face_values(ground, f"model_{place}") for place in range(4)], axis=1)
-    np.testing.assert_array_equal(places, np.flatnonzero((numbers == 5).any(axis=1)))
+    problems = [
+        problem for problem in level_geometry.find_problems(bpy.context, ground, Report()) if problem.problem.fatal
+    ]
+    indices = np.unique(np.concatenate([entry.faces for entry in problems]))
+    numbers = np.stack([face_values(ground, f"model_{index}") for index in range(4)], axis=1)
+    np.testing.assert_array_equal(indices, np.flatnonzero((numbers == 5).any(axis=1)))
 
 
 def tuft(name="tuft"):
     data = bpy.data.meshes.new(name)
     data.from_pydata([(0, 0, 0), (0.5, 0, 0), (0, 0, 1)], [], [(0, 1, 2)])
-    shown = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(shown)
-    return shown
+    obj = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
 
 
 def test_added_copied_and_replaced_models(tmp_path):
@@ -393,7 +395,7 @@ def test_gaps_between_the_numbers_of_models_stay(tmp_path):
     header = HEADER.replace(words(3, 1), words(3, 2))
     data = chunk(1, chunk(0, GRASS), chunk(5, GRASS)) + chunk(2, SLOTS) + chunk(0, header)
     ground, _ = imported(written(tmp_path, data))
-    assert [one.motionbridge_level.number for one in models_of(ground)] == [0, 5]
+    assert [entry.motionbridge_level.number for entry in models_of(ground)] == [0, 5]
     assert planned(ground)[0].data == data
 
 
@@ -430,7 +432,7 @@ def test_a_grid_drawn_from_nothing_becomes_a_file():
     assert len(document.models) == 1
 
 
-def test_a_whole_file_can_be_written_anew(tmp_path):
+def test_a_whole_file_can_be_written_again(tmp_path):
     """The imported models and slots alone make the same file, where it had nothing else."""
     ground, _ = imported(written(tmp_path, SMALL))
     assert planned(ground, anew=True)[0].data == SMALL
@@ -438,15 +440,15 @@ def test_a_whole_file_can_be_written_anew(tmp_path):
 
 def test_a_ground_without_faces_and_one_that_is_too_wide_are_refused():
     data = bpy.data.meshes.new("none")
-    shown = bpy.data.objects.new("none", data)
-    bpy.context.scene.collection.objects.link(shown)
-    shown.motionbridge_level.kind = "DETAILS"
+    obj = bpy.data.objects.new("none", data)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.motionbridge_level.kind = "DETAILS"
     with pytest.raises(WriteError, match="has no faces"):
-        planned(shown)
+        planned(obj)
     far = [(x + side, y + side, 0) for side in (0, 1e6) for x, y in ((0, 0), (2, 0), (2, 2e6), (0, 2))]
     data.from_pydata(far, [], [(0, 1, 2, 3), (4, 5, 6, 7)])
     with pytest.raises(WriteError, match="spread over"):
-        planned(shown)
+        planned(obj)
 
 
 # Plants --------------------------------------------------------------------------------------------------------------
@@ -454,7 +456,11 @@ def test_a_ground_without_faces_and_one_that_is_too_wide_are_refused():
 
 def instances():
     graph = bpy.context.evaluated_depsgraph_get()
-    return [(one.matrix_world.copy(), one.object.name) for one in graph.object_instances if one.is_instance]
+    return [
+        (object_instance.matrix_world.copy(), object_instance.object.name)
+        for object_instance in graph.object_instances
+        if object_instance.is_instance
+    ]
 
 
 def test_a_model_of_a_huge_number_takes_no_memory_for_it(tmp_path):
@@ -477,13 +483,13 @@ def test_plants_stand_on_their_slots_and_go_without_a_trace(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     before = snapshot()
     assert bpy.ops.motionbridge.details_scatter(selected=False) == {"FINISHED"}
-    found = instances()
-    assert len(found) == 16  # the third model is everywhere, the raster has 4 x 4 places; 5 and 62 are not there
-    places = np.array([matrix.translation for matrix, _ in found])
-    assert places[:, :2].min() >= -4
-    assert ((places[:, 0] > 2) & (places[:, 0] < 4) & (places[:, 1] > -4) & (places[:, 1] < -2)).all()
-    np.testing.assert_allclose(places[:, 2], 0.2, atol=1e-5)
-    sizes = np.array([matrix.to_scale() for matrix, _ in found])
+    result = instances()
+    assert len(result) == 16  # the third model is everywhere, the raster has 4 x 4 places; 5 and 62 are not there
+    positions = np.array([matrix.translation for matrix, _ in result])
+    assert positions[:, :2].min() >= -4
+    assert ((positions[:, 0] > 2) & (positions[:, 0] < 4) & (positions[:, 1] > -4) & (positions[:, 1] < -2)).all()
+    np.testing.assert_allclose(positions[:, 2], 0.2, atol=1e-5)
+    sizes = np.array([matrix.to_scale() for matrix, _ in result])
     properties = models_of(ground)[0].motionbridge_level
     assert (sizes >= properties.min_scale - 1e-5).all()
     assert (sizes <= properties.max_scale + 1e-5).all()
@@ -507,7 +513,7 @@ def test_refused_plants_leave_nothing_behind_and_the_old_ones_as_they_were(tmp_p
             bpy.ops.motionbridge.details_scatter(selected=False)
         assert differences(empty, snapshot()) == []
     assert bpy.ops.motionbridge.details_scatter(selected=False) == {"FINISHED"}
-    shown = ground.motionbridge_level.scattered.name
+    actual = ground.motionbridge_level.scattered.name
     before = snapshot()
     with monkeypatch.context() as patch:
         patch.setattr("addon.blender.compat.set_group_input", refuse)
@@ -515,7 +521,7 @@ def test_refused_plants_leave_nothing_behind_and_the_old_ones_as_they_were(tmp_p
             bpy.ops.motionbridge.details_scatter(selected=False)
     assert differences(before, snapshot()) == []
     assert bpy.ops.motionbridge.details_scatter(selected=False) == {"FINISHED"}
-    assert ground.motionbridge_level.scattered.name == shown
+    assert ground.motionbridge_level.scattered.name == actual
 
 
 def test_plants_are_set_down_on_collision_within_the_slot(tmp_path):
@@ -534,7 +540,7 @@ def test_plants_are_set_down_on_collision_within_the_slot(tmp_path):
 
 
 @pytest.mark.parametrize("path", BIG)
-def test_of_too_many_plants_some_are_shown_and_it_is_said(path):
+def test_of_too_many_plants_some_are_shown_and_it_is_reported(path):
     imported(path)
     assert bpy.ops.motionbridge.details_scatter(selected=False, most=1000) == {"FINISHED"}
     assert "only 1000 of" in bpy.context.window_manager.motionbridge_report
@@ -575,13 +581,13 @@ def test_broken_files_are_refused_before_anything_is_made(data, message, tmp_pat
 
 
 @pytest.mark.parametrize("size", [(2**32 - 1, 0), (0, 0)])
-def test_a_grid_without_slots_opens_and_leaves_as_it_came(size, tmp_path):
+def test_a_grid_without_slots_opens_and_is_written_unchanged(size, tmp_path):
     data = chunk(0, words(3, 0, 0, 0, *size)) + chunk(2)
     ground, _ = imported(written(tmp_path, data))
     assert planned(ground)[0].data == data
 
 
-def test_offsets_of_two_billion_and_numbers_that_are_none_leave_as_they_came(tmp_path):
+def test_offsets_of_two_billion_and_numbers_that_are_not_one_are_written_unchanged(tmp_path):
     far = SMALL.replace(struct.pack("<2i", -1, 2), struct.pack("<2i", -(2**31), 2**31 - 1))
     broken = OLD.replace(struct.pack("<f", 1.0), struct.pack("<f", np.nan))
     for number, data in enumerate((far, broken)):
@@ -589,12 +595,12 @@ def test_offsets_of_two_billion_and_numbers_that_are_none_leave_as_they_came(tmp
         assert planned(ground)[0].data == data
 
 
-def test_missing_models_are_said_and_the_file_still_leaves(tmp_path):
+def test_missing_models_are_reported_and_the_file_still_leaves(tmp_path):
     ground, report = imported(written(tmp_path, SMALL))
     assert any("models that are not in the file: 5, 62" in line for line in report.warnings)
-    found = level_geometry.find_problems(bpy.context, ground, Report())
-    assert [one.faces.tolist() for one in found] == [[0], [0]]
-    assert not any(one.problem.fatal for one in found)
+    problems = level_geometry.find_problems(bpy.context, ground, Report())
+    assert [entry.faces.tolist() for entry in problems] == [[0], [0]]
+    assert not any(entry.problem.fatal for entry in problems)
 
 
 @pytest.mark.parametrize("path", corpus_files("details/l08_yantar.details"))
@@ -603,9 +609,9 @@ def test_slots_without_ground_are_hidden_and_kept(path):
     heights = np.empty(3 * len(ground.data.vertices), np.float32)
     ground.data.vertices.foreach_get("co", heights)
     assert heights[2::3].min() == -200
-    shown = ground.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    actual = ground.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     assert len(ground.data.polygons) == 81510
-    assert len(shown.polygons) == 81510 - 531, "of 651 at -200 m, which also have models in the file"
+    assert len(actual.polygons) == 81510 - 531, "of 651 at -200 m, which also have models in the file"
     plan, report = planned(ground)
     assert plan.data == path.read_bytes()
     assert not any("modifier" in line for line in report.lines())

@@ -112,12 +112,12 @@ class Person:
             self.drawn.choice(curves).modifiers.new(self.drawn.choice(["CYCLES", "NOISE"]))
 
     def to_constrain_a_bone(self) -> None:
-        one, other = (self.drawn.choice(list(self.rig.pose.bones)) for _ in range(2))
+        first, other = (self.drawn.choice(list(self.rig.pose.bones)) for _ in range(2))
         others = any(bone.constraints.get("mine") for bone in self.rig.pose.bones)  # two may depend on each other
-        if one == other or one in other.parent_recursive or others:
+        if first == other or first in other.parent_recursive or others:
             return
-        made = one.constraints.new("COPY_ROTATION")
-        made.name, made.target, made.subtarget = "mine", self.rig, other.name
+        constraint = first.constraints.new("COPY_ROTATION")
+        constraint.name, constraint.target, constraint.subtarget = "mine", self.rig, other.name
         self.was_constrained = True
 
     def to_free_a_bone(self) -> None:
@@ -179,7 +179,7 @@ def lengths_in(path) -> dict[str, int]:
 
 def poses_of(rig, lengths) -> dict[str, np.ndarray]:
     """By the name in the file: (frames, bones, 4, 4) what the list plays, bones in the game's order."""
-    found = {}
+    own_poses = {}
     bones = [bone.name for bone in sorted(rig.data.bones, key=lambda bone: bone.motionbridge_xray.index)]
     for row, action in enumerate(motions_of(rig)):
         rig.motionbridge_motion_row = row
@@ -189,8 +189,8 @@ def poses_of(rig, lengths) -> dict[str, np.ndarray]:
         for frame in action.frame_range[0] + np.arange(lengths[name]):
             bpy.context.scene.frame_set(int(frame // 1), subframe=float(frame % 1))
             poses.append([np.array(rig.pose.bones[bone].matrix) for bone in bones])
-        found[name] = np.array(poses)
-    return found
+        own_poses[name] = np.array(poses)
+    return own_poses
 
 
 @pytest.mark.parametrize("seed", sampled(range(60), 15))
@@ -206,12 +206,12 @@ def test_what_is_saved_is_what_is_shown(game, seed) -> None:  # noqa: F811
     now = bodies_in(path)
     changed = {name for name in now if name in before and now[name] != before[name]}
     assert changed <= person.touched, person.diary
-    shown = poses_of(person.rig, lengths_in(path))
-    assert list(shown) == list(now), person.diary
+    own_poses = poses_of(person.rig, lengths_in(path))
+    assert list(own_poses) == list(now), person.diary
     bpy.ops.wm.read_homefile(use_empty=True)
     for name, poses in poses_of(load(game), lengths_in(path)).items():
         if person.was_constrained and name != in_play:
             continue
-        metres, radians = off(shown[name], poses)
+        metres, radians = off(own_poses[name], poses)
         assert metres < METRES, (name, person.diary)
         assert radians < RADIANS, (name, person.diary)

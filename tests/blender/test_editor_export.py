@@ -35,7 +35,7 @@ from tests.formats.xray.object.small_object import BONE, mesh, small
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
-WHOLE = [found for found in corpus_files("object") if "bx_no_mesh" not in str(found.id)]
+WHOLE = [corpus_file for corpus_file in corpus_files("object") if "bx_no_mesh" not in str(corpus_file.id)]
 
 
 def imported(path, **options):
@@ -43,16 +43,16 @@ def imported(path, **options):
     return importing.import_editor_model(bpy.context, path, ModelImportOptions(**options), Report())
 
 
-def planned(found, report=None, **options):
+def planned(result, report=None, **options):
     report = Report() if report is None else report
     return editor_exporting.plan_export(
-        bpy.context, found.holder, "out.object", EditorModelExportOptions(**options), report
+        bpy.context, result.holder, "out.object", EditorModelExportOptions(**options), report
     )
 
 
-def exported(found, report=None):
+def exported(result, report=None):
     """The model that would be written, and what is said of it."""
-    plan = planned(found, report)
+    plan = planned(result, report)
     return editor_model.read(plan.data, "out.object", Report()).model, plan
 
 
@@ -64,9 +64,9 @@ def made(tmp_path, data):
 
 def changed_kinds(before, after):
     """The kinds of the mesh chunks whose bodies differ."""
-    first, second = ({type(one.value): one for one in held.sections} for held in (before, after))
+    first, second = ({type(section.value): section for section in held.sections} for held in (before, after))
     assert first.keys() == second.keys()
-    bodies = [{kind: _body(one.value) for kind, one in side.items()} for side in (first, second)]
+    bodies = [{kind: _body(entry.value) for kind, entry in side.items()} for side in (first, second)]
     return {kind for kind in first if bodies[0][kind] != bodies[1][kind]}
 
 
@@ -78,10 +78,10 @@ def _body(value):
 
 @pytest.mark.parametrize("path", WHOLE)
 def test_an_unedited_model_leaves_byte_for_byte(path):
-    found = imported(path)
+    model = imported(path)
     before = snapshot()
     report = Report()
-    plan = planned(found, report)
+    plan = planned(model, report)
     assert (plan.changes.lines, plan.changes.parts) == ([], [])
     assert plan.data == path.read_bytes()
     assert not report.warnings
@@ -94,9 +94,9 @@ def test_an_unedited_model_leaves_byte_for_byte(path):
 )
 def test_one_vertex_changes_its_mesh_alone(path):
     before = editor_model.read(path.read_bytes(), path.name, Report()).model
-    found = imported(path)
-    found.meshes[-1].data.vertices[2].co.x += 0.25
-    after, plan = exported(found)
+    model = imported(path)
+    model.meshes[-1].data.vertices[2].co.x += 0.25
+    after, plan = exported(model)
     assert [part.noun for part in plan.changes.parts] == ["mesh"]
     for old, new in zip(before.meshes[:-1], after.meshes[:-1], strict=True):
         assert changed_kinds(old, new) == set()
@@ -105,39 +105,39 @@ def test_one_vertex_changes_its_mesh_alone(path):
         (before.meshes[-1].first(Points).positions != after.meshes[-1].first(Points).positions).any(axis=1)
     )
     assert moved.tolist() == [2]
-    assert [one.chunk.id for one in before.sections] == [one.chunk.id for one in after.sections]
+    assert [section.chunk.id for section in before.sections] == [section.chunk.id for section in after.sections]
 
 
 def test_texture_coordinates_of_one_corner(samples):
-    found = imported(samples / "weapon.object")
+    model = imported(samples / "weapon.object")
     before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model
-    found.meshes[0].data.uv_layers[0].uv[4].vector = (0.125, 0.25)
-    after, plan = exported(found)
+    model.meshes[0].data.uv_layers[0].uv[4].vector = (0.125, 0.25)
+    after, plan = exported(model)
     assert plan.changes.parts[0].fields == ("1 texture coordinate",)
     assert changed_kinds(before.meshes[0], after.meshes[0]) <= {Faces, VertexMapRefs, VertexMaps}
     again = imported(made_file(plan))
-    shown = again.meshes[0].data.uv_layers[0].uv
-    assert tuple(shown[4].vector) == (0.125, 0.25)
+    own_mesh = again.meshes[0].data.uv_layers[0].uv
+    assert tuple(own_mesh[4].vector) == (0.125, 0.25)
     for number in (0, 3, 5, 20):
-        assert tuple(shown[number].vector) == tuple(found.meshes[0].data.uv_layers[0].uv[number].vector)
+        assert tuple(own_mesh[number].vector) == tuple(model.meshes[0].data.uv_layers[0].uv[number].vector)
 
 
-def test_another_picture_on_a_material_is_said_and_the_texture_stays(samples):
-    found = imported(samples / "weapon.object")
-    metal = found.meshes[0].data.materials[0]
-    shown = metal.node_tree.nodes.new("ShaderNodeTexImage")
-    shown.image = bpy.data.images.new("rust", 4, 4)
+def test_another_picture_on_a_material_is_reported_and_the_texture_stays(samples):
+    model = imported(samples / "weapon.object")
+    metal = model.meshes[0].data.materials[0]
+    node = metal.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = bpy.data.images.new("rust", 4, 4)
     report = Report()
-    plan = planned(found, report)
+    plan = planned(model, report)
     assert plan.data == (samples / "weapon.object").read_bytes()
-    (said,) = report.warnings
-    assert said == (
+    (message,) = report.warnings
+    assert message == (
         "the material shows 'rust', but its texture is samples\\metal; type the path of another texture in "
         "Properties > Material > X-Ray Material"
     )
     metal.motionbridge_material.texture = "samples\\rust"
     report = Report()
-    assert [part.fields for part in planned(found, report).changes.parts] == [("texture",)]
+    assert [part.fields for part in planned(model, report).changes.parts] == [("texture",)]
     assert not report.warnings
 
 
@@ -148,28 +148,28 @@ def made_file(plan):
 
 
 def test_weights_of_one_vertex(samples):
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0]
-    group = shown.vertex_groups[1]
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0]
+    group = own_mesh.vertex_groups[1]
     group.add([0], 0.5, "REPLACE")
-    shown.vertex_groups[0].add([0], 0.5, "REPLACE")
-    _, plan = exported(found)
+    own_mesh.vertex_groups[0].add([0], 0.5, "REPLACE")
+    _, plan = exported(model)
     assert plan.changes.parts[0].fields == ("1 vertex with other weights",)
     again = imported(made_file(plan)).meshes[0]
-    for number in range(len(shown.data.vertices)):
+    for number in range(len(own_mesh.data.vertices)):
         weights = [
-            sorted((side.vertex_groups[one.group].name, one.weight) for one in side.data.vertices[number].groups)
-            for side in (shown, again)
+            sorted((side.vertex_groups[group.group].name, group.weight) for group in side.data.vertices[number].groups)
+            for side in (own_mesh, again)
         ]
         assert weights[0] == weights[1]
     assert not list(problems(editor_model.read(plan.data, "a", Report())))
 
 
 def test_another_material_of_a_face(samples):
-    found = imported(samples / "weapon.object")
+    model = imported(samples / "weapon.object")
     before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model
-    found.meshes[0].data.polygons[0].material_index = 1
-    after, plan = exported(found)
+    model.meshes[0].data.polygons[0].material_index = 1
+    after, plan = exported(model)
     assert plan.changes.parts[0].fields == ("1 face with another surface",)
     assert changed_kinds(before.meshes[0], after.meshes[0]) == {SurfacesOfFaces}
     metal, sight = after.meshes[0].first(SurfacesOfFaces).surfaces
@@ -184,29 +184,29 @@ def sharpen(data, number, value):
 
 
 def test_a_sharp_edge_is_a_hard_edge_of_its_two_faces(samples):
-    found = imported(samples / "weapon.object")
+    model = imported(samples / "weapon.object")
     before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model.meshes[0]
     assert rule_of(before) is Rule.EDGES
-    data = found.meshes[0].data
-    number = next(one.index for one in data.edges if not one.use_edge_sharp)
+    data = model.meshes[0].data
+    number = next(edge.index for edge in data.edges if not edge.use_edge_sharp)
     sharpen(data, number, True)
-    after, plan = exported(found)
+    after, plan = exported(model)
     assert plan.changes.parts[0].fields == ("sharp edges",)
     assert changed_kinds(before, after.meshes[0]) == {Smoothing}
     differ = np.flatnonzero(before.first(Smoothing).groups != after.meshes[0].first(Smoothing).groups)
     assert len(differ) == 2
     assert rule_of(after.meshes[0]) is Rule.EDGES
     again = imported(made_file(plan)).meshes[0].data
-    assert [one.use_edge_sharp for one in again.edges] == [one.use_edge_sharp for one in data.edges]
+    assert [edge.use_edge_sharp for edge in again.edges] == [edge.use_edge_sharp for edge in data.edges]
 
 
 def test_groups_stay_groups(tmp_path):
     # Two triangles of one group: 20 is no edge bits.
-    found = imported(made(tmp_path, small((mesh(x1013=words(20, 20), x1014=None),))))
-    data = found.meshes[0].data
-    diagonal = next(one for one in data.edges if set(one.vertices) == {0, 2})
+    model = imported(made(tmp_path, small((mesh(x1013=words(20, 20), x1014=None),))))
+    data = model.meshes[0].data
+    diagonal = next(edge for edge in data.edges if set(edge.vertices) == {0, 2})
     diagonal.use_edge_sharp = True
-    after, _ = exported(found)
+    after, _ = exported(model)
     first, second = after.meshes[0].first(Smoothing).groups.tolist()
     assert first == 20
     assert (second not in (20, 0xFFFFFFFF) and second >= 16) or second == 0xFFFFFFFF
@@ -214,30 +214,30 @@ def test_groups_stay_groups(tmp_path):
 
 
 def test_stored_normals_follow_the_ones_shown(tmp_path):
-    found = imported(made(tmp_path, small()))
-    data = found.meshes[0].data
+    model = imported(made(tmp_path, small()))
+    data = model.meshes[0].data
     wanted = np.tile(np.array([0.0, 0.6, 0.8], np.float32), (len(data.loops), 1))
     if "custom_normal" in data.attributes:
         data.attributes["custom_normal"].data.foreach_set("vector", wanted.ravel())
     else:
         data.normals_split_custom_set(wanted.tolist())
-    after, plan = exported(found)
+    after, plan = exported(model)
     stored = after.meshes[0].first(Normals).normals
     np.testing.assert_allclose(stored.reshape(-1, 3), np.tile([0.0, 0.8, 0.6], (6, 1)), atol=2e-3)
     assert "normals" in plan.changes.parts[0].fields[0]
 
 
 def test_deleted_and_new_faces(samples):
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0]
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0]
     edited = bmesh.new()
-    edited.from_mesh(shown.data)
+    edited.from_mesh(own_mesh.data)
     edited.faces.ensure_lookup_table()
     bmesh.ops.delete(edited, geom=[edited.faces[0]], context="FACES_ONLY")
-    edited.to_mesh(shown.data)
+    edited.to_mesh(own_mesh.data)
     edited.free()
     report = Report()
-    after, plan = exported(found, report)
+    after, plan = exported(model, report)
     held = after.meshes[0]
     assert len(held.first(Faces).corners) == 47
     assert plan.changes.parts[0].fields == ("faces (48 -> 47)",)
@@ -245,33 +245,33 @@ def test_deleted_and_new_faces(samples):
     again = imported(made_file(plan)).meshes[0].data
     assert len(again.polygons) == 47
     np.testing.assert_allclose(
-        [tuple(one.co) for one in again.vertices], [tuple(one.co) for one in shown.data.vertices]
+        [tuple(vertex.co) for vertex in again.vertices], [tuple(vertex.co) for vertex in own_mesh.data.vertices]
     )
 
 
 def test_a_square_is_cut_into_triangles(samples):
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0]
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0]
     edited = bmesh.new()
-    edited.from_mesh(shown.data)
+    edited.from_mesh(own_mesh.data)
     bmesh.ops.join_triangles(edited, faces=edited.faces[:], angle_face_threshold=0.1, angle_shape_threshold=3.2)
-    edited.to_mesh(shown.data)
+    edited.to_mesh(own_mesh.data)
     edited.free()
-    assert len(shown.data.polygons) < 48
-    after, _ = exported(found)
+    assert len(own_mesh.data.polygons) < 48
+    after, _ = exported(model)
     assert len(after.meshes[0].first(Faces).corners) == 48
-    assert not list(problems(editor_model.read(planned(found).data, "a", Report())))
+    assert not list(problems(editor_model.read(planned(model).data, "a", Report())))
 
 
 def test_a_new_mesh_below_the_armature(samples):
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0].copy()
-    shown.data = shown.data.copy()
-    shown.name = "second"
-    shown.motionbridge_editor_mesh.is_part = False
-    bpy.context.scene.collection.objects.link(shown)
-    after, plan = exported(found)
-    assert [one.label for one in after.meshes] == ["weapon", "second"]
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0].copy()
+    own_mesh.data = own_mesh.data.copy()
+    own_mesh.name = "second"
+    own_mesh.motionbridge_editor_mesh.is_part = False
+    bpy.context.scene.collection.objects.link(own_mesh)
+    after, plan = exported(model)
+    assert [these_mesh.label for these_mesh in after.meshes] == ["weapon", "second"]
     assert after.meshes[1].first(MeshFlags).flags == 1
     np.testing.assert_array_equal(after.meshes[1].first(Points).positions, after.meshes[0].first(Points).positions)
     np.testing.assert_allclose(corner_normals(after.meshes[1]), corner_normals(after.meshes[0]), atol=1e-6)
@@ -281,22 +281,22 @@ def test_a_new_mesh_below_the_armature(samples):
 
 def two_meshes(tmp_path, samples, **options):
     """The sample's model with its mesh twice, the second one beside the first, imported from a file of its own."""
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0].copy()
-    shown.data = shown.data.copy()
-    shown.name, shown.location = "second", (3, 0, 0)
-    bpy.context.scene.collection.objects.link(shown)
-    path = made(tmp_path, planned(found).data)
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0].copy()
+    own_mesh.data = own_mesh.data.copy()
+    own_mesh.name, own_mesh.location = "second", (3, 0, 0)
+    bpy.context.scene.collection.objects.link(own_mesh)
+    path = made(tmp_path, planned(model).data)
     bpy.data.batch_remove([*bpy.data.objects, *bpy.data.materials])
     return imported(path, **options), path
 
 
 def test_a_deleted_mesh_leaves_the_file(tmp_path, samples):
-    found, path = two_meshes(tmp_path, samples)
+    model, path = two_meshes(tmp_path, samples)
     first, second = raw_object.model(path.read_bytes())[0]
-    bpy.data.objects.remove(found.meshes[0])
+    bpy.data.objects.remove(model.meshes[0])
     report = Report()
-    plan = planned(found, report)
+    plan = planned(model, report)
     ((only,), _, _) = raw_object.model(plan.data)
     assert [only.name, only.points.tolist(), only.faces] == [second.name, second.points.tolist(), second.faces]
     assert first.name != second.name
@@ -305,102 +305,102 @@ def test_a_deleted_mesh_leaves_the_file(tmp_path, samples):
 
 
 def test_meshes_that_are_joined_are_not_written_twice(tmp_path, samples):
-    found, path = two_meshes(tmp_path, samples)
-    before = sum(len(one.faces) for one in raw_object.model(path.read_bytes())[0])
-    with bpy.context.temp_override(active_object=found.meshes[1], selected_editable_objects=found.meshes):
+    model, path = two_meshes(tmp_path, samples)
+    before = sum(len(entry.faces) for entry in raw_object.model(path.read_bytes())[0])
+    with bpy.context.temp_override(active_object=model.meshes[1], selected_editable_objects=model.meshes):
         bpy.ops.object.join()
-    assert [len(one.faces) for one in raw_object.model(planned(found).data)[0]] == [before]
+    assert [len(entry.faces) for entry in raw_object.model(planned(model).data)[0]] == [before]
 
 
 @pytest.mark.parametrize("meshes", [False, True])
 def test_a_model_without_any_mesh_in_the_scene_keeps_those_of_its_file(tmp_path, samples, meshes):
-    found, path = two_meshes(tmp_path, samples, meshes=meshes)
-    bpy.data.batch_remove(found.meshes)
+    model, path = two_meshes(tmp_path, samples, meshes=meshes)
+    bpy.data.batch_remove(model.meshes)
     report = Report()
-    assert planned(found, report).data == path.read_bytes()
+    assert planned(model, report).data == path.read_bytes()
     assert [*report.warnings] == ["a mesh of the model is not in the scene; written as the file has it"]
 
 
 def volume(meshes):
     """What the faces enclose, six times: below 0 where they are inside out."""
-    corners = np.array([[corner[1] for corner in face] for one in meshes for face in one.faces])
+    corners = np.array([[corner[1] for corner in face] for own_mesh in meshes for face in own_mesh.faces])
     return float(np.linalg.det(corners).sum())
 
 
-def hard_places(one):
+def hard_places(entry):
     """Hard edges as the places of their ends."""
-    return {frozenset(tuple(one.points[end].tolist()) for end in edge) for edge in raw_object.hard_edges(one)}
+    return {frozenset(tuple(entry.points[end].tolist()) for end in edge) for edge in raw_object.hard_edges(entry)}
 
 
 def test_a_mirrored_object_keeps_its_outside_outside(samples):
     path = samples / "weapon.object"
-    found = imported(path)
+    model = imported(path)
     before, surfaces, bones = raw_object.model(path.read_bytes())
     assert volume(before) > 1e-6
     hard = {frozenset((0.0 - x, y, z) for x, y, z in edge) for edge in hard_places(before[0])}
-    found.meshes[0].scale.x = -1
+    model.meshes[0].scale.x = -1
     report = Report()
-    plan = planned(found, report)
+    plan = planned(model, report)
     after, _, _ = raw_object.model(plan.data)
     assert not report.warnings
     assert volume(after) == pytest.approx(volume(before), rel=1e-5)
-    for one in before:
-        one.faces = [
+    for entry in before:
+        entry.faces = [
             [(point, (0.0 - x, y, z), uv, weights) for point, (x, y, z), uv, weights in (face[0], face[2], face[1])]
-            for face in one.faces
+            for face in entry.faces
         ]
     assert raw_object.soup(after[0], surfaces, bones) == raw_object.soup(before[0], surfaces, bones)
     assert hard_places(after[0]) == hard
 
 
-def test_the_models_own_scale_is_said_to_be_left_out(samples):
-    found = imported(samples / "weapon.object")
-    found.holder.scale = (2, 2, 2)
+def test_the_models_own_scale_is_reported_to_be_left_out(samples):
+    model = imported(samples / "weapon.object")
+    model.holder.scale = (2, 2, 2)
     bpy.context.view_layer.update()
     report = Report()
-    assert planned(found, report).data == (samples / "weapon.object").read_bytes()
+    assert planned(model, report).data == (samples / "weapon.object").read_bytes()
     assert [*report.warnings] == [
         "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
     ]
 
 
 def test_what_is_parented_to_a_bone_is_written_at_rest_and_follows_it(samples):
-    found = imported(samples / "weapon.object")
-    bone = found.rig.data.bones[-1]
+    model = imported(samples / "weapon.object")
+    bone = model.rig.data.bones[-1]
     added = []
     for name in ("barrel", "sight"):
         bpy.ops.mesh.primitive_cube_add(size=0.1)
         bpy.context.object.name = name
-        bpy.context.object.data.materials.append(found.meshes[0].data.materials[0])
+        bpy.context.object.data.materials.append(model.meshes[0].data.materials[0])
         added.append(bpy.context.object)
-    added[0].parent, added[0].parent_type, added[0].parent_bone = found.rig, "BONE", bone.name
+    added[0].parent, added[0].parent_type, added[0].parent_bone = model.rig, "BONE", bone.name
     added[1].parent = added[0]
-    for one in added:
-        one.location, one.rotation_euler = (0.1, 0.2, 0.3), (0.4, 0.5, 0.6)
+    for entry in added:
+        entry.location, entry.rotation_euler = (0.1, 0.2, 0.3), (0.4, 0.5, 0.6)
     bpy.context.view_layer.update()
-    places = [np.array(found.rig.matrix_world.inverted() @ one.matrix_world) for one in added]
-    for posed in found.rig.pose.bones:
+    positions = [np.array(model.rig.matrix_world.inverted() @ own_entry.matrix_world) for own_entry in added]
+    for posed in model.rig.pose.bones:
         posed.rotation_mode, posed.rotation_euler, posed.location = "XYZ", (0.7, 0.2, 0.1), (1, 2, 3)
     bpy.context.view_layer.update()
     report = Report()
-    written = raw_object.model(planned(found, report).data)[0][-2:]
+    written = raw_object.model(planned(model, report).data)[0][-2:]
     assert not report.warnings
-    for one, place, mesh_of_file in zip(added, places, written, strict=True):
-        corners = np.array([tuple(vertex.co) for vertex in one.data.vertices])
-        expected = corners @ place[:3, :3].T + place[:3, 3]
+    for entry, position, mesh_of_file in zip(added, positions, written, strict=True):
+        corners = np.array([tuple(vertex.co) for vertex in entry.data.vertices])
+        expected = corners @ position[:3, :3].T + position[:3, 3]
         np.testing.assert_allclose(mesh_of_file.points, expected[:, [0, 2, 1]], atol=1e-5)
         weights = {tuple(corner[3].items()) for face in mesh_of_file.faces for corner in face}
         assert weights == {((bone.motionbridge_xray.game_name, 1.0),)}
-    found.rig.pose.bones[bone.name].scale = (0, 0, 0)
+    model.rig.pose.bones[bone.name].scale = (0, 0, 0)
     bpy.context.view_layer.update()
     with pytest.raises(WriteError, match=r"'barrel' is parented to the bone .*Show the armature in its rest position"):
-        planned(found)
-    found.rig.data.pose_position = "REST"
-    planned(found)
+        planned(model)
+    model.rig.data.pose_position = "REST"
+    planned(model)
 
 
 def test_a_new_material_gets_what_the_editor_asks_for(samples, tmp_path):
-    found = imported(samples / "weapon.object")
+    model = imported(samples / "weapon.object")
     used = bpy.data.materials.new("Wood")
     if used.node_tree is None:
         used.use_nodes = True
@@ -409,49 +409,49 @@ def test_a_new_material_gets_what_the_editor_asks_for(samples, tmp_path):
     picture.image.filepath = str(tmp_path / "textures" / "wpn" / "stock.dds")
     shader = next(node for node in used.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     used.node_tree.links.new(shader.inputs["Base Color"], picture.outputs["Color"])
-    found.meshes[0].data.materials[1] = used
-    plan = planned(found)
+    model.meshes[0].data.materials[1] = used
+    plan = planned(model)
     _, surfaces, _ = raw_object.model(plan.data)
     assert surfaces["wood"] == ("models\\model", "wpn\\stock", 0, ("default", "default"))
     assert not list(problems(editor_model.read(plan.data, "a", Report())))
 
 
 @pytest.mark.parametrize("edit", ["moved", "added", "other faces"])
-def test_places_that_are_no_numbers_are_refused(samples, edit):
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0]
+def test_positions_that_are_not_finite_are_refused(samples, edit):
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0]
     if edit == "added":
-        shown = shown.copy()
-        shown.data, shown.name = shown.data.copy(), "weapon"
-        bpy.context.scene.collection.objects.link(shown)
+        own_mesh = own_mesh.copy()
+        own_mesh.data, own_mesh.name = own_mesh.data.copy(), "weapon"
+        bpy.context.scene.collection.objects.link(own_mesh)
     if edit == "other faces":
         edited = bmesh.new()
-        edited.from_mesh(shown.data)
+        edited.from_mesh(own_mesh.data)
         edited.faces.ensure_lookup_table()
         bmesh.ops.delete(edited, geom=[edited.faces[0]], context="FACES_ONLY")
-        edited.to_mesh(shown.data)
+        edited.to_mesh(own_mesh.data)
         edited.free()
-    shown.data.vertices[3].co.x = float("nan")
+    own_mesh.data.vertices[3].co.x = float("nan")
     with pytest.raises(WriteError, match=r"a vertex of 'weapon.*' holds NaN or infinite values\. Correct or delete it"):
-        planned(found)
+        planned(model)
 
 
 def test_faces_without_material_are_of_no_surface(samples):
-    found = imported(samples / "weapon.object")
-    found.meshes[0].data.materials[1] = None
+    model = imported(samples / "weapon.object")
+    model.meshes[0].data.materials[1] = None
     report = Report()
-    planned(found, report)
-    count = sum(one.material_index == 1 for one in found.meshes[0].data.polygons)
+    planned(model, report)
+    count = sum(polygon.material_index == 1 for polygon in model.meshes[0].data.polygons)
     assert [*report.warnings] == [f"editors of the game: in mesh 'weapon': {count} faces have no surface"]
 
 
 def test_surfaces_of_materials(samples):
-    found = imported(samples / "weapon.object")
-    metal = found.meshes[0].data.materials[0]
+    model = imported(samples / "weapon.object")
+    metal = model.meshes[0].data.materials[0]
     metal.motionbridge_surface.game_material = "objects\\glass"
     metal.motionbridge_surface.two_sided = True
     metal.motionbridge_material.shader = "models\\window"
-    after, plan = exported(found)
+    after, plan = exported(model)
     surface = after.surfaces[0]
     assert (surface.material, surface.flags, surface.shader) == (b"objects\\glass", 1, b"models\\window")
     assert plan.changes.parts[0].fields == ("engine shader", "game material", "two-sided")
@@ -459,15 +459,15 @@ def test_surfaces_of_materials(samples):
 
 
 def test_texts_of_the_panel(samples):
-    found = imported(samples / "weapon.object")
-    properties = found.holder.motionbridge_editor_model
+    model = imported(samples / "weapon.object")
+    properties = model.holder.motionbridge_editor_model
     properties.shown_flags = {"DYNAMIC", "HIGH_QUALITY"}
     properties.user_data = "[other]\r\n"
     properties.lod = "lod\\weapon"
     properties.scale = 2.5
     properties.references[0].name = "actors\\weapon"
     properties.parts[0].name = "all"
-    after, plan = exported(found)
+    after, plan = exported(model)
     assert after.first(ObjectFlags).flags == DYNAMIC | 0x40
     assert after.first(ExportScale).scale == 2.5
     assert after.references == [b"actors\\weapon"]
@@ -477,36 +477,36 @@ def test_texts_of_the_panel(samples):
 
 
 def test_a_text_that_is_taken_out_again_is_empty_in_the_file(samples, tmp_path):
-    found = imported(samples / "weapon.object")
-    properties = found.holder.motionbridge_editor_model
+    model = imported(samples / "weapon.object")
+    properties = model.holder.motionbridge_editor_model
     properties.user_data, properties.lod = "[other]\r\n", "lod\\weapon"
     target = tmp_path / "with_texts.object"
-    target.write_bytes(exported(found)[1].data)
-    found = imported(target)
-    properties = found.holder.motionbridge_editor_model
+    target.write_bytes(exported(model)[1].data)
+    model = imported(target)
+    properties = model.holder.motionbridge_editor_model
     assert (properties.user_data, properties.lod) == ("[other]\r\n", "lod\\weapon")
     properties.user_data = properties.lod = ""
-    after, plan = exported(found)
+    after, plan = exported(model)
     assert plan.changes.lines == ["user data", "LOD"]
     assert (after.first(UserData).text, after.first(LodName).name) == (b"", b"")
 
 
 def test_bones_at_rest_and_their_shapes(samples):
-    found = imported(samples / "weapon.object")
-    bones = found.rig.data.bones
+    model = imported(samples / "weapon.object")
+    bones = model.rig.data.bones
     bones[1].motionbridge_xray.mass = 3.5
-    bpy.context.view_layer.objects.active = found.rig
+    bpy.context.view_layer.objects.active = model.rig
     bpy.ops.object.mode_set(mode="EDIT")
-    bone = found.rig.data.edit_bones[-1]
+    bone = model.rig.data.edit_bones[-1]
     bone.head.z += 0.1
     bone.tail.z += 0.1
     name = bone.name
     bpy.ops.object.mode_set(mode="OBJECT")
     before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model
-    after, plan = exported(found)
+    after, plan = exported(model)
     assert {part.name for part in plan.changes.parts} == {bones[1].motionbridge_xray.game_name, name}
     assert after.bones[1].first(bone_files.Mass).mass == 3.5
-    old, new = (one.bones[-1].first(bone_files.Placement).offset for one in (before, after))
+    old, new = (entry.bones[-1].first(bone_files.Placement).offset for entry in (before, after))
     assert np.abs(old - new).max() == pytest.approx(0.1, abs=1e-5)
     assert (
         after.bones[0].first(bone_files.Placement).offset.tolist()
@@ -515,15 +515,15 @@ def test_bones_at_rest_and_their_shapes(samples):
 
 
 def test_a_new_bone_is_in_the_editors_order(samples):
-    found = imported(samples / "weapon.object")
-    bpy.context.view_layer.objects.active = found.rig
+    model = imported(samples / "weapon.object")
+    bpy.context.view_layer.objects.active = model.rig
     bpy.ops.object.mode_set(mode="EDIT")
-    bones = found.rig.data.edit_bones
+    bones = model.rig.data.edit_bones
     root = next(bone for bone in bones if bone.parent is None)
     new = bones.new("aaa")
     new.head, new.tail, new.parent = (0, 0, 1), (0, 0.1, 1), root
     bpy.ops.object.mode_set(mode="OBJECT")
-    after, plan = exported(found)
+    after, plan = exported(model)
     assert [bone.name for bone in after.bones][1] == "aaa"
     assert after.bones[1].parent == after.bones[0].name
     assert after.bones[1].weight_map == "aaa"
@@ -532,18 +532,18 @@ def test_a_new_bone_is_in_the_editors_order(samples):
 
 
 def test_a_vertex_without_weights_is_reported_before_writing(samples):
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0]
-    for group in shown.vertex_groups:
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0]
+    for group in own_mesh.vertex_groups:
         group.remove([0])
     report = Report()
-    planned(found, report)
+    planned(model, report)
     assert any("no weights" in warning for warning in report.warnings)
 
 
 def test_bones_of_one_name_stay(tmp_path):
-    found = imported(made(tmp_path, small(x921=chunk(0, BONE) + chunk(1, BONE))))
-    plan = planned(found)
+    model = imported(made(tmp_path, small(x921=chunk(0, BONE) + chunk(1, BONE))))
+    plan = planned(model)
     assert plan.data == (tmp_path / "made.object").read_bytes()
 
 
@@ -555,38 +555,40 @@ def test_an_object_that_was_not_imported_is_refused():
 
 
 def shown_normals(data):
-    found = np.empty(3 * len(data.loops), np.float32)
-    data.corner_normals.foreach_get("vector", found)
-    return found.reshape(-1, 3)
+    result = np.empty(3 * len(data.loops), np.float32)
+    data.corner_normals.foreach_get("vector", result)
+    return result.reshape(-1, 3)
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_normals_of_the_editor_are_shown_after_an_edit(samples, turned):
-    found = imported(samples / "weapon.object")
-    shown = found.meshes[0]
-    before = shown_normals(shown.data)
-    sharp = [one.use_edge_sharp for one in shown.data.edges]
-    shown.data.vertices[2].co.x += 0.25
+    model = imported(samples / "weapon.object")
+    own_mesh = model.meshes[0]
+    before = shown_normals(own_mesh.data)
+    sharp = [edge.use_edge_sharp for edge in own_mesh.data.edges]
+    own_mesh.data.vertices[2].co.x += 0.25
     if turned:  # the mesh is moved and turned in the model
-        shown.rotation_euler.z = 0.7
-        shown.location.y = 2
+        own_mesh.rotation_euler.z = 0.7
+        own_mesh.location.y = 2
         bpy.context.view_layer.update()
-    assert editor_exporting.show_normals(bpy.context, found.holder, Report()) == 1
-    now = shown_normals(shown.data)
+    assert editor_exporting.show_normals(bpy.context, model.holder, Report()) == 1
+    now = shown_normals(own_mesh.data)
     assert np.abs(now - before).max() > 0.01
-    _, plan = exported(found)
+    _, plan = exported(model)
     (again,) = imported(made_file(plan)).meshes
-    wanted = shown_normals(again.data) @ np.array(shown.matrix_local)[:3, :3] if turned else shown_normals(again.data)
+    wanted = (
+        shown_normals(again.data) @ np.array(own_mesh.matrix_local)[:3, :3] if turned else shown_normals(again.data)
+    )
     np.testing.assert_allclose(now, wanted, atol=2e-3)  # 4.2 stores normals in 16 bits
-    assert [one.use_edge_sharp for one in again.data.edges] == sharp
+    assert [edge.use_edge_sharp for edge in again.data.edges] == sharp
     # Normals alone are no edit.
-    assert plan.changes.parts[0].fields == ((f"{len(shown.data.vertices)} vertices" if turned else "1 vertex"),)
+    assert plan.changes.parts[0].fields == ((f"{len(own_mesh.data.vertices)} vertices" if turned else "1 vertex"),)
 
 
 def test_normals_that_the_file_stores_are_left(tmp_path):
-    found = imported(made(tmp_path, small()))
+    model = imported(made(tmp_path, small()))
     report = Report()
-    assert editor_exporting.show_normals(bpy.context, found.holder, report) == 0
+    assert editor_exporting.show_normals(bpy.context, model.holder, report) == 0
     assert any("stores normals" in note for note in report.notes)
 
 
@@ -601,11 +603,11 @@ def test_motion_references_stay_in_the_chunk_that_editors_read(tmp_path, kinds):
     }
     given = {f"x{number:x}": body for number, body in (bodies[kind] for kind in kinds)}
     path = made(tmp_path, small(**{"x924": None, "x926": None} | given))
-    found = imported(path)
-    rows = found.holder.motionbridge_editor_model.references
+    model = imported(path)
+    rows = model.holder.motionbridge_editor_model.references
     assert [row.name for row in rows] == (["old", "older"] if kinds else [])
     rows.add().name = "new"
-    after, _ = exported(found)
+    after, _ = exported(model)
     before = editor_model.read(path.read_bytes(), "", Report()).model
     written = {kind: after.first(kind) for kind in (MotionReferences, MotionReferences2)}
     assert [kind for kind in written if written[kind] is not None and written[kind] != before.first(kind)] == [

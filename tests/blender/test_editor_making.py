@@ -20,10 +20,10 @@ from addon.games.xray.options import EditorModelExportOptions, ModelImportOption
 
 def cube(name="cube"):
     bpy.ops.mesh.primitive_cube_add(size=2)
-    shown = bpy.context.object
-    shown.name = name
-    shown.data.materials.append(bpy.data.materials.new("Wall"))
-    return shown
+    obj = bpy.context.object
+    obj.name = name
+    obj.data.materials.append(bpy.data.materials.new("Wall"))
+    return obj
 
 
 def made(holder, report=None, **options):
@@ -34,9 +34,9 @@ def made(holder, report=None, **options):
 
 
 def test_a_mesh_alone():
-    shown = cube()
+    actual = cube()
     report = Report()
-    plan, document = made(shown, report)
+    plan, document = made(actual, report)
     model = document.model
     assert plan.sentence() == "a new editor model"
     assert not list(problems(document))
@@ -56,13 +56,13 @@ def test_a_mesh_alone():
 
 @pytest.mark.parametrize(("sdk", "rule"), [(Sdk.SOC, Rule.GROUPS), (Sdk.COP, Rule.EDGES)])
 def test_flat_and_smooth_faces(sdk, rule):
-    shown = cube()
-    shown.data.shade_flat()
-    _, document = made(shown, sdk=sdk)
+    obj = cube()
+    obj.data.shade_flat()
+    _, document = made(obj, sdk=sdk)
     flat = corner_normals(document.model.meshes[0])
     assert np.abs(flat).max(axis=2) == pytest.approx(1, abs=1e-6)
-    shown.data.shade_smooth()
-    _, document = made(shown, sdk=sdk)
+    obj.data.shade_smooth()
+    _, document = made(obj, sdk=sdk)
     mesh = document.model.meshes[0]
     normals = corner_normals(mesh)
     positions = mesh.first(Points).positions[mesh.first(Faces).corners[:, :, 0]]
@@ -71,23 +71,23 @@ def test_flat_and_smooth_faces(sdk, rule):
 
 
 def test_what_is_written_is_what_is_imported(tmp_path):
-    shown = cube()
-    shown.data.shade_smooth()
-    sharp = shown.data.edges[3]
+    obj = cube()
+    obj.data.shade_smooth()
+    sharp = obj.data.edges[3]
     sharp.use_edge_sharp = True
-    plan, _ = made(shown)
+    plan, _ = made(obj)
     path = tmp_path / "new.object"
     path.write_bytes(plan.data)
-    found = importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
-    again = found.meshes[0].data
-    assert [tuple(one.co) for one in again.vertices] == [tuple(one.co) for one in shown.data.vertices]
-    assert [set(one.vertices) for one in again.edges if one.use_edge_sharp] == [set(sharp.vertices)]
+    model = importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
+    again = model.meshes[0].data
+    assert [tuple(vertex.co) for vertex in again.vertices] == [tuple(vertex.co) for vertex in obj.data.vertices]
+    assert [set(edge.vertices) for edge in again.edges if edge.use_edge_sharp] == [set(sharp.vertices)]
     assert again.materials[0].motionbridge_surface.game_name == "Wall"
 
 
 def rigged():
     """An armature of two plain bones and a cube that follows them."""
-    shown = cube()
+    obj = cube()
     data = bpy.data.armatures.new("rig")
     rig = bpy.data.objects.new("rig", data)
     bpy.context.scene.collection.objects.link(rig)
@@ -98,10 +98,10 @@ def rigged():
     arm = data.edit_bones.new("Arm")
     arm.head, arm.tail, arm.parent = (0, 0, 1), (0, 1, 1), root
     bpy.ops.object.mode_set(mode="OBJECT")
-    shown.modifiers.new("Armature", "ARMATURE").object = rig
-    shown.vertex_groups.new(name="root").add([0, 1, 2, 3], 1.0, "REPLACE")
-    shown.vertex_groups.new(name="Arm").add([4, 5, 6, 7], 1.0, "REPLACE")
-    return rig, shown
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
+    obj.vertex_groups.new(name="root").add([0, 1, 2, 3], 1.0, "REPLACE")
+    obj.vertex_groups.new(name="Arm").add([4, 5, 6, 7], 1.0, "REPLACE")
+    return rig, obj
 
 
 def test_a_rig(tmp_path):
@@ -120,36 +120,36 @@ def test_a_rig(tmp_path):
     assert model.first(ActorTransform).values.tolist() == [[0, 0, 0], [0, 0, 0]]
     path = tmp_path / "new.object"
     path.write_bytes(plan.data)
-    found = importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
-    for bone in found.rig.data.bones:
+    imported = importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
+    for bone in imported.rig.data.bones:
         np.testing.assert_allclose(
             np.array(bone.matrix_local), np.array(rig.data.bones[bone.name].matrix_local), atol=1e-5
         )
-    again = found.meshes[0]
+    again = imported.meshes[0]
     for vertex in again.data.vertices:
-        weights = {again.vertex_groups[one.group].name: one.weight for one in vertex.groups}
+        weights = {again.vertex_groups[group.group].name: group.weight for group in vertex.groups}
         assert weights == {"root" if vertex.index < 4 else "Arm": 1.0}
 
 
 def test_a_mesh_on_a_bone_follows_it():
-    rig, shown = rigged()
-    shown.modifiers.clear()
-    shown.vertex_groups.clear()
-    shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", "Arm"
+    rig, obj = rigged()
+    obj.modifiers.clear()
+    obj.vertex_groups.clear()
+    obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", "Arm"
     _, document = made(rig)
     assert not list(problems(document))
-    assert [one.label for one in document.model.meshes[0].maps.maps if one.type == 1] == ["Arm"]
+    assert [entry.label for entry in document.model.meshes[0].maps.maps if entry.type == 1] == ["Arm"]
 
 
 def test_a_game_model_becomes_one_of_the_editor(samples):
-    found = import_model(bpy.context, samples / "humanoid.ogf", ModelImportOptions(textures=False), Report())
+    imported = import_model(bpy.context, samples / "humanoid.ogf", ModelImportOptions(textures=False), Report())
     for sdk, kind in ((Sdk.SOC, MotionReferences), (Sdk.COP, MotionReferences2)):
-        _, document = made(found.rig, sdk=sdk)
+        _, document = made(imported.rig, sdk=sdk)
         model = document.model
         assert {bone.name for bone in model.bones} == {
-            bone.motionbridge_xray.game_name for bone in found.rig.data.bones
+            bone.motionbridge_xray.game_name for bone in imported.rig.data.bones
         }
-        wanted = [entry.name.encode() for entry in found.rig.motionbridge_model.references]
+        wanted = [entry.name.encode() for entry in imported.rig.motionbridge_model.references]
         listed = model.first(kind)
         assert (listed.names if listed is not None else []) == wanted
         assert all(surface.shader and surface.texture for surface in model.surfaces)
@@ -169,7 +169,7 @@ def test_names_of_textures():
     bump = used.node_tree.nodes.new("ShaderNodeTexImage")
     bump.image = node.image
     node.image = bpy.data.images.new("Bump", 4, 4)
-    surface = next(one for one in used.node_tree.nodes if one.type == "BSDF_PRINCIPLED")
+    surface = next(node for node in used.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     used.node_tree.links.new(bump.outputs["Color"], surface.inputs["Base Color"])
     assert making.texture_name(used) == "wpn\\wpn_pm"
     assert making.texture_name(bpy.data.materials.new("none")) == ""

@@ -31,7 +31,7 @@ EXACT = bpy.app.version >= (4, 5)
 QUANTUM = 1e-5 if EXACT else 2e-3
 """Of custom normals. Before 4.5 they are two angles of 16 bits, taken from cosines: half are right to 1e-5, 99 of
 100 to 2e-4, and the worst are 1e-3 off, where the angle to Blender's own normal is small."""
-WHOLE = [found for found in corpus_files("object") if "bx_no_mesh" not in str(found.id)]
+WHOLE = [corpus_file for corpus_file in corpus_files("object") if "bx_no_mesh" not in str(corpus_file.id)]
 
 
 def imported(path, **options):
@@ -68,10 +68,10 @@ def written(tmp_path, data):
 @pytest.mark.parametrize("path", WHOLE)
 def test_every_face_shows_what_its_bytes_say(path):
     document = editor_model.read(path.read_bytes(), path.name, Report())
-    found, _ = imported(path)
-    assert len(found.meshes) == len(document.model.meshes)
-    for shown, held in zip(found.meshes, document.model.meshes, strict=True):
-        data = shown.data
+    model, _ = imported(path)
+    assert len(model.meshes) == len(document.model.meshes)
+    for own_mesh, held in zip(model.meshes, document.model.meshes, strict=True):
+        data = own_mesh.data
         points, faces = held.first(Points).positions, held.first(Faces).corners.astype(np.int64)
         positions = column(data.attributes["position"].data, "vector", len(data.vertices), 3)
         np.testing.assert_array_equal(positions[: len(points)], points[:, [0, 2, 1]])
@@ -90,31 +90,34 @@ def test_every_face_shows_what_its_bytes_say(path):
 @pytest.mark.parametrize("path", WHOLE)
 def test_corners_are_those_of_the_editor(path):
     known = json.loads((VECTORS / "object" / f"{path.stem}.json").read_text())
-    found, _ = imported(path)
-    for shown, expected in zip(found.meshes, known["meshes"], strict=True):
-        data = shown.data
+    model, _ = imported(path)
+    for own_mesh, expected in zip(model.meshes, known["meshes"], strict=True):
+        data = own_mesh.data
         vertices = corners_of(data)
         uvs = column(data.uv_layers[0].uv, "vector", len(data.loops), 2).reshape(-1, 3, 2)
         normals = column(data.corner_normals, "vector", len(data.loops), 3).reshape(-1, 3, 3)
         for corner in expected["corners"]:
-            place = corner["face"], (0, 2, 1)[corner["corner"]]
+            position = corner["face"], (0, 2, 1)[corner["corner"]]
             u, v = corner["uv"]
-            np.testing.assert_array_equal(uvs[place], np.array([u, 1 - np.float32(v)], np.float32))
-            weights = {shown.vertex_groups[one.group].name: one.weight for one in data.vertices[vertices[place]].groups}
+            np.testing.assert_array_equal(uvs[position], np.array([u, 1 - np.float32(v)], np.float32))
+            weights = {
+                own_mesh.vertex_groups[group.group].name: group.weight
+                for group in data.vertices[vertices[position]].groups
+            }
             wanted = {name: min(weight, 1.0) for name, weight in corner["weights"]}
             assert weights == pytest.approx(wanted, abs=1e-6)
             x, y, z = corner["normal"]
-            np.testing.assert_allclose(normals[place], (x, z, y), atol=QUANTUM)
+            np.testing.assert_allclose(normals[position], (x, z, y), atol=QUANTUM)
 
 
 @pytest.mark.parametrize(
     "path", corpus_files("object/bx_bones.object", "object/wpn_pm_hud.object", "object/wpn_hand_01.object")
 )
-def test_bones_stand_where_the_editor_has_them_with_what_they_are(path):
+def test_bones_are_where_the_editor_has_them_with_what_they_are(path):
     document = editor_model.read(path.read_bytes(), path.name, Report())
     known = json.loads((VECTORS / "object" / f"{path.stem}.json").read_text())["bones"] if VECTORS else []
-    found, _ = imported(path)
-    bones = found.rig.data.bones
+    model, _ = imported(path)
+    bones = model.rig.data.bones
     ordered = sorted(bones, key=lambda bone: bone.motionbridge_xray.index)
     assert [bone.motionbridge_xray.game_name for bone in ordered] == [bone.name for bone in document.model.bones]
     for bone, held in zip(ordered, document.model.bones, strict=True):
@@ -128,8 +131,8 @@ def test_bones_stand_where_the_editor_has_them_with_what_they_are(path):
 
 @pytest.mark.parametrize("path", corpus_files("object/detector3_hud.object"))
 def test_faces_on_the_same_points_are_all_there(path):
-    found, _ = imported(path)
-    data = found.meshes[0].data
+    model, _ = imported(path)
+    data = model.meshes[0].data
     points = data.attributes["object_point"].data
     of_point = column(points, "value", len(data.vertices), 1, np.int32).ravel()
     sets = [tuple(sorted(face)) for face in of_point[corners_of(data)].tolist()]
@@ -137,29 +140,29 @@ def test_faces_on_the_same_points_are_all_there(path):
 
 
 def test_the_sample(samples):
-    found, report = imported(samples / "weapon.object", textures=False)
-    assert found.rig is found.holder
-    assert [modifier.object for modifier in found.meshes[0].modifiers] == [found.rig]
-    properties = found.holder.motionbridge_editor_model
+    model, report = imported(samples / "weapon.object", textures=False)
+    assert model.rig is model.holder
+    assert [modifier.object for modifier in model.meshes[0].modifiers] == [model.rig]
+    properties = model.holder.motionbridge_editor_model
     assert properties.is_model
     assert kept(properties, "document") == (samples / "weapon.object").read_bytes()
     assert (properties.flags, properties.creator) == ("0x1", "Motionbridge")
     assert [entry.name for entry in properties.references] == ["samples\\weapon"]
     assert properties.user_data.startswith("[sample]")
-    assert_edges_are_the_sides_of_faces(found.meshes[0].data)
-    metal, sight = found.meshes[0].data.materials
+    assert_edges_are_the_sides_of_faces(model.meshes[0].data)
+    metal, sight = model.meshes[0].data.materials
     assert metal.motionbridge_material.texture == "samples\\metal"
     assert metal.motionbridge_surface.game_material == "objects\\metal"
     assert (metal.motionbridge_surface.two_sided, sight.motionbridge_surface.two_sided) == (False, True)
     assert metal.use_backface_culling
     assert not sight.use_backface_culling
-    assert [(part.name, len(part.bones)) for part in properties.parts] == [("default", len(found.rig.data.bones))]
+    assert [(part.name, len(part.bones)) for part in properties.parts] == [("default", len(model.rig.data.bones))]
     assert (properties.shown_flags, not report.warnings) == ({"DYNAMIC"}, True)
 
 
 def test_flags_without_a_name_stay(samples):
-    found, _ = imported(samples / "weapon.object", textures=False)
-    properties = found.holder.motionbridge_editor_model
+    model, _ = imported(samples / "weapon.object", textures=False)
+    properties = model.holder.motionbridge_editor_model
     properties.flags = "0x1401"
     properties.shown_flags = {"DYNAMIC", "HIGH_QUALITY"}
     assert properties.flags == "0x1441"
@@ -217,7 +220,7 @@ def test_an_edited_motion_is_saved_into_its_model(samples, tmp_path):
     assert after.motions[0].timing[0] == 1.75
     differing = list(
         Walk(editor_model.VIEWS).differences(
-            *(editor_model.Object([Section(Chunk(OBJECT, b""), one)]) for one in (before, after))
+            *(editor_model.Object([Section(Chunk(OBJECT, b""), entry)]) for entry in (before, after))
         )
     )
     assert len(differing) == 1
@@ -227,16 +230,16 @@ def test_an_edited_motion_is_saved_into_its_model(samples, tmp_path):
 def test_motions_alone_do_not_replace_a_model(samples, tmp_path):
     path, _, _ = with_motions(samples, tmp_path)
     before = path.read_bytes()
-    said = refusal(bpy.ops.export_scene.xray_skl, filepath=str(path), onto="OWN_FILES")
-    assert "cannot replace a model" in said
+    message = refusal(bpy.ops.export_scene.xray_skl, filepath=str(path), onto="OWN_FILES")
+    assert "cannot replace a model" in message
     path.unlink()
     assert "is missing" in refusal(bpy.ops.motionbridge.skeletal_save_back)
     path.write_bytes(before)
 
 
 def test_sharp_edges_are_the_hard_ones(samples):
-    found, _ = imported(samples / "weapon.object", textures=False)
-    data = found.meshes[0].data
+    model, _ = imported(samples / "weapon.object", textures=False)
+    data = model.meshes[0].data
     sharp = {tuple(edge.vertices) for edge in data.edges if edge.use_edge_sharp}
     diagonal = {tuple(edge.vertices) for edge in data.edges} - sharp
     assert len(sharp) == 4 * 12
@@ -244,12 +247,12 @@ def test_sharp_edges_are_the_hard_ones(samples):
 
 
 def test_surfaces_that_differ_have_a_material_each(tmp_path):
-    one = b"metal\0models\\model\0default\0objects\\metal\0wpn\\metal\0Texture\0" + words(1, 0x112, 1)
-    other = one.replace(b"metal\0models", b"glass\0models").replace(b"objects\\metal", b"objects\\glass")
+    entry = b"metal\0models\\model\0default\0objects\\metal\0wpn\\metal\0Texture\0" + words(1, 0x112, 1)
+    other = entry.replace(b"metal\0models", b"glass\0models").replace(b"objects\\metal", b"objects\\glass")
     faces = b"\2\0metal\0" + words(1, 0) + b"glass\0" + words(1, 1)
-    data = small((mesh(x1009=faces),), x907=words(2) + one + other, x921=None, x919=None, x923=None)
-    found, _ = imported(written(tmp_path, data), textures=False)
-    materials = [slot.motionbridge_surface.game_material for slot in found.meshes[0].data.materials]
+    data = small((mesh(x1009=faces),), x907=words(2) + entry + other, x921=None, x919=None, x923=None)
+    model, _ = imported(written(tmp_path, data), textures=False)
+    materials = [slot.motionbridge_surface.game_material for slot in model.meshes[0].data.materials]
     assert materials == ["objects\\metal", "objects\\glass"]
 
 
@@ -259,8 +262,8 @@ def test_weights_of_one_point_may_differ_by_corner(tmp_path):
     refs = MESH[0x1008].replace(words(1, 0) + words(2, 0), words(1, 0) + words(2, 4))
     assert maps != MESH[0x1012]
     assert refs != MESH[0x1008]
-    found, _ = imported(written(tmp_path, small((mesh(x1012=maps, x1008=refs),))), textures=False)
-    data = found.meshes[0].data
+    model, _ = imported(written(tmp_path, small((mesh(x1012=maps, x1008=refs),))), textures=False)
+    data = model.meshes[0].data
     first, second = corners_of(data)[:, 0].tolist()
     assert (first, second) == (0, 4)
     assert data.vertices[first].co == data.vertices[second].co
@@ -269,20 +272,20 @@ def test_weights_of_one_point_may_differ_by_corner(tmp_path):
 
 def test_faces_to_nowhere_are_left_out_and_reported(tmp_path):
     broken = MESH[0x1006].replace(words(3, 4), words(9, 4))
-    found, report = imported(written(tmp_path, small((mesh(x1006=broken),))), textures=False)
-    assert len(found.meshes[0].data.polygons) == 1
+    model, report = imported(written(tmp_path, small((mesh(x1006=broken),))), textures=False)
+    assert len(model.meshes[0].data.polygons) == 1
     assert any("1 face refers to missing vertices" in warning for warning in report.warnings)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_without_bones_the_only_mesh_is_the_model_and_several_are_below_an_empty(count, tmp_path):
     data = small((mesh(),) * count, x921=None, x919=None, x923=None)
-    found, _ = imported(written(tmp_path, data), textures=False)
-    assert found.rig is None
-    assert found.holder.type == ("MESH" if count == 1 else "EMPTY")
-    assert found.holder.motionbridge_editor_model.is_model
-    assert len(found.meshes) == count
-    assert set(found.holder.children_recursive) == set(found.meshes) - {found.holder}
+    model, _ = imported(written(tmp_path, data), textures=False)
+    assert model.rig is None
+    assert model.holder.type == ("MESH" if count == 1 else "EMPTY")
+    assert model.holder.motionbridge_editor_model.is_model
+    assert len(model.meshes) == count
+    assert set(model.holder.children_recursive) == set(model.meshes) - {model.holder}
 
 
 def test_an_object_with_nothing_to_show_is_refused(tmp_path):
@@ -298,8 +301,8 @@ def test_through_the_operator(samples, tmp_path):
     assert "weapon" in bpy.data.collections
     assert bpy.context.view_layer.objects.active.type == "ARMATURE"
     held = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model.meshes[0]
-    shown = next(shown for shown in bpy.context.scene.objects if shown.type == "MESH")
-    normals = column(shown.data.corner_normals, "vector", len(shown.data.loops), 3).reshape(-1, 3, 3)
+    obj = next(target for target in bpy.context.scene.objects if target.type == "MESH")
+    normals = column(obj.data.corner_normals, "vector", len(obj.data.loops), 3).reshape(-1, 3, 3)
     np.testing.assert_allclose(normals, corner_normals(held)[:, [0, 2, 1]][..., [0, 2, 1]], atol=1e-3)
     assert "nothing of an object" in refusal(
         bpy.ops.import_scene.xray_object, filepath=str(written(tmp_path, small()[:8] + b"x" * (len(small()) - 8)))

@@ -16,7 +16,7 @@ ODD = {
     "bx_no_mesh": "it has no mesh",
     "bx_old_compressed": "the reader does not unpack",
 }
-WHOLE = [found for found in corpus_files("object") if not any(name in str(found.id) for name in ODD)]
+WHOLE = [corpus_file for corpus_file in corpus_files("object") if not any(name in str(corpus_file.id) for name in ODD)]
 NEARLY = 2e-4
 """Of joints that Blender's bones hold."""
 
@@ -25,17 +25,17 @@ def imported(path):
     return importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
 
 
-def new_file(found, sdk=Sdk.SOC):
+def new_file(result, sdk=Sdk.SOC):
     """The bytes of the scene as if it had never been a file."""
-    found.holder.motionbridge_editor_model.is_model = False
-    bpy.context.view_layer.objects.active = found.holder
+    result.holder.motionbridge_editor_model.is_model = False
+    bpy.context.view_layer.objects.active = result.holder
     options = EditorModelExportOptions(sdk=sdk)
-    return making.plan_new_object(bpy.context, found.holder, "new.object", options, Report()).data
+    return making.plan_new_object(bpy.context, result.holder, "new.object", options, Report()).data
 
 
 def soup_of(data):
     meshes, surfaces, bones = raw_object.model(data)
-    return sum((raw_object.soup(one, surfaces, bones) for one in meshes), Counter())
+    return sum((raw_object.soup(mesh, surfaces, bones) for mesh in meshes), Counter())
 
 
 @pytest.mark.parametrize("path", sampled(WHOLE))
@@ -44,42 +44,44 @@ def test_a_new_file_has_the_same_triangles_uv_weights_and_bones(path):
     data = new_file(imported(path))
     new_meshes, new_surfaces, new_bones = raw_object.model(data)
     assert soup_of(data) == soup_of(path.read_bytes())
-    for name in {name for one in meshes for name in one.surface}:
+    for name in {name for mesh in meshes for name in mesh.surface}:
         assert surfaces[name][3] in (None, new_surfaces[name][3])
-    for one in new_meshes:
-        np.testing.assert_array_equal(one.box, (one.points.min(axis=0), one.points.max(axis=0)))
-    assert {name: one[0] for name, one in new_bones.items()} == {name: one[0] for name, one in bones.items()}
+    for new_mesh in new_meshes:
+        np.testing.assert_array_equal(new_mesh.box, (new_mesh.points.min(axis=0), new_mesh.points.max(axis=0)))
+    assert {name: new_bone[0] for name, new_bone in new_bones.items()} == {
+        name: bone[0] for name, bone in bones.items()
+    }
     for name, (_, _, matrix) in bones.items():
         np.testing.assert_allclose(new_bones[name][2], matrix, atol=NEARLY)
 
 
 @pytest.mark.parametrize("path", sampled(WHOLE))
 def test_one_moved_vertex_moves_its_triangles_alone(path):
-    found = imported(path)
-    shown = found.meshes[-1]
-    used = {corner for face in shown.data.polygons for corner in face.vertices}
+    model = imported(path)
+    mesh = model.meshes[-1]
+    used = {corner for face in mesh.data.polygons for corner in face.vertices}
     vertex = min(used)
-    place = np.array(shown.data.vertices[vertex].co, np.float32)[[0, 2, 1]]
-    shown.data.vertices[vertex].co.x += 0.25
+    position = np.array(mesh.data.vertices[vertex].co, np.float32)[[0, 2, 1]]
+    mesh.data.vertices[vertex].co.x += 0.25
     options = EditorModelExportOptions()
-    data = editor_exporting.plan_export(bpy.context, found.holder, "out.object", options, Report()).data
+    data = editor_exporting.plan_export(bpy.context, model.holder, "out.object", options, Report()).data
     before, after = soup_of(path.read_bytes()), soup_of(data)
     gone, come = before - after, after - before
     assert sum(gone.values()) == sum(come.values()) > 0
-    assert all(any(np.array_equal(corner[0], place) for corner in corners) for _, corners in gone)
+    assert all(any(np.array_equal(corner[0], position) for corner in corners) for _, corners in gone)
 
 
 def test_hard_edges_are_the_sharp_ones():
     bpy.ops.mesh.primitive_cube_add()
-    shown = bpy.context.object
-    shown.data.materials.append(bpy.data.materials.new("Wall"))
-    shown.data.shade_smooth()
+    obj = bpy.context.object
+    obj.data.materials.append(bpy.data.materials.new("Wall"))
+    obj.data.shade_smooth()
     wanted = set()
-    for edge in [shown.data.edges[number] for number in (0, 3, 5)]:
+    for edge in [obj.data.edges[number] for number in (0, 3, 5)]:
         edge.use_edge_sharp = True
         wanted.add(frozenset(edge.vertices))
     options = EditorModelExportOptions(sdk=Sdk.COP)
-    data = making.plan_new_object(bpy.context, shown, "new.object", options, Report()).data
+    data = making.plan_new_object(bpy.context, obj, "new.object", options, Report()).data
     ((read,), surfaces, _) = raw_object.model(data)
     assert raw_object.hard_edges(read) == wanted
     assert set(surfaces) == {"wall"}

@@ -72,11 +72,11 @@ def chosen(samples, path):
 def lived_in():
     """A file of somebody's: an object that moves and is selected."""
     mesh = bpy.data.meshes.new("mine")
-    shown = bpy.data.objects.new("mine", mesh)
-    bpy.context.scene.collection.objects.link(shown)
-    shown.keyframe_insert("location", frame=3)
-    bpy.context.view_layer.objects.active = shown
-    shown.select_set(True)
+    obj = bpy.data.objects.new("mine", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.keyframe_insert("location", frame=3)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
 
 
 @pytest.mark.usefixtures("lived_in")
@@ -176,15 +176,15 @@ def test_one_bad_file_of_several_removes_only_its_own(error, samples, tmp_path, 
     import_model = __import__("addon.games.xray.models.importing", fromlist=["x"]).import_model
 
     def fail(context, path, *rest):
-        made = import_model(context, path, *rest)
+        result = import_model(context, path, *rest)
         if path.endswith("b.ogf"):
             raise error
-        return made
+        return result
 
     monkeypatch.setattr("addon.games.xray.models.importing.import_model", fail)
     names = [{"name": f"{name}.ogf"} for name in ("a", "b", "c")]
     assert bpy.ops.import_scene.xray_ogf(directory=str(tmp_path), files=names) == {"FINISHED"}
-    paths = {shown.motionbridge_model.path[-5:] for shown in bpy.data.objects if shown.motionbridge_model.path}
+    paths = {obj.motionbridge_model.path[-5:] for obj in bpy.data.objects if obj.motionbridge_model.path}
     assert paths == {"a.ogf", "c.ogf"}
     assert len(bpy.data.armatures) == 2
     (line,) = [line for line in last_report() if line.startswith("left out: ")]
@@ -230,14 +230,14 @@ def test_three_thousand_actions_cost_an_import_that_goes_well_nothing_for_each()
 
 
 def test_what_the_failed_work_removed_is_not_asked_for():
-    shown = bpy.data.objects.new("mine", None)
-    bpy.context.scene.collection.objects.link(shown)
-    shown.keyframe_insert("location")
-    bpy.context.view_layer.objects.active = shown
+    obj = bpy.data.objects.new("mine", None)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.keyframe_insert("location")
+    bpy.context.view_layer.objects.active = obj
 
     def work():
         with scope.undone_on_failure(bpy.context):
-            bpy.data.batch_remove([shown, *bpy.data.actions])
+            bpy.data.batch_remove([obj, *bpy.data.actions])
             raise Defect
 
     with pytest.raises(Defect):

@@ -26,11 +26,11 @@ def rows() -> list[list[str]]:
 def row_of(known: formats.Format) -> list[str]:
     game = next(game for game in GAMES if known.title.startswith(game))
     wanted = {*known.suffixes, *known.file_names}
-    found = [
+    result = [
         row for row in rows() if game in row[0] and wanted <= set(re.findall(r"((?:\.|(?<=`))\w+)[` ]", row[1] + " "))
     ]
-    assert len(found) == 1, f"the README has {len(found)} lines about {known.title}"
-    return found[0]
+    assert len(result) == 1, f"the README has {len(result)} lines about {known.title}"
+    return result[0]
 
 
 @pytest.mark.parametrize("known", formats.FORMATS, ids=lambda known: known.name)

@@ -37,7 +37,7 @@ def export(path: Path) -> None:
 
 @pytest.mark.parametrize(("before", "name"), KINDS, ids=[name for _, name in KINDS])
 def test_an_export_takes_any_name(before, name, samples, tmp_path) -> None:
-    assert scene("--import", *(samples / one for one in before), samples / name) == 0
+    assert scene("--import", *(samples / entry for entry in before), samples / name) == 0
     target = named(tmp_path, Path(name).suffix)
     for _ in range(2):
         export(target)
@@ -49,7 +49,7 @@ def test_an_export_takes_any_name(before, name, samples, tmp_path) -> None:
 @pytest.mark.parametrize(("before", "name"), KINDS, ids=[name for _, name in KINDS])
 def test_the_folder_of_a_blend_file_that_is_not_saved_is_nowhere(before, name, samples, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert scene("--import", *(samples / one for one in before), samples / name) == 0
+    assert scene("--import", *(samples / entry for entry in before), samples / name) == 0
     exporter = getattr(bpy.ops.export_scene, scene_command.EXPORTERS[Path(name).suffix])
     with pytest.raises(RuntimeError, match=r"not saved yet\. Save the \.blend file first"):
         exporter(filepath=f"//{Path(name).name}")
@@ -66,15 +66,15 @@ def test_the_folder_of_a_blend_file_that_is_not_saved_is_nowhere(before, name, s
 def test_an_import_says_what_is_wrong_with_such_a_name(before, name, samples, tmp_path, capfd) -> None:
     source = named(tmp_path, Path(name).suffix)
     shutil.copy(samples / name, source)
-    assert scene("--import", *(samples / one for one in before), source) == 2
-    said = "".join(capfd.readouterr())
-    assert "not UTF-8" in said
-    assert "Traceback" not in said
+    assert scene("--import", *(samples / entry for entry in before), source) == 2
+    message = "".join(capfd.readouterr())
+    assert "not UTF-8" in message
+    assert "Traceback" not in message
 
 
 @pytest.mark.parametrize(("before", "name"), KINDS, ids=[name for _, name in KINDS])
 def test_an_export_refuses_a_link_to_itself(before, name, samples, tmp_path, capfd) -> None:
-    assert scene("--import", *(samples / one for one in before), samples / name) == 0
+    assert scene("--import", *(samples / entry for entry in before), samples / name) == 0
     loop = tmp_path / f"loop{Path(name).suffix}"
     loop.symlink_to(loop)
     with pytest.raises(RuntimeError, match="leads back to itself") as refused:

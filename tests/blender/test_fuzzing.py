@@ -14,7 +14,7 @@ CASES = 4
 
 
 @pytest.mark.parametrize("name", BLENDER_TARGETS)
-def test_damaged_files_are_refused_or_leave_as_they_came(name, samples, tmp_path):
+def test_damaged_files_are_refused_or_are_written_unchanged(name, samples, tmp_path):
     target = BLENDER_TARGETS[name]
     cases = fuzz.Cases([samples, SAVED], "gate", [TARGETS[target.bytes_of]])
     for number in range(CASES):

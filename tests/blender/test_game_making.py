@@ -36,17 +36,17 @@ from tests.scene import differences, snapshot
 
 
 def material(name, texture="", shader=""):
-    found = bpy.data.materials.new(name)
-    found.motionbridge_material.texture, found.motionbridge_material.shader = texture, shader
-    return found
+    used_material = bpy.data.materials.new(name)
+    used_material.motionbridge_material.texture, used_material.motionbridge_material.shader = texture, shader
+    return used_material
 
 
 def cube(name="crate", size=2.0):
     bpy.ops.mesh.primitive_cube_add(size=size)
-    shown = bpy.context.object
-    shown.name = name
-    shown.data.materials.append(material("Wood", "prop\\crate", "default"))
-    return shown
+    obj = bpy.context.object
+    obj.name = name
+    obj.data.materials.append(material("Wood", "prop\\crate", "default"))
+    return obj
 
 
 def made(holder, report=None, **options):
@@ -73,10 +73,10 @@ def test_a_static_mesh():
 
 
 def test_several_materials_are_a_group():
-    shown = cube()
-    shown.data.materials.append(material("Iron", "prop\\iron", "default"))
-    shown.data.polygons[2].material_index = 1
-    document = made(shown)
+    obj = cube()
+    obj.data.materials.append(material("Iron", "prop\\iron", "default"))
+    obj.data.polygons[2].material_index = 1
+    document = made(obj)
     assert document.header.type == VisualType.HIERARCHY
     assert [len(child.first(Indices).corners) for child in document.children] == [30, 6]
 
@@ -121,24 +121,24 @@ def humanoid():
     mesh.from_pydata(vertices, [], faces)
     layer = mesh.uv_layers.new(name="UVMap")
     layer.uv.foreach_set("vector", np.tile(np.float32([0, 0, 1, 0, 1, 1, 0, 1]), len(faces)))
-    shown = bpy.data.objects.new("Skin", mesh)
-    bpy.context.collection.objects.link(shown)
-    shown.parent = rig
-    shown.modifiers.new("Armature", "ARMATURE").object = rig
+    obj = bpy.data.objects.new("Skin", mesh)
+    bpy.context.collection.objects.link(obj)
+    obj.parent = rig
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
     for number, name in enumerate(BONES):
-        shown.vertex_groups.new(name=name).add(range(4 * number, 4 * number + 4), 1.0, "REPLACE")
-    shown.vertex_groups["arm_l"].add([16, 17], 0.5, "REPLACE")
+        obj.vertex_groups.new(name=name).add(range(4 * number, 4 * number + 4), 1.0, "REPLACE")
+    obj.vertex_groups["arm_l"].add([16, 17], 0.5, "REPLACE")
     mesh.materials.append(material("Skin", "act\\skin", "models\\model"))
     mesh.materials.append(material("Cloth", "act\\cloth", "models\\model"))
     mesh.polygons[1].material_index = 1
-    return rig, shown
+    return rig, obj
 
 
 ORDER = ["spine", "arm_l", "hand", "arm_r", "head"]
 
 
 def test_an_armature_and_its_mesh_read_back():
-    rig, shown = humanoid()
+    rig, obj = humanoid()
     document = made(rig)
     assert document.header.type == VisualType.SKELETON_RIGID
     skeleton = decode_skeleton(document, Report())
@@ -148,12 +148,12 @@ def test_an_armature_and_its_mesh_read_back():
         np.testing.assert_allclose(matrix, rest[name], atol=1e-5)
     skin, cloth = decode_meshes(document, Report())
     assert [len(mesh.triangles) for mesh in (skin, cloth)] == [8, 2]
-    places = np.array([vertex.co for vertex in shown.data.vertices])
-    found = np.concatenate([skin.positions, cloth.positions])
-    assert np.abs(found[:, None] - places).max(axis=2).min(axis=1).max() < 1e-6
+    positions = np.array([vertex.co for vertex in obj.data.vertices])
+    result = np.concatenate([skin.positions, cloth.positions])
+    assert np.abs(result[:, None] - positions).max(axis=2).min(axis=1).max() < 1e-6
     child, other = document.children
     assert (child.first(Vertices).format, other.first(Vertices).format) == (2, 1)
-    shared = np.abs(skin.positions[:, None] - places[16:18]).max(axis=2).min(axis=1) < 1e-6
+    shared = np.abs(skin.positions[:, None] - positions[16:18]).max(axis=2).min(axis=1) < 1e-6
     vertices = np.flatnonzero(shared)
     held = skin.weights
     for vertex in vertices:
@@ -230,31 +230,31 @@ def test_shapes_of_selected_bones():
 
 
 def test_refusals():
-    rig, shown = humanoid()
-    shown.vertex_groups.remove(shown.vertex_groups["Head"])
+    rig, obj = humanoid()
+    obj.vertex_groups.remove(obj.vertex_groups["Head"])
     with pytest.raises(WriteError, match="not assigned to a bone"):
         made(rig)
-    for modifier in list(shown.modifiers):
-        shown.modifiers.remove(modifier)
-    shown.parent = None
+    for modifier in list(obj.modifiers):
+        obj.modifiers.remove(modifier)
+    obj.parent = None
     with pytest.raises(WriteError, match="has no meshes"):
         made(rig)
 
 
 def test_checks_before_writing():
-    rig, shown = humanoid()
+    rig, obj = humanoid()
     making.set_up(rig)
-    shown.vertex_groups.remove(shown.vertex_groups["Head"])
-    shown.data.materials[1].motionbridge_material.texture = ""
+    obj.vertex_groups.remove(obj.vertex_groups["Head"])
+    obj.data.materials[1].motionbridge_material.texture = ""
     known(rig.data.bones["hand"]).shape = "SPHERE"
     rig.scale = (2, 2, 2)
     bpy.context.view_layer.update()
-    found = {one.problem.sentence: one for one in making.find_problems(bpy.context, rig, Report())}
-    (without,) = [one for sentence, one in found.items() if "have no bone" in sentence]
+    problems = {problem.problem.sentence: problem for problem in making.find_problems(bpy.context, rig, Report())}
+    (without,) = [entry for sentence, entry in problems.items() if "have no bone" in sentence]
     assert without.vertices.tolist() == [4, 5, 6, 7]
-    assert any("material 'Cloth' has no texture" in sentence for sentence in found)
-    assert any("the bone 'hand' has no volume" in sentence for sentence in found)
-    assert any("is scaled (2, 2, 2)" in sentence for sentence in found)
+    assert any("material 'Cloth' has no texture" in sentence for sentence in problems)
+    assert any("the bone 'hand' has no volume" in sentence for sentence in problems)
+    assert any("is scaled (2, 2, 2)" in sentence for sentence in problems)
 
 
 def test_the_operator_writes_a_new_model_that_can_be_imported(tmp_path):
@@ -288,21 +288,21 @@ def test_new_meshes_of_an_imported_model_leave_everything_else(tmp_path):
     path = tmp_path / "body.ogf"
     path.write_bytes(ogf.write(made(rig)))
     imported = import_model(bpy.context, path, ModelImportOptions(), Report())
-    for shown in imported.meshes:
-        bpy.data.objects.remove(shown)
-    _, shown = humanoid()
-    shown.parent, shown.modifiers[0].object = imported.rig, imported.rig
-    for group in shown.vertex_groups:
+    for obj in imported.meshes:
+        bpy.data.objects.remove(obj)
+    _, obj = humanoid()
+    obj.parent, obj.modifiers[0].object = imported.rig, imported.rig
+    for group in obj.vertex_groups:
         group.name = group.name.lower()
-    shown.data.materials.append(material("Iron", "act\\iron", "models\\model"))
-    shown.data.polygons[2].material_index = 2
+    obj.data.materials.append(material("Iron", "act\\iron", "models\\model"))
+    obj.data.polygons[2].material_index = 2
     bpy.context.view_layer.update()
     bpy.context.view_layer.objects.active = imported.rig
     target = tmp_path / "other.ogf"
     assert bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True) == {"FINISHED"}
-    before, after = (ogf.read(one.read_bytes(), "body.ogf", Report()) for one in (path, target))
+    before, after = (ogf.read(entry.read_bytes(), "body.ogf", Report()) for entry in (path, target))
     assert [len(child.first(Indices).corners) for child in after.children] == [18, 6, 6]
-    shown.data.materials[2].motionbridge_surface.two_sided = True
+    obj.data.materials[2].motionbridge_surface.two_sided = True
     assert bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True) == {"FINISHED"}
     iron = ogf.read(target.read_bytes(), "body.ogf", Report()).children[2]
     assert len(iron.first(Indices).corners) == 12
@@ -316,13 +316,16 @@ def test_new_meshes_of_an_imported_model_leave_everything_else(tmp_path):
     assert untouched.read_bytes() == path.read_bytes()
     assert any("two-sided materials are written by Replace Meshes alone" in line for line in last_report())
     bpy.context.view_layer.objects.active = imported.rig
-    shown.data.materials[2] = None
+    obj.data.materials[2] = None
     with pytest.raises(RuntimeError, match=r"2 faces have no material in 'Skin"):
         bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True)
-    shown.data.materials[2] = bpy.data.materials["Iron"]
+    obj.data.materials[2] = bpy.data.materials["Iron"]
     assert sum(len(child.first(Indices).corners) for child in before.children) == 30
     np.testing.assert_array_equal(after.header.box, before.header.box)
-    kept = [[bytes(one.chunk.body) for one in document.sections if one.chunk.id != 9] for document in (before, after)]
+    kept = [
+        [bytes(section.chunk.body) for section in document.sections if section.chunk.id != 9]
+        for document in (before, after)
+    ]
     assert kept[0] == kept[1]
 
 
@@ -376,9 +379,9 @@ def test_bones_as_in_motions_gives_order_and_parts_to_model_and_motions(tmp_path
     source = tmp_path / "other.omf"
     source.write_bytes(omf.write(omf.new_omf(MotionSet(numbered([]), Parameters(4, parts, [])))))
     assert bpy.ops.motionbridge.bones_as(filepath=str(source)) == {"FINISHED"}
-    said = "\n".join(last_report())
-    assert "bones of the other model that this one lacks: wing" in said
-    assert "bones that the other model lacks, which get numbers behind its own: tail" in said
+    message = "\n".join(last_report())
+    assert "bones of the other model that this one lacks: wing" in message
+    assert "bones that the other model lacks, which get numbers behind its own: tail" in message
     order = [b"head", b"arm_r", b"spine", b"arm_l", b"tail"]
     path, motions = tmp_path / "body.ogf", tmp_path / "body.omf"
     assert bpy.ops.export_scene.xray_ogf(filepath=str(path), motions_inside=True) == {"FINISHED"}
@@ -389,9 +392,9 @@ def test_bones_as_in_motions_gives_order_and_parts_to_model_and_motions(tmp_path
         (b"torso", [(b"spine", 2), (b"arm_r", 1), (b"arm_l", 3)]),
     ]
     assert bpy.ops.export_scene.xray_omf(filepath=str(motions)) == {"FINISHED"}
-    for found in (motion_set_of(document), omf.read(motions.read_bytes(), "body.omf", Report()).motion_set):
-        listed = found.parameters.partitions
-        assert [(part.name, [(one.name, one.track) for one in part.bones]) for part in listed] == wanted
+    for result in (motion_set_of(document), omf.read(motions.read_bytes(), "body.omf", Report()).motion_set):
+        listed = result.parameters.partitions
+        assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in listed] == wanted
     model = tmp_path / "body.object"
     assert bpy.ops.export_scene.xray_object(filepath=str(model), motions=False) == {"FINISHED"}
     listed = editor_model.read(model.read_bytes(), "body.object", Report()).model.parts
@@ -418,7 +421,7 @@ def game_materials(tmp_path):
 
 
 def test_game_materials_of_bones_and_surfaces_come_from_the_game(game_materials):
-    rig, shown = humanoid()
+    rig, obj = humanoid()
     making.set_up(rig)
     assert new_models.material_names(bpy.context, dynamic=True) == {"objects\\metal"}
     assert new_models.material_names(bpy.context, dynamic=False) == {"objects\\metal", "materials\\earth"}
@@ -431,10 +434,10 @@ def test_game_materials_of_bones_and_surfaces_come_from_the_game(game_materials)
     assert entry.material == name.encode()
     with pytest.raises(RuntimeError, match="there is no such game material"):
         bpy.ops.motionbridge.choose_game_material(target="BONE", material_name="materials\\earth")
-    bpy.context.view_layer.objects.active = shown
+    bpy.context.view_layer.objects.active = obj
     call = {"target": "SURFACE", "material_name": "materials\\earth"}
     assert bpy.ops.motionbridge.choose_game_material(**call) == {"FINISHED"}
-    assert shown.active_material.motionbridge_surface.game_material == "materials\\earth"
+    assert obj.active_material.motionbridge_surface.game_material == "materials\\earth"
 
 
 def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
@@ -451,7 +454,7 @@ def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
     for frame in (0, 5, 10):
         bpy.context.scene.frame_set(frame)
         for name, pose in zip(skeleton.bones, poses[:, frame], strict=True):
-            bone = next(one for one in rig.pose.bones if one.name.lower() == name)
+            bone = next(bone for bone in rig.pose.bones if bone.name.lower() == name)
             np.testing.assert_allclose(pose, np.array(bone.matrix), atol=2e-3)
 
 
@@ -472,10 +475,10 @@ def test_bones_that_were_added_later_can_be_set_up():
     assert not making.has_new_bones(rig)
 
 
-def test_what_a_new_model_lacks_is_said_when_it_is_exported():
-    rig, shown = humanoid()
+def test_what_a_new_model_lacks_is_reported_when_it_is_exported():
+    rig, obj = humanoid()
     rig.scale = (1, -1, 1)
-    shown.data.materials[1].motionbridge_material.texture = ""
+    obj.data.materials[1].motionbridge_material.texture = ""
     bpy.context.view_layer.update()
     report = Report()
     made(rig, report)
@@ -483,35 +486,37 @@ def test_what_a_new_model_lacks_is_said_when_it_is_exported():
     assert any("its own rotation and scale are not in the model" in line and "Body" in line for line in lines)
     assert [line for line in lines if "has no texture" in line and "Cloth" in line]
     assert not [line for line in lines if "has no texture" in line and "Skin" in line]
-    shown.data.materials[0] = None
+    obj.data.materials[0] = None
     with pytest.raises(WriteError, match=r"8 faces have no material in 'Skin'\. Give every face a material"):
         made(rig)
 
 
 def test_mirrored_meshes_and_those_on_posed_bones_are_written_as_they_are_seen_at_rest():
-    rig, shown = humanoid()
-    shown.scale = (-1, 1, 1)
+    rig, obj = humanoid()
+    obj.scale = (-1, 1, 1)
     added = cube("tool", 0.2)
     added.parent, added.parent_type, added.parent_bone = rig, "BONE", "hand"
     added.location, added.rotation_euler = (0.1, 0.2, 0.3), (0.4, 0.5, 0.6)
     bpy.context.view_layer.update()
-    seen = [(one, np.array(rig.matrix_world.inverted() @ one.matrix_world)) for one in (shown, added)]
+    seen = [(own_entry, np.array(rig.matrix_world.inverted() @ own_entry.matrix_world)) for own_entry in (obj, added)]
     for posed in rig.pose.bones:
         posed.rotation_mode, posed.rotation_euler = "XYZ", (0.7, 0.2, 0.1)
     bpy.context.view_layer.update()
     expected = set()
-    for one, place in seen:
-        corners = np.array([tuple(vertex.co) for vertex in one.data.vertices]) @ place[:3, :3].T + place[:3, 3]
-        one.data.calc_loop_triangles()
+    for entry, position in seen:
+        corners = np.array([tuple(vertex.co) for vertex in entry.data.vertices]) @ position[:3, :3].T + position[:3, 3]
+        entry.data.calc_loop_triangles()
         expected |= {
-            outside(corners[list(cut.vertices)[:: -1 if one is shown else 1]]) for cut in one.data.loop_triangles
+            outside(corners[list(cut.vertices)[:: -1 if entry is obj else 1]]) for cut in entry.data.loop_triangles
         }
     document = made(rig)
     written = set()
     for mesh in decode_meshes(document, Report()):
         written |= {outside(mesh.positions[triangle]) for triangle in mesh.triangles}
     assert written == expected
-    assert not [one for one in making.find_problems(bpy.context, rig, Report()) if "scale" in one.problem.sentence]
+    assert not [
+        problem for problem in making.find_problems(bpy.context, rig, Report()) if "scale" in problem.problem.sentence
+    ]
 
 
 def outside(corners):

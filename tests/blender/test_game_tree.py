@@ -56,15 +56,15 @@ def test_a_motion_file_is_found_however_it_is_spelled(game, tree, reference):
 
 def test_masks_stand_for_all_that_fit_in_every_spelling_of_the_folder(game, tree):
     """On a disk that tells letters apart a folder can be there twice; the first one counts."""
-    found = names(game, tree.find_motions("actors\\trader\\*.omf"))
-    assert found == ["meshes/actors/Trader/trader_0.omf"]
+    result = names(game, tree.find_motions("actors\\trader\\*.omf"))
+    assert result == ["meshes/actors/Trader/trader_0.omf"]
     (game / "gamedata/meshes/actors/Trader").rename(game / "gamedata/meshes/actors/elsewhere")
     fresh = tree_of(game / "gamedata/meshes/actors/hero.ogf")
-    found = names(game, fresh.find_motions("ACTORS\\Trader\\TRADER_?.omf"))
-    assert found == ["meshes/actors/trader/trader_1.omf"]
+    result = names(game, fresh.find_motions("ACTORS\\Trader\\TRADER_?.omf"))
+    assert result == ["meshes/actors/trader/trader_1.omf"]
     # As in the engine a star takes folders in.
-    found = names(game, fresh.find_motions("actors\\trader\\*.omf"))
-    assert found == ["meshes/actors/trader/trader_1.omf", "meshes/actors/trader/deep/trader_2.omf"]
+    result = names(game, fresh.find_motions("actors\\trader\\*.omf"))
+    assert result == ["meshes/actors/trader/trader_1.omf", "meshes/actors/trader/deep/trader_2.omf"]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_an_absolute_name_is_taken_as_one_below_the_folders(game, tree):
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "result"),
     [
         ("act\\act_face", "textures/act/act_face.dds"),
         ("ACT/ACT_FACE.DDS", "textures/act/act_face.dds"),
@@ -102,9 +102,9 @@ def test_an_absolute_name_is_taken_as_one_below_the_folders(game, tree):
         ("act\\missing", None),
     ],
 )
-def test_textures(game, tree, name, found):
+def test_textures(game, tree, name, result):
     path = tree.find_texture(name)
-    assert (path and path.relative_to(game / "gamedata").as_posix()) == found
+    assert (path and path.relative_to(game / "gamedata").as_posix()) == result
 
 
 def test_a_texture_beside_the_model_is_better_than_none(game):

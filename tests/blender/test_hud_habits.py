@@ -29,11 +29,11 @@ from tests.formats.xray import hud_engine as engine
 
 
 def all_hands():
-    return [one for one in bpy.data.objects if one.motionbridge_hud.is_hud]
+    return [obj for obj in bpy.data.objects if obj.motionbridge_hud.is_hud]
 
 
 def hands_of(section):
-    return next(one for one in all_hands() if one.motionbridge_hud.section == section)
+    return next(hand for hand in all_hands() if hand.motionbridge_hud.section == section)
 
 
 def save_back(hands, **options):
@@ -59,7 +59,7 @@ def test_a_reloaded_scene_works_as_before(detector, tmp_path):  # noqa: F811
     bpy.ops.wm.open_mainfile(filepath=file)
     first, second = hands_of("wpn_sample_hud"), hands_of("dev_sample_hud")
     assert holder_of(first.parent) == first
-    assert placing.part_of(item_of(second)).shown == item_of(second)
+    assert placing.part_of(item_of(second)).obj == item_of(second)
     for hands in (first, second):
         assert save_back(hands) == {"CANCELLED"}
     assert bytes_of(detector) == before
@@ -77,8 +77,8 @@ def test_a_reloaded_scene_works_as_before(detector, tmp_path):  # noqa: F811
 
 
 def test_an_appended_scene_plays_and_saves(gamedata, tmp_path):  # noqa: F811
-    made, _ = build(sample_options(gamedata))
-    collection, before = made.collection.name, bytes_of(gamedata)
+    created, _ = build(sample_options(gamedata))
+    collection, before = created.collection.name, bytes_of(gamedata)
     file = str(tmp_path / "saved.blend")
     bpy.ops.wm.save_as_mainfile(filepath=file)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -95,56 +95,56 @@ def test_an_appended_scene_plays_and_saves(gamedata, tmp_path):  # noqa: F811
 
 
 def test_a_copy_of_the_whole_scene_is_a_scene_of_its_own(gamedata):  # noqa: F811
-    made, _ = build(sample_options(gamedata))
+    created, _ = build(sample_options(gamedata))
     before = bytes_of(gamedata)
     bpy.ops.object.select_all(action="SELECT")
     bpy.ops.object.duplicate()
-    copy = next(one for one in all_hands() if one != made.hands)
+    copy = next(hand for hand in all_hands() if hand != created.hands)
     assert holder_of(copy.parent) == copy
     item = item_of(copy)
-    assert item not in {made.item, None}
+    assert item not in {created.item, None}
     item.location.x += 0.02
-    assert placing.changed(made.hands) == {}
+    assert placing.changed(created.hands) == {}
     assert list(placing.changed(copy)) == ["item_position"]
     play(copy, "anm_reload")
-    assert made.hands.animation_data.action == made.hands_actions["walk"]
-    assert save_back(made.hands) == {"CANCELLED"}
+    assert created.hands.animation_data.action == created.hands_actions["walk"]
+    assert save_back(created.hands) == {"CANCELLED"}
     assert bytes_of(gamedata) == before
     copy.motionbridge_hud.attached = set()
-    assert attachments.bones(copy) == attachments.bones(made.hands)
+    assert attachments.bones(copy) == attachments.bones(created.hands)
 
 
 def test_bones_renamed_in_a_copy_of_the_scene_leave_the_original_alone(gamedata):  # noqa: F811
-    made, _ = build(sample_options(gamedata))
+    created, _ = build(sample_options(gamedata))
     before = bytes_of(gamedata)
     bpy.ops.object.select_all(action="SELECT")
     bpy.ops.object.duplicate()
-    copy = next(one for one in all_hands() if one != made.hands)
+    copy = next(hand for hand in all_hands() if hand != created.hands)
     for rig in (copy, item_of(copy)):
         bone = next(bone for bone in rig.data.bones if bone.parent is not None)
         bone.name = "fresh"
     play(copy, "anm_reload")
-    play(made.hands, "anm_reload")
-    for hands in (copy, made.hands):
+    play(created.hands, "anm_reload")
+    for hands in (copy, created.hands):
         rows = hands.motionbridge_hud.actions
         own = [library.motions_of(rig.motionbridge_motion_files[0]) for rig in (hands, item_of(hands))]
         assert {row.hands for row in rows} == set(own[0])
         assert {row.item for row in rows if row.item is not None} <= set(own[1])
         for rig, actions in zip((hands, item_of(hands)), own, strict=True):
-            named = {bone_within(curve.data_path) for one in actions for curve in compat.curve_bag(one).fcurves}
+            named = {bone_within(curve.data_path) for action in actions for curve in compat.curve_bag(action).fcurves}
             assert named <= set(rig.data.bones.keys())
         assert save_back(hands) == {"CANCELLED"}
     assert bytes_of(gamedata) == before
 
 
 def test_a_renamed_motion_is_renamed_in_its_file_and_in_new_lines(gamedata):  # noqa: F811
-    made, _ = build(sample_options(gamedata))
-    play(made.hands, "anm_reload")
-    bpy.context.view_layer.objects.active = made.hands
+    created, _ = build(sample_options(gamedata))
+    play(created.hands, "anm_reload")
+    bpy.context.view_layer.objects.active = created.hands
     assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
-    row = made.hands.motionbridge_hud.actions[made.hands.motionbridge_hud.active_action]
+    row = created.hands.motionbridge_hud.actions[created.hands.motionbridge_hud.active_action]
     row.hands.motionbridge_motion.motion_name = "boot"
-    assert save_back(made.hands) == {"FINISHED"}
+    assert save_back(created.hands) == {"FINISHED"}
     lines = [line for line in bytes_of(gamedata)[CONFIG].splitlines() if line.startswith(b"anm_kick")]
     assert [line.partition(b"=")[2].strip() for line in lines] == [b"boot, kick, 1.5"]
     fresh, _ = build(sample_options(gamedata))
@@ -152,73 +152,73 @@ def test_a_renamed_motion_is_renamed_in_its_file_and_in_new_lines(gamedata):  # 
 
 
 def test_a_config_that_is_gone_stops_the_save_before_anything_is_written(gamedata):  # noqa: F811
-    made, _ = build(sample_options(gamedata))
-    play(made.hands, "anm_reload")
-    edit(made.hands, "hand_l")
-    made.item.location.x += 0.01
+    created, _ = build(sample_options(gamedata))
+    play(created.hands, "anm_reload")
+    edit(created.hands, "hand_l")
+    created.item.location.x += 0.01
     (gamedata / CONFIG).unlink()
     before = bytes_of(gamedata)
-    bpy.context.view_layer.objects.active = made.hands
+    bpy.context.view_layer.objects.active = created.hands
     assert "wpn_sample_hud" in refusal(bpy.ops.motionbridge.hud_save_back)
     assert bytes_of(gamedata) == before
 
 
 def test_gizmos_pass_over_a_point_that_was_deleted(gamedata):  # noqa: F811
     (gamedata / "configs" / "mod_system_sample.ltx").unlink()  # it takes the muzzle away
-    made, _ = build(sample_options(gamedata))
-    bpy.context.view_layer.objects.active = made.item
+    created, _ = build(sample_options(gamedata))
+    bpy.context.view_layer.objects.active = created.item
     (point,) = hud_tools._points()
-    assert point.shown == made.points["fire_point"]
-    bpy.data.objects.remove(made.points["fire_point"])
+    assert point.obj == created.points["fire_point"]
+    bpy.data.objects.remove(created.points["fire_point"])
     assert hud_tools._points() == []
-    assert placing.texts(made.hands)
+    assert placing.texts(created.hands)
 
 
 def test_a_deleted_weapon_leaves_hands_that_can_be_saved(gamedata):  # noqa: F811
-    made, _ = build(sample_options(gamedata))
-    for shown in [made.item, *made.item.children_recursive]:
-        bpy.data.objects.remove(shown)
-    play(made.hands, "anm_reload")
-    assert placing.texts(made.hands)
-    made.hands.motionbridge_hud.attached = set()
-    edit(made.hands, "hand_l")
+    created, _ = build(sample_options(gamedata))
+    for obj in [created.item, *created.item.children_recursive]:
+        bpy.data.objects.remove(obj)
+    play(created.hands, "anm_reload")
+    assert placing.texts(created.hands)
+    created.hands.motionbridge_hud.attached = set()
+    edit(created.hands, "hand_l")
     before = bytes_of(gamedata)
-    assert save_back(made.hands) == {"FINISHED"}
+    assert save_back(created.hands) == {"FINISHED"}
     assert changed_motions(before, bytes_of(gamedata)) == [b"wave"]
 
 
 @pytest.mark.parametrize(("hands_speed", "item_speed"), [(1.0, 1.0), (0.8, 1.2)])
 def test_an_attached_bone_is_exact_in_the_files_as_the_game_composes_them(gamedata, hands_speed, item_speed):  # noqa: F811
-    made, _ = build(sample_options(gamedata))
-    play(made.hands, "anm_reload")
-    row = made.hands.motionbridge_hud.actions["anm_reload"]
+    created, _ = build(sample_options(gamedata))
+    play(created.hands, "anm_reload")
+    row = created.hands.motionbridge_hud.actions["anm_reload"]
     row.hands.motionbridge_motion.speed, row.item.motionbridge_motion.speed = hands_speed, item_speed
-    play(made.hands, "anm_reload")
-    bone, holder = free_bone(made.item), bone_of(made.hands, "hand_l")
-    bpy.context.view_layer.objects.active = made.item
+    play(created.hands, "anm_reload")
+    bone, holder = free_bone(created.item), bone_of(created.hands, "hand_l")
+    bpy.context.view_layer.objects.active = created.item
     assert bpy.ops.motionbridge.hud_attach(bone=bone, holder=holder, first=FRAMES[0], last=FRAMES[1]) == {"FINISHED"}
-    assert save_back(made.hands, width="WIDE") == {"FINISHED"}
-    places = hud.placing(
-        {key: placing.texts(made.hands).get(key, "") for key in ("item_position", "item_orientation")}
+    assert save_back(created.hands, width="WIDE") == {"FINISHED"}
+    positions = hud.placing(
+        {key: placing.texts(created.hands).get(key, "") for key in ("item_position", "item_orientation")}
         | {"item_visual": "x"},
         Report(),
         wide=False,
     )
-    found = []
-    for rig, name, motion in ((made.hands, "humanoid.omf", "wave"), (made.item, "weapon.omf", "reload")):
+    result = []
+    for rig, name, motion in ((created.hands, "humanoid.omf", "wave"), (created.item, "weapon.omf", "reload")):
         document = omf.read((gamedata / "meshes/samples" / name).read_bytes(), name, Report())
-        clip = next(one for one in mapping.decode(document.motion_set, Report()) if one.name == motion)
-        found.append((rig, clip))
-    anchor = bone_of(made.hands, "hand_r")
+        clip = next(entry for entry in mapping.decode(document.motion_set, Report()) if entry.name == motion)
+        result.append((rig, clip))
+    anchor = bone_of(created.hands, "hand_r")
     relative = []
-    (_, hands_clip), (_, item_clip) = found
+    (_, hands_clip), (_, item_clip) = result
     for frame in range(len(item_clip.rotations[0])):
         time = frame * hands_speed / item_speed
         if FRAMES[0] - 1e-4 <= time <= FRAMES[1] + 1e-4 and abs(time - round(time)) < 1e-4:
-            hand = posed(made.hands, hands_clip, round(time))
-            item = hand[game_name(made.hands.data.bones[anchor])] @ places.item
-            item = item @ posed(made.item, item_clip, frame, pinned=True)[game_name(made.item.data.bones[bone])]
-            relative.append(np.linalg.inv(hand[game_name(made.hands.data.bones[holder])]) @ item)
+            hand = posed(created.hands, hands_clip, round(time))
+            item = hand[game_name(created.hands.data.bones[anchor])] @ positions.item
+            item = item @ posed(created.item, item_clip, frame, pinned=True)[game_name(created.item.data.bones[bone])]
+            relative.append(np.linalg.inv(hand[game_name(created.hands.data.bones[holder])]) @ item)
     assert len(relative) > 1
     np.testing.assert_allclose(relative, np.broadcast_to(relative[0], np.shape(relative)), atol=1e-4, rtol=0)
 
@@ -228,7 +228,7 @@ def posed(rig, clip, frame, *, pinned=False):
     bones = list(rig.data.bones)
     labels = [game_name(bone).lower() for bone in bones]
     parents = [labels.index(game_name(bone.parent).lower()) if bone.parent is not None else -1 for bone in bones]
-    order = [[one.lower() for one in clip.bones].index(label) for label in labels]
+    order = [[bone.lower() for bone in clip.bones].index(label) for label in labels]
     matrices = engine.bone_matrices(
         parents, clip.rotations[order, frame], clip.translations[order, frame], pinned=pinned
     )

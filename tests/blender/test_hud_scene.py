@@ -39,31 +39,31 @@ EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
 MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 GAMES = {"anomaly": Game.ANOMALY, "cop": Game.OPENXRAY, "soc": Game.SHADOW_OF_CHERNOBYL}
 BUILT = [
-    (made, stance, aspect)
-    for made in SETS
+    (created, stance, aspect)
+    for created in SETS
     for stance in (Stance.HIP, Stance.AIM)
     for aspect in (Aspect.NARROW, Aspect.WIDE)
-    if any(case["wide"] == (aspect is Aspect.WIDE) for case in made["cases"])
+    if any(case["wide"] == (aspect is Aspect.WIDE) for case in created["cases"])
 ]
 
 
 def sets(cases):
     if cases:
-        return [pytest.param(*one, id="-".join([one[0]["id"], *(part.name for part in one[1:])])) for one in cases]
+        return [pytest.param(*case, id="-".join([case[0]["id"], *(part.name for part in case[1:])])) for case in cases]
     return [pytest.param(None, None, None, marks=parameters([], None)[0].marks)]
 
 
-def options_of(made, **chosen):
-    files = sorted(made["ltx"], key=lambda name: "defines" not in name)
+def options_of(created, **chosen):
+    files = sorted(created["ltx"], key=lambda name: "defines" not in name)
     names = [name.removeprefix("Game/CallOfPripyat/").removeprefix("gamedata/") for name in files]
-    chosen = {"game": GAMES[made["engine"]], "folders": (path_of(made, "gamedata"),)} | chosen
-    return HudSceneOptions(section=made["section"], configs=tuple(names), **chosen)
+    chosen = {"game": GAMES[created["engine"]], "folders": (path_of(created, "gamedata"),)} | chosen
+    return HudSceneOptions(section=created["section"], configs=tuple(names), **chosen)
 
 
 def build(options):
     report = Report()
-    made = hud_scene.new_scene(bpy.context, options, report)
-    return made, report
+    own_hud_scene = hud_scene.new_scene(bpy.context, options, report)
+    return own_hud_scene, report
 
 
 def shown_bones(rig, prefix):
@@ -80,44 +80,44 @@ def play(rig, action):
     hud_scene.library.play(bpy.context, rig, action)
 
 
-@pytest.mark.parametrize(("made", "stance", "aspect"), sampled(sets(BUILT)))
-def test_blender_shows_what_the_formulas_give(made, stance, aspect):
-    found, _ = build(options_of(made, stance=stance, aspect=aspect))
-    one_model = found.item is None
-    assert one_model == (made["hands_ogf"] is None)
+@pytest.mark.parametrize(("created", "stance", "aspect"), sampled(sets(BUILT)))
+def test_blender_shows_what_the_formulas_give(created, stance, aspect):
+    result, _ = build(options_of(created, stance=stance, aspect=aspect))
+    one_model = result.item is None
+    assert one_model == (created["hands_ogf"] is None)
     suffix, prefix = ("_aim", "aim:") if stance is Stance.AIM else ("", "")
     compared = 0
-    for case in made["cases"]:
+    for case in created["cases"]:
         if case["wide"] != (aspect is Aspect.WIDE):
             continue
-        play(found.hands, found.hands_actions[case["hands_motion"]])
+        play(result.hands, result.hands_actions[case["hands_motion"]])
         if not one_model:
-            play(found.item, found.item_actions[case["item_motion"]])
+            play(result.item, result.item_actions[case["item_motion"]])
         bpy.context.scene.frame_set(case["item_frame"] if one_model else case["hands_frame"])
-        shown = shown_bones(found.hands, "model" if one_model else "hands")
+        obj = shown_bones(result.hands, "model" if one_model else "hands")
         if not one_model:
-            shown |= shown_bones(found.item, "item")
-            for rig, name in ((found.hands, "hands"), (found.item, "item")):
+            obj |= shown_bones(result.item, "item")
+            for rig, name in ((result.hands, "hands"), (result.item, "item")):
                 wanted = case[f"blender_{name}_object{suffix}"]  # with quaternions as they are stored
                 np.testing.assert_allclose(np.array(rig.matrix_world), wanted, atol=5e-4, rtol=0)
-        computed, root, _ = composed(made, case, unit=True, aiming=stance is Stance.AIM)
-        whole = np.array((found.item or found.hands).matrix_world)
+        computed, root, _ = composed(created, case, unit=True, aiming=stance is Stance.AIM)
+        whole = np.array((result.item or result.hands).matrix_world)
         np.testing.assert_allclose(whole, EXCHANGED @ root @ EXCHANGED, atol=1e-5, rtol=0)
-        assert shown.keys() == computed.keys()
+        assert obj.keys() == computed.keys()
         for bone, matrix in computed.items():
             # Some motions hide bones by moving them 200 m away, where 32-bit numbers are that much coarser.
             far = 1e-6 * float(np.linalg.norm(matrix[:3, 3]))
-            np.testing.assert_allclose(shown[bone][:3, :3], matrix[:3, :3], atol=1e-5, rtol=0, err_msg=bone)
-            np.testing.assert_allclose(shown[bone][:3, 3], matrix[:3, 3], atol=1e-5 + far, rtol=0, err_msg=bone)
+            np.testing.assert_allclose(obj[bone][:3, :3], matrix[:3, :3], atol=1e-5, rtol=0, err_msg=bone)
+            np.testing.assert_allclose(obj[bone][:3, 3], matrix[:3, 3], atol=1e-5 + far, rtol=0, err_msg=bone)
         for bone, matrix in case["world_unit"].items():
             if bone.startswith("aim:") == (stance is Stance.AIM):
-                np.testing.assert_allclose(shown[bone.removeprefix(prefix)], matrix, atol=1e-5, rtol=0, err_msg=bone)
+                np.testing.assert_allclose(obj[bone.removeprefix(prefix)], matrix, atol=1e-5, rtol=0, err_msg=bone)
                 compared += 1
         if "fire_point" in case and stance is Stance.HIP:
-            shown = found.hands.motionbridge_hud.points["fire_point"].shown
-            muzzle = np.array(shown.matrix_world.translation)[[0, 2, 1]]
+            obj = result.hands.motionbridge_hud.points["fire_point"].object
+            muzzle = np.array(obj.matrix_world.translation)[[0, 2, 1]]
             np.testing.assert_allclose(muzzle, case["fire_point"], atol=5e-4, rtol=0)  # quaternions as stored
-            on_screen = screen(found.camera, case["fire_point"], 30.375)
+            on_screen = screen(result.camera, case["fire_point"], 30.375)
             np.testing.assert_allclose(on_screen, case["fire_point_ndc_fov30.375_16x9"], atol=1e-5, rtol=1e-4)
     assert compared
 
@@ -128,8 +128,8 @@ def screen(camera, point, field_of_view):
     camera.data.angle_y = math.radians(field_of_view)
     render.resolution_x, render.resolution_y = Aspect.WIDE.size
     bpy.context.view_layer.update()
-    found = world_to_camera_view(bpy.context.scene, camera, Vector(point).xzy)
-    return [2 * found.x - 1, 2 * found.y - 1]
+    result = world_to_camera_view(bpy.context.scene, camera, Vector(point).xzy)
+    return [2 * result.x - 1, 2 * result.y - 1]
 
 
 # Our own samples ------------------------------------------------------------------------------------------------------
@@ -158,26 +158,26 @@ def values_of(folder):
 
 
 def test_a_section_places_hands_weapon_and_camera(gamedata):
-    made, report = build(sample_options(gamedata))
-    assert made.collection.name == "wpn_sample_hud"
-    places = hud.placing(values_of(gamedata), Report(), wide=True)
+    created, report = build(sample_options(gamedata))
+    assert created.collection.name == "wpn_sample_hud"
+    own_placing = hud.placing(values_of(gamedata), Report(), wide=True)
     bpy.context.scene.frame_set(7)
-    hands, item = shown_bones(made.hands, "hands"), shown_bones(made.item, "item")
-    root = hud_engine.item_matrix(places, np.linalg.inv(places.hands) @ hands["hands:hand_r"])
-    assert np.array(made.hands.matrix_world) == pytest.approx(EXCHANGED @ places.hands @ EXCHANGED, abs=1e-6)
-    assert np.array(made.item.matrix_world) == pytest.approx(EXCHANGED @ root @ EXCHANGED, abs=1e-6)
+    hands, item = shown_bones(created.hands, "hands"), shown_bones(created.item, "item")
+    root = hud_engine.item_matrix(own_placing, np.linalg.inv(own_placing.hands) @ hands["hands:hand_r"])
+    assert np.array(created.hands.matrix_world) == pytest.approx(EXCHANGED @ own_placing.hands @ EXCHANGED, abs=1e-6)
+    assert np.array(created.item.matrix_world) == pytest.approx(EXCHANGED @ root @ EXCHANGED, abs=1e-6)
     assert item["item:wpn_body"] == pytest.approx(root, abs=1e-6)
     # What a person sees in the transform panel are the config's numbers.
-    assert made.hands.location[:] == pytest.approx((0.03, 0.05, -0.15))
-    assert np.degrees(made.hands.rotation_euler) == pytest.approx((-1, 3, 2), abs=1e-4)
-    assert made.item.location[:] == pytest.approx((0, 0, 0.01), abs=1e-6)
-    assert np.degrees(made.item.rotation_euler) == pytest.approx((5, 0, 0), abs=1e-4)
+    assert created.hands.location[:] == pytest.approx((0.03, 0.05, -0.15))
+    assert np.degrees(created.hands.rotation_euler) == pytest.approx((-1, 3, 2), abs=1e-4)
+    assert created.item.location[:] == pytest.approx((0, 0, 0.01), abs=1e-6)
+    assert np.degrees(created.item.rotation_euler) == pytest.approx((5, 0, 0), abs=1e-4)
     scene = bpy.context.scene
-    assert scene.camera == made.camera
+    assert scene.camera == created.camera
     assert (scene.render.fps, scene.render.fps_base) == (30, 1.0)
     assert (scene.render.resolution_x, scene.render.resolution_y) == (1920, 1080)
-    assert math.degrees(made.camera.data.angle_y) == pytest.approx(37.35, abs=1e-4)
-    assert np.array(made.camera.matrix_world) == pytest.approx(
+    assert math.degrees(created.camera.data.angle_y) == pytest.approx(37.35, abs=1e-4)
+    assert np.array(created.camera.matrix_world) == pytest.approx(
         np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]), abs=1e-6
     )
     assert set(report.warnings) == {
@@ -187,12 +187,12 @@ def test_a_section_places_hands_weapon_and_camera(gamedata):
 
 
 def test_only_the_motions_of_the_actions_come_and_the_idle_one_plays(gamedata):
-    made, _ = build(sample_options(gamedata))
-    assert set(made.hands_actions) == {"walk", "wave"}
-    assert set(made.item_actions) == {"idle", "reload", "shoot"}
-    assert made.hands.animation_data.action == made.hands_actions["walk"]
-    assert shown_action(made.item) == made.item_actions["idle"]
-    scene, action = bpy.context.scene, made.hands_actions["walk"]
+    created, _ = build(sample_options(gamedata))
+    assert set(created.hands_actions) == {"walk", "wave"}
+    assert set(created.item_actions) == {"idle", "reload", "shoot"}
+    assert created.hands.animation_data.action == created.hands_actions["walk"]
+    assert shown_action(created.item) == created.item_actions["idle"]
+    scene, action = bpy.context.scene, created.hands_actions["walk"]
     assert (scene.frame_start, scene.frame_end) == (action.frame_start, action.frame_end)
 
 
@@ -202,13 +202,13 @@ def shown_action(rig):
     return data.action or data.nla_tracks[pairs.TRACK].strips[0].action
 
 
-def rows_of(made):
-    return {row.name: row for row in made.hands.motionbridge_hud.actions}
+def rows_of(created):
+    return {row.name: row for row in created.hands.motionbridge_hud.actions}
 
 
 def test_the_list_has_what_each_action_plays(gamedata):
-    made, report = build(sample_options(gamedata))
-    rows = rows_of(made)
+    created, report = build(sample_options(gamedata))
+    rows = rows_of(created)
     assert {name: (row.hands_motion, row.item_motion, row.fallback) for name, row in rows.items()} == {
         "anm_idle": ("walk", "idle", False),
         "anm_reload": ("wave", "reload", False),
@@ -216,10 +216,10 @@ def test_the_list_has_what_each_action_plays(gamedata):
         "anm_bore": ("walk", "idle", True),
     }
     assert rows["anm_reload"].speed == 1.5
-    assert made.hands.motionbridge_hud.item == made.item
-    assert holder_of(made.item.children[0]) == made.hands
-    assert holder_of(made.aim) == made.hands
-    assert holder_of(made.camera) is None
+    assert created.hands.motionbridge_hud.item == created.item
+    assert holder_of(created.item.children[0]) == created.hands
+    assert holder_of(created.aim) == created.hands
+    assert holder_of(created.camera) is None
     assert not report.notes.get("motions of the weapon that no action of the section plays")
 
 
@@ -227,14 +227,14 @@ def test_what_is_missing_and_what_no_action_plays_is_marked(gamedata):
     config = gamedata / "configs" / "w_sample.ltx"
     text = config.read_bytes().replace(b"= wave, reload", b"= unknown, reload")
     config.write_bytes(text.replace(b"= walk, shoot", b"= walk, idle"))
-    made, report = build(sample_options(gamedata))
-    row = rows_of(made)["anm_reload"]
+    created, report = build(sample_options(gamedata))
+    row = rows_of(created)["anm_reload"]
     assert (row.hands, row.item, row.hands_motion) == (None, None, "unknown")
     assert report.notes["no motion file that was found has this motion of the hands"] == ["anm_reload: unknown"]
     assert report.notes["motions of the weapon that no action of the section plays"] == ["shoot"]
-    before = made.hands.animation_data.action
-    made.hands.motionbridge_hud.active_action = list(rows_of(made)).index("anm_reload")
-    assert made.hands.animation_data.action == before
+    before = created.hands.animation_data.action
+    created.hands.motionbridge_hud.active_action = list(rows_of(created)).index("anm_reload")
+    assert created.hands.animation_data.action == before
 
 
 # Points and view ------------------------------------------------------------------------------------------------------
@@ -251,40 +251,40 @@ def with_points(gamedata):
 
 
 def test_points_are_shown_moved_and_written(with_points):
-    made, _ = build(sample_options(with_points))
-    rows = made.hands.motionbridge_hud.points
+    created, _ = build(sample_options(with_points))
+    rows = created.hands.motionbridge_hud.points
     assert list(rows.keys()) == ["fire_point", "shell_point"]
-    muzzle = rows["fire_point"].shown
+    muzzle = rows["fire_point"].object
     assert muzzle.location[:] == pytest.approx((0, 0.43, 0.06), abs=1e-6)
     bpy.context.scene.frame_set(5)
-    bones = shown_bones(made.item, "item")
+    bones = shown_bones(created.item, "item")
     wanted = hud_engine.fire_point(np.eye(4), bones["item:wpn_body"], (0, 0.06, 0.43))
     np.testing.assert_allclose(np.array(muzzle.matrix_world.translation)[[0, 2, 1]], wanted, atol=1e-6)
-    assert placing.changed(made.hands) == {}
+    assert placing.changed(created.hands) == {}
     muzzle.location.y += 0.01
-    assert placing.texts(made.hands)["fire_point"] == "0.000000, 0.060000, 0.440000"
+    assert placing.texts(created.hands)["fire_point"] == "0.000000, 0.060000, 0.440000"
     before = bytes_of(with_points)
-    assert save_back(made) == {"FINISHED"}
+    assert save_back(created) == {"FINISHED"}
     after = bytes_of(with_points)
     assert after.pop(CONFIG) == before.pop(CONFIG).replace(b"0, 0.06, 0.43", b"0.000000, 0.060000, 0.440000")
     assert after == before
-    assert save_back(made) == {"CANCELLED"}
+    assert save_back(created) == {"CANCELLED"}
 
 
 @pytest.mark.parametrize("key", ["shell_bone", "shell_point"])
 def test_a_point_without_its_bone_and_a_bone_without_its_point_are_reported(with_points, key):
     config = with_points / CONFIG
     config.write_bytes(config.read_bytes().replace(key.encode(), b"; "))
-    made, report = build(sample_options(with_points))
-    assert list(made.hands.motionbridge_hud.points.keys()) == ["fire_point"]
+    created, report = build(sample_options(with_points))
+    assert list(created.hands.motionbridge_hud.points.keys()) == ["fire_point"]
     assert key in report.warnings["a key is missing; some games stop with an error there"]
 
 
 def test_a_point_of_a_bone_that_the_model_lacks_is_reported(with_points):
     config = with_points / CONFIG
     config.write_bytes(config.read_bytes().replace(b"shell_bone = wpn_body", b"shell_bone = wpn_none"))
-    made, report = build(sample_options(with_points))
-    assert list(made.hands.motionbridge_hud.points.keys()) == ["fire_point"]
+    created, report = build(sample_options(with_points))
+    assert list(created.hands.motionbridge_hud.points.keys()) == ["fire_point"]
     assert "has no bone 'wpn_none'" in " ".join(report.warnings)
 
 
@@ -293,74 +293,76 @@ def test_camera_effects_move_the_view_in_seconds_and_not_the_hands(gamedata, sam
     effects.mkdir(parents=True)
     data = (samples / "camera.anm").read_bytes()
     (effects / "WAVE.anm").write_bytes(data)
-    made, _ = build(sample_options(gamedata))
-    assert set(made.view_actions) == {"wave"}
-    still, there = np.array(made.camera.matrix_world), np.array(made.hands.matrix_world)
-    number = list(rows_of(made)).index("anm_reload")
-    made.hands_actions["wave"].motionbridge_motion.speed = 0.8
-    properties = made.hands.motionbridge_hud
+    created, _ = build(sample_options(gamedata))
+    assert set(created.view_actions) == {"wave"}
+    still, there = np.array(created.camera.matrix_world), np.array(created.hands.matrix_world)
+    number = list(rows_of(created)).index("anm_reload")
+    created.hands_actions["wave"].motionbridge_motion.speed = 0.8
+    properties = created.hands.motionbridge_hud
     properties.actions[number].speed = 1.25
     properties.active_action = number
     path = anm.decode(anm.read(data, "", Report()), Report())
     for frame in (0, 3, 10):
         bpy.context.scene.frame_set(frame)
         seconds = path.first / path.fps + frame / 30
-        moved = made.view.matrix_world
+        moved = created.view.matrix_world
         wanted = [evaluate_curve(curve, np.array([seconds]))[0] for curve in path.channels.location]
         np.testing.assert_allclose(moved.translation, wanted, atol=1e-4)
-        np.testing.assert_allclose(np.array(made.camera.matrix_world), np.array(moved) @ still, atol=1e-5)
-        np.testing.assert_array_equal(np.array(made.hands.matrix_world), there)
+        np.testing.assert_allclose(np.array(created.camera.matrix_world), np.array(moved) @ still, atol=1e-5)
+        np.testing.assert_array_equal(np.array(created.hands.matrix_world), there)
     properties.camera_effects = False
     bpy.context.scene.frame_set(10)
-    np.testing.assert_allclose(np.array(made.camera.matrix_world), still, atol=1e-6)
+    np.testing.assert_allclose(np.array(created.camera.matrix_world), still, atol=1e-6)
     properties.camera_effects = True
     properties.active_action = 0
     bpy.context.scene.frame_set(10)
-    np.testing.assert_allclose(np.array(made.camera.matrix_world), still, atol=1e-6)
+    np.testing.assert_allclose(np.array(created.camera.matrix_world), still, atol=1e-6)
 
 
 def test_the_crosshair_is_in_the_middle_of_the_picture_and_not_rendered(gamedata):
-    made, _ = build(sample_options(gamedata))
-    crosshair = next(one for one in made.camera.children if one.name.endswith("Crosshair"))
+    created, _ = build(sample_options(gamedata))
+    crosshair = next(child for child in created.camera.children if child.name.endswith("Crosshair"))
     bpy.context.view_layer.update()
     corners = [crosshair.matrix_world @ vertex.co for vertex in crosshair.data.vertices]
-    found = [world_to_camera_view(bpy.context.scene, made.camera, corner) for corner in corners]
-    assert np.mean(found, axis=0)[:2] == pytest.approx((0.5, 0.5), abs=1e-5)
-    assert np.ptp(found, axis=0)[1] < 0.1
+    result = [world_to_camera_view(bpy.context.scene, created.camera, corner) for corner in corners]
+    assert np.mean(result, axis=0)[:2] == pytest.approx((0.5, 0.5), abs=1e-5)
+    assert np.ptp(result, axis=0)[1] < 0.1
     assert crosshair.hide_render
 
 
 def test_a_copy_of_the_hands_plays_its_own_action_and_leaves_the_original_alone(gamedata):
-    made, _ = build(sample_options(gamedata))
-    number = list(rows_of(made)).index("anm_reload")
-    made.hands.motionbridge_hud.active_action = number
-    played = made.hands.animation_data.action, shown_action(made.item)
-    copy = duplicated(made.hands)
+    created, _ = build(sample_options(gamedata))
+    number = list(rows_of(created)).index("anm_reload")
+    created.hands.motionbridge_hud.active_action = number
+    played = created.hands.animation_data.action, shown_action(created.item)
+    copy = duplicated(created.hands)
     own = copy.animation_data.action
     assert own != played[0]
     for other in (0, number):
         copy.motionbridge_hud.active_action = other
     assert copy.animation_data.action == own
-    assert (made.hands.animation_data.action, shown_action(made.item)) == played
+    assert (created.hands.animation_data.action, shown_action(created.item)) == played
 
 
-def item_pose(made):
+def item_pose(created):
     """(bones, 4, 4) relative to the item."""
     bpy.context.view_layer.update()
-    return np.array([bone.matrix for bone in made.item.pose.bones])
+    return np.array([bone.matrix for bone in created.item.pose.bones])
 
 
 @pytest.mark.parametrize("flags", [set(), {"STOP_AT_END"}])
 @pytest.mark.parametrize(("hands_speed", "item_speed"), [(1.0, 1.0), (0.75, 1.5), (1.25, 1.0)])
 def test_both_play_in_the_games_time(gamedata, flags, hands_speed, item_speed):
-    made, _ = build(sample_options(gamedata))
-    number = list(rows_of(made)).index("anm_reload")
-    hands, item = (actions[name] for actions, name in ((made.hands_actions, "wave"), (made.item_actions, "reload")))
+    created, _ = build(sample_options(gamedata))
+    number = list(rows_of(created)).index("anm_reload")
+    hands, item = (
+        actions[name] for actions, name in ((created.hands_actions, "wave"), (created.item_actions, "reload"))
+    )
     hands.motionbridge_motion.speed, item.motionbridge_motion.speed = hands_speed, item_speed
     item.motionbridge_motion.flags = flags
-    made.hands.motionbridge_hud.active_action = number
+    created.hands.motionbridge_hud.active_action = number
     scene, bits = bpy.context.scene, MotionFlag.STOP_AT_END if flags else 0
-    assert made.hands.animation_data.action == hands
+    assert created.hands.animation_data.action == hands
     assert (scene.frame_start, scene.frame_end) == (0, hands.frame_end)
     last = int(item.frame_end)
     assert last > 3
@@ -368,26 +370,26 @@ def test_both_play_in_the_games_time(gamedata, flags, hands_speed, item_speed):
     poses = []
     for frame in frames:
         scene.frame_set(frame)
-        poses.append(item_pose(made))
-    play(made.item, item)
+        poses.append(item_pose(created))
+    play(created.item, item)
     for frame, pose in zip(frames, poses, strict=True):
         wanted = hud_engine.frame_after(frame / 30 / hands_speed, last + 1, item_speed, bits)
         scene.frame_set(int(wanted), subframe=wanted - int(wanted))
-        np.testing.assert_allclose(pose, item_pose(made), atol=1e-4, err_msg=f"frame {frame}: {wanted}")
-    made.hands.motionbridge_hud.active_action = number
-    assert sum(track.name.startswith(pairs.TRACK) for track in made.item.animation_data.nla_tracks) <= 1
+        np.testing.assert_allclose(pose, item_pose(created), atol=1e-4, err_msg=f"frame {frame}: {wanted}")
+    created.hands.motionbridge_hud.active_action = number
+    assert sum(track.name.startswith(pairs.TRACK) for track in created.item.animation_data.nla_tracks) <= 1
 
 
 def test_a_new_action_is_two_motions_of_equal_duration(gamedata):
-    made, _ = build(sample_options(gamedata))
-    wave, reload = made.hands_actions["wave"], made.item_actions["reload"]
+    created, _ = build(sample_options(gamedata))
+    wave, reload = created.hands_actions["wave"], created.item_actions["reload"]
     wave.motionbridge_motion.speed, reload.motionbridge_motion.speed = 0.8, 1.2
-    properties = made.hands.motionbridge_hud
-    properties.active_action = list(rows_of(made)).index("anm_reload")
+    properties = created.hands.motionbridge_hud
+    properties.active_action = list(rows_of(created)).index("anm_reload")
     assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
     row = properties.actions[properties.active_action]
     assert (row.name, row.hands_motion, row.item_motion) == ("anm_kick", "kick", "kick")
-    assert made.hands.animation_data.action == row.hands
+    assert created.hands.animation_data.action == row.hands
     for copy, original in ((row.hands, wave), (row.item, reload)):
         assert copy.motionbridge_motion.flags == original.motionbridge_motion.flags
         assert [mark.name for mark in copy.motionbridge_motion.marks] == [
@@ -399,22 +401,22 @@ def test_a_new_action_is_two_motions_of_equal_duration(gamedata):
     assert "has a motion named 'kick' already" in sentence
     assert "without capitals" in refusal(bpy.ops.motionbridge.hud_add_action, motion="Kick")
     files = gamedata / "meshes" / "samples"
-    for rig, name in ((made.hands, "humanoid.omf"), (made.item, "weapon.omf")):
+    for rig, name in ((created.hands, "humanoid.omf"), (created.item, "weapon.omf")):
         before = omf.read((files / name).read_bytes(), name, Report()).motion_set
         bpy.context.view_layer.objects.active = rig
         assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
         after = omf.read((files / name).read_bytes(), name, Report()).motion_set
-        labels = [one.label for one in before.parameters.definitions]
-        assert [one.label for one in after.parameters.definitions] == [*labels, "kick"]
+        labels = [definition.label for definition in before.parameters.definitions]
+        assert [definition.label for definition in after.parameters.definitions] == [*labels, "kick"]
         for old, new in zip(before.library.motions, after.library.motions, strict=False):
             assert bytes(old.body) == bytes(new.body)
-        action = row.hands if rig == made.hands else row.item
+        action = row.hands if rig == created.hands else row.item
         assert after.library.motions[-1].frames == action.frame_end + 1
 
 
 def test_a_new_action_needs_motions_to_copy(gamedata):
-    made, _ = build(sample_options(gamedata))
-    properties = made.hands.motionbridge_hud
+    created, _ = build(sample_options(gamedata))
+    properties = created.hands.motionbridge_hud
     before = len(properties.actions), len(bpy.data.actions)
     properties.actions[properties.active_action].hands = None
     for number in (properties.active_action, len(properties.actions)):
@@ -426,48 +428,48 @@ def test_a_new_action_needs_motions_to_copy(gamedata):
 
 def test_a_motion_file_that_cannot_be_read_is_reported_and_the_rest_is_made(gamedata):
     (gamedata / "meshes" / "samples" / "humanoid.omf").write_bytes(b"no motions")
-    made, report = build(sample_options(gamedata))
+    created, report = build(sample_options(gamedata))
     assert any(finding.startswith("motions left out: ") for finding in report.warnings)
-    assert made.item.parent == made.hands
-    assert not made.hands_actions
-    assert all(row.hands is None for row in rows_of(made).values())
+    assert created.item.parent == created.hands
+    assert not created.hands_actions
+    assert all(row.hands is None for row in rows_of(created).values())
 
 
 def test_without_motions_nothing_plays(gamedata):
-    made, _ = build(sample_options(gamedata, motions=False))
-    assert not made.hands_actions
+    created, _ = build(sample_options(gamedata, motions=False))
+    assert not created.hands_actions
     assert not bpy.data.actions
 
 
 def test_the_pinned_root_keeps_its_keys_and_counts_as_no_edit(gamedata, tmp_path):
-    made, _ = build(sample_options(gamedata))
-    for action in made.item_actions.values():
-        assert not Movers(made.item).of(action)
-    assert blender_action.why_sampled(made.item) == []
+    created, _ = build(sample_options(gamedata))
+    for action in created.item_actions.values():
+        assert not Movers(created.item).of(action)
+    assert blender_action.why_sampled(created.item) == []
     before = {path: path.read_bytes() for path in gamedata.rglob("*.*") if path.is_file()}
-    for rig in (made.hands, made.item):
+    for rig in (created.hands, created.item):
         bpy.context.view_layer.objects.active = rig
         bpy.ops.motionbridge.update_status()
         assert {file.name for file in rig.motionbridge_motion_files}
-        assert {one.motionbridge_motion.status for one in library.motions_of(rig.motionbridge_motion_files[0])} == {
+        assert {entry.motionbridge_motion.status for entry in library.motions_of(rig.motionbridge_motion_files[0])} == {
             "UNTOUCHED"
         }
         bpy.ops.motionbridge.save_back()
     assert {path: path.read_bytes() for path in gamedata.rglob("*.*") if path.is_file()} == before
-    bpy.context.view_layer.objects.active = made.item
+    bpy.context.view_layer.objects.active = created.item
     written = tmp_path / "written.omf"
     bpy.ops.export_scene.xray_omf(filepath=str(written))
     assert written.read_bytes() == (gamedata / "meshes" / "samples" / "weapon.omf").read_bytes()
 
 
 def test_a_constraint_of_the_users_is_sampled_beside_the_pin(gamedata):
-    made, _ = build(sample_options(gamedata))
-    root = next(bone for bone in made.item.pose.bones if bone.parent is None)
+    created, _ = build(sample_options(gamedata))
+    root = next(bone for bone in created.item.pose.bones if bone.parent is None)
     assert len(root.constraints) == 2
     child = root.children[0]
-    child.constraints.new("COPY_LOCATION").target = made.camera
-    found = Movers(made.item).of(made.item_actions["idle"])
-    assert found == {CONSTRAINTS: {child.name}}
+    child.constraints.new("COPY_LOCATION").target = created.camera
+    movers = Movers(created.item).of(created.item_actions["idle"])
+    assert movers == {CONSTRAINTS: {child.name}}
 
 
 def test_the_first_folder_that_has_a_file_wins(gamedata, tmp_path):
@@ -475,38 +477,38 @@ def test_the_first_folder_that_has_a_file_wins(gamedata, tmp_path):
     (mod / "configs").mkdir(parents=True)
     text = (gamedata / "configs" / "w_sample.ltx").read_bytes().replace(b"0.03, -0.15, 0.05", b"0.5, 0, 0")
     (mod / "configs" / "w_sample.ltx").write_bytes(text)
-    made, _ = build(sample_options(mod, gamedata))
-    assert made.hands.location.x == pytest.approx(0.5)
+    created, _ = build(sample_options(mod, gamedata))
+    assert created.hands.location.x == pytest.approx(0.5)
 
 
 def test_aiming_moves_the_empty_above_the_hands(gamedata):
-    made, _ = build(sample_options(gamedata, stance=Stance.AIM))
-    places = hud.placing(values_of(gamedata), Report(), wide=True)
+    created, _ = build(sample_options(gamedata, stance=Stance.AIM))
+    own_placing = hud.placing(values_of(gamedata), Report(), wide=True)
     bpy.context.view_layer.update()
-    assert np.array(made.aim.matrix_world) == pytest.approx(EXCHANGED @ places.aim @ EXCHANGED, abs=1e-6)
+    assert np.array(created.aim.matrix_world) == pytest.approx(EXCHANGED @ own_placing.aim @ EXCHANGED, abs=1e-6)
 
 
 def test_other_models_may_stand_in_for_those_of_the_section(gamedata, samples):
-    made, _ = build(sample_options(gamedata, item=str(samples / "weapon_embedded.ogf")))
-    assert made.item.name.startswith("weapon_embedded")
-    assert set(made.item_actions) == {"idle", "reload", "shoot"}
+    path, _ = build(sample_options(gamedata, item=str(samples / "weapon_embedded.ogf")))
+    assert path.item.name.startswith("weapon_embedded")
+    assert set(path.item_actions) == {"idle", "reload", "shoot"}
 
 
 def test_models_alone_make_a_scene_with_all_their_motions(gamedata):
     folder = gamedata / "meshes" / "samples"
     options = HudSceneOptions(item=str(folder / "weapon.ogf"), hands=str(folder / "humanoid.ogf"), anchor="hand_l")
-    made, _ = build(options)
-    assert made.item.parent == made.hands
-    assert made.item.parent_bone == "hand_l"
-    assert (len(made.hands_actions), len(made.item_actions)) == (5, 3)
-    np.testing.assert_array_equal(np.array(made.hands.matrix_world), np.eye(4))
+    created, _ = build(options)
+    assert created.item.parent == created.hands
+    assert created.item.parent_bone == "hand_l"
+    assert (len(created.hands_actions), len(created.item_actions)) == (5, 3)
+    np.testing.assert_array_equal(np.array(created.hands.matrix_world), np.eye(4))
 
 
 def test_one_model_of_arms_and_weapon_is_not_pinned(gamedata):
-    made, _ = build(HudSceneOptions(item=str(gamedata / "meshes" / "samples" / "weapon.ogf")))
-    assert made.item is None
-    assert not any(len(bone.constraints) for bone in made.hands.pose.bones)
-    assert len(made.hands_actions) == 3
+    path, _ = build(HudSceneOptions(item=str(gamedata / "meshes" / "samples" / "weapon.ogf")))
+    assert path.item is None
+    assert not any(len(bone.constraints) for bone in path.hands.pose.bones)
+    assert len(path.hands_actions) == 3
 
 
 def test_sections_of_weapons_and_of_hands_are_found(gamedata):
@@ -547,8 +549,8 @@ def test_the_operator_makes_the_scene(gamedata):
     result = bpy.ops.motionbridge.new_hud_scene(folders=f"{gamedata}; ", section="wpn_sample", stance="AIM")
     assert result == {"FINISHED"}
     assert "wpn_sample_hud" in bpy.data.collections
-    said = bpy.context.window_manager.motionbridge_report
-    assert "Created wpn_sample_hud: motions of the hands: 2, of the weapon: 3" in said
+    message = bpy.context.window_manager.motionbridge_report
+    assert "Created wpn_sample_hud: motions of the hands: 2, of the weapon: 3" in message
 
 
 def test_a_refused_scene_leaves_nothing_behind(gamedata):
@@ -607,7 +609,7 @@ def move(bone, frames=range(10), index=0):
 def changed_motions(before, after, name="meshes/samples/humanoid.omf"):
     """The names of the motions of a file that are other bytes than before."""
     old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
-    return [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+    return [first.name for first, other in zip(old, new, strict=True) if bytes(first.body) != bytes(other.body)]
 
 
 def bytes_of(folder):
@@ -616,31 +618,31 @@ def bytes_of(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def save_back(made, **options):
-    bpy.context.view_layer.objects.active = made.hands
+def save_back(created, **options):
+    bpy.context.view_layer.objects.active = created.hands
     return bpy.ops.motionbridge.hud_save_back(**options)
 
 
 def test_without_an_edit_nothing_is_written(gamedata):
     before = bytes_of(gamedata)
-    made, _ = build(sample_options(gamedata))
-    properties = made.hands.motionbridge_hud
+    created, _ = build(sample_options(gamedata))
+    properties = created.hands.motionbridge_hud
     for stance in Stance:
         for aspect in Aspect:
             properties.stance, properties.aspect = stance.name, aspect.name
-    assert placing.changed(made.hands) == {}
-    assert save_back(made) == {"CANCELLED"}
+    assert placing.changed(created.hands) == {}
+    assert save_back(created) == {"CANCELLED"}
     assert "no changes to save" in bpy.context.window_manager.motionbridge_report
     assert bytes_of(gamedata) == before
 
 
 def test_one_save_writes_both_motion_files_and_the_line_of_a_new_action(gamedata):
     before = bytes_of(gamedata)
-    made, _ = build(sample_options(gamedata))
-    properties = made.hands.motionbridge_hud
-    properties.active_action = list(rows_of(made)).index("anm_reload")
+    created, _ = build(sample_options(gamedata))
+    properties = created.hands.motionbridge_hud
+    properties.active_action = list(rows_of(created)).index("anm_reload")
     assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
-    assert save_back(made) == {"FINISHED"}
+    assert save_back(created) == {"FINISHED"}
     after = bytes_of(gamedata)
     assert {name for name in after if after[name] != before.get(name)} == {SAVED[0], *SAVED[2:]}
     for name in SAVED[2:]:
@@ -653,15 +655,15 @@ def test_one_save_writes_both_motion_files_and_the_line_of_a_new_action(gamedata
     assert [line for line in new if line not in added] == old
     assert values_of(gamedata)["anm_kick"] == "kick,kick,1.5"
     assert "scaled or rotated" not in bpy.context.window_manager.motionbridge_report
-    assert save_back(made) == {"CANCELLED"}
+    assert save_back(created) == {"CANCELLED"}
     assert bytes_of(gamedata) == after
 
 
 def test_another_name_of_a_config_that_is_saved_is_reported(gamedata):
-    made, _ = build(sample_options(gamedata))
+    created, _ = build(sample_options(gamedata))
     os.link(gamedata / CONFIG, gamedata / "staging.ltx")
     assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
-    assert save_back(made) == {"FINISHED"}
+    assert save_back(created) == {"FINISHED"}
     assert "1 other hard link to the file keeps the old content" in bpy.context.window_manager.motionbridge_report
 
 
@@ -675,15 +677,15 @@ def test_another_name_of_a_config_that_is_saved_is_reported(gamedata):
     ],
 )
 def test_the_line_of_a_new_action_has_anomalys_speed_and_end(gamedata, game, speed, end, line):
-    made, _ = build(sample_options(gamedata, game=game))
-    properties = made.hands.motionbridge_hud
-    properties.active_action = list(rows_of(made)).index("anm_reload")
+    created, _ = build(sample_options(gamedata, game=game))
+    properties = created.hands.motionbridge_hud
+    properties.active_action = list(rows_of(created)).index("anm_reload")
     row = properties.actions[properties.active_action]
     row.speed, row.end = speed, end
     assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
-    assert save_back(made) == {"FINISHED"}
-    lines = [one for one in (gamedata / CONFIG).read_text("cp1251").splitlines() if one.startswith("anm_kick")]
-    assert [one.partition("=")[2].strip() for one in lines] == [line]
+    assert save_back(created) == {"FINISHED"}
+    lines = [line for line in (gamedata / CONFIG).read_text("cp1251").splitlines() if line.startswith("anm_kick")]
+    assert [line.partition("=")[2].strip() for line in lines] == [line]
     fresh, _ = build(sample_options(gamedata, game=game))
     assert rows_of(fresh)["anm_kick"].speed == (speed if game is Game.ANOMALY else 1.0)
 
@@ -691,77 +693,79 @@ def test_the_line_of_a_new_action_has_anomalys_speed_and_end(gamedata, game, spe
 def test_a_new_action_of_the_left_hand_gets_its_twin_for_wide_screens(gamedata):
     config = gamedata / CONFIG
     config.write_bytes(config.read_bytes().replace(b"attach_place_idx        = 0", b"attach_place_idx        = 1"))
-    made, _ = build(sample_options(gamedata))
+    created, _ = build(sample_options(gamedata))
     assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
-    assert save_back(made) == {"FINISHED"}
-    lines = [one.split() for one in config.read_bytes().splitlines() if one.startswith(b"anm_kick")]
+    assert save_back(created) == {"FINISHED"}
+    lines = [line.split() for line in config.read_bytes().splitlines() if line.startswith(b"anm_kick")]
     assert lines == [[b"anm_kick", b"=", b"kick"], [b"anm_kick_16x9", b"=", b"kick"]]
     fresh, _ = build(sample_options(gamedata, aspect=Aspect.WIDE))
     assert "anm_kick" in rows_of(fresh)
     assert "anm_kick_16x9" not in rows_of(fresh)
 
 
-def real_game(made, tmp_path):
+def real_game(created, tmp_path):
     """A copy of a real set that may be written, and its options."""
-    folder, original = tmp_path / "gamedata", path_of(made, "gamedata")
+    folder, original = tmp_path / "gamedata", path_of(created, "gamedata")
     for file in (file for file in original.rglob("*") if file.is_file()):
         copy = folder / file.relative_to(original)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(file.read_bytes())
-    return folder, options_of(made, folders=(folder,))
+    return folder, options_of(created, folders=(folder,))
 
 
-REAL = [pytest.param(made, id=made["id"]) for made in SETS] or [pytest.param(None, marks=parameters([], None)[0].marks)]
+REAL = [pytest.param(created, id=created["id"]) for created in SETS] or [
+    pytest.param(None, marks=parameters([], None)[0].marks)
+]
 
 
-@pytest.mark.parametrize("made", sampled(REAL, 2))
-def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(made, tmp_path):
-    folder, options = real_game(made, tmp_path)
+@pytest.mark.parametrize("created", sampled(REAL, 2))
+def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(created, tmp_path):
+    folder, options = real_game(created, tmp_path)
     before = bytes_of(folder)
-    found, _ = build(options)
-    assert save_back(found) == {"CANCELLED"}
+    result, _ = build(options)
+    assert save_back(result) == {"CANCELLED"}
     assert bytes_of(folder) == before
-    row = next(row for row in found.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10)
-    library.play(bpy.context, found.hands, row.hands)
-    bone = next(bone for bone in found.hands.pose.bones if game_name(found.hands.data.bones[bone.name]) == "l_hand")
+    row = next(row for row in result.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10)
+    library.play(bpy.context, result.hands, row.hands)
+    bone = next(bone for bone in result.hands.pose.bones if game_name(result.hands.data.bones[bone.name]) == "l_hand")
     move(bone, index=-1)
-    assert save_back(found) == {"FINISHED"}
+    assert save_back(result) == {"FINISHED"}
     after = bytes_of(folder)
     (name,) = (name for name in after if after[name] != before[name])
     changed = changed_motions(before, after, name)
     assert [motion.lower().decode() for motion in changed] == [row.hands.motionbridge_motion.motion_name.lower()]
 
 
-@pytest.mark.parametrize("made", sampled(REAL, 2))
-def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_only(made, tmp_path):
-    folder, options = real_game(made, tmp_path)
+@pytest.mark.parametrize("created", sampled(REAL, 2))
+def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_only(created, tmp_path):
+    folder, options = real_game(created, tmp_path)
     before = bytes_of(folder)
-    found, _ = build(options)
-    rows = [row for row in found.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10]
-    library.play(bpy.context, found.hands, rows[0].hands)
+    result, _ = build(options)
+    rows = [row for row in result.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10]
+    library.play(bpy.context, result.hands, rows[0].hands)
     bpy.context.scene.frame_set(5)
-    rigs = [one for one in (found.hands, found.item) if one is not None]
-    places = [np.array(one.matrix_world) for one in rigs]
-    poses = [matrices_of(one.pose.bones, "matrix") for one in rigs]
-    bpy.context.view_layer.objects.active = found.hands
+    rigs = [entry for entry in (result.hands, result.item) if entry is not None]
+    these_placing = [np.array(own_rig.matrix_world) for own_rig in rigs]
+    poses = [matrices_of(own_rig.pose.bones, "matrix") for own_rig in rigs]
+    bpy.context.view_layer.objects.active = result.hands
     assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
     bpy.context.scene.frame_set(5)
-    for one, place, pose in zip(rigs, places, poses, strict=True):
-        np.testing.assert_allclose(np.array(one.matrix_world), place, atol=2e-5, rtol=0)
-        np.testing.assert_allclose(matrices_of(one.pose.bones, "matrix"), pose, atol=1e-5, rtol=0)
+    for rig, own_placing, pose in zip(rigs, these_placing, poses, strict=True):
+        np.testing.assert_allclose(np.array(rig.matrix_world), own_placing, atol=2e-5, rtol=0)
+        np.testing.assert_allclose(matrices_of(rig.pose.bones, "matrix"), pose, atol=1e-5, rtol=0)
     # Another action that is played in the list shows its own controls.
     other = next(row for row in rows[1:] if row.hands != rows[0].hands)
-    properties = found.hands.motionbridge_hud
+    properties = result.hands.motionbridge_hud
     properties.active_action = list(properties.actions).index(other)
-    assert found.hands.animation_data.action == other.hands
-    assert nla.plays_controls_action(found.hands)
-    assert save_back(found) == {"CANCELLED"}
+    assert result.hands.animation_data.action == other.hands
+    assert nla.plays_controls_action(result.hands)
+    assert save_back(result) == {"CANCELLED"}
     assert bytes_of(folder) == before
-    controls = control_links.controls_of(found.hands)
-    name = next(bone.name for bone in found.hands.data.bones if game_name(bone) == "l_hand")
+    controls = control_links.controls_of(result.hands)
+    name = next(bone.name for bone in result.hands.data.bones if game_name(bone) == "l_hand")
     goal = next(goal for goal in control_rig.goals_of(controls) if goal.name.endswith(name))
     move(goal, range(2, 6), index=-1)
-    assert save_back(found) == {"FINISHED"}
+    assert save_back(result) == {"FINISHED"}
     after = bytes_of(folder)
     (name,) = (name for name in after if after[name] != before[name])
     changed = changed_motions(before, after, name)
@@ -770,11 +774,11 @@ def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_o
 
 def test_an_edit_of_ten_frames_changes_one_motion_of_the_hands_only(gamedata):
     before = bytes_of(gamedata)
-    made, _ = build(sample_options(gamedata))
-    bone = next(bone for bone in made.hands.pose.bones if "hand_l" in bone.name)
-    library.play(bpy.context, made.hands, made.hands_actions["wave"])
+    created, _ = build(sample_options(gamedata))
+    bone = next(bone for bone in created.hands.pose.bones if "hand_l" in bone.name)
+    library.play(bpy.context, created.hands, created.hands_actions["wave"])
     move(bone)
-    assert save_back(made) == {"FINISHED"}
+    assert save_back(created) == {"FINISHED"}
     after = bytes_of(gamedata)
     assert [name for name in after if after[name] != before[name]] == ["meshes/samples/humanoid.omf"]
     assert changed_motions(before, after, SAVED[2]) == [b"wave"]
@@ -787,51 +791,51 @@ def test_an_edit_of_ten_frames_changes_one_motion_of_the_hands_only(gamedata):
 @pytest.mark.parametrize("then", Stance)
 @pytest.mark.parametrize("aspect", Aspect)
 def test_another_stance_and_aspect_show_what_a_new_scene_shows(gamedata, first, then, aspect):
-    made, _ = build(sample_options(gamedata, stance=first))
-    properties = made.hands.motionbridge_hud
+    created, _ = build(sample_options(gamedata, stance=first))
+    properties = created.hands.motionbridge_hud
     properties.stance, properties.aspect = then.name, aspect.name
     fresh, _ = build(sample_options(gamedata, stance=then, aspect=aspect))
     bpy.context.view_layer.update()
     for name in ("hands", "item", "aim"):
         wanted = np.array(getattr(fresh, name).matrix_basis)
-        np.testing.assert_allclose(np.array(getattr(made, name).matrix_basis), wanted, atol=1e-6, rtol=0)
+        np.testing.assert_allclose(np.array(getattr(created, name).matrix_basis), wanted, atol=1e-6, rtol=0)
     render = bpy.context.scene.render
     assert (render.resolution_x, render.resolution_y) == aspect.size
-    assert placing.changed(made.hands) == {}
+    assert placing.changed(created.hands) == {}
 
 
 def moved_scene(gamedata):
     """Hands moved at the hip, the aim turned on a narrow screen, shown as they were at first."""
-    made, _ = build(sample_options(gamedata))
-    properties = made.hands.motionbridge_hud
-    made.hands.location.x += 0.01
+    result, _ = build(sample_options(gamedata))
+    properties = result.hands.motionbridge_hud
+    result.hands.location.x += 0.01
     properties.stance, properties.aspect = "AIM", "NARROW"
-    made.aim.rotation_euler = (0.1, -0.2, 0.3)
+    result.aim.rotation_euler = (0.1, -0.2, 0.3)
     properties.stance, properties.aspect = "HIP", "WIDE"
-    return made
+    return result
 
 
-def test_moved_objects_become_values_of_the_place_that_was_shown(gamedata):
-    made = moved_scene(gamedata)
-    assert placing.changed(made.hands) == {
+def test_moved_objects_become_values_of_the_position_that_was_shown(gamedata):
+    created = moved_scene(gamedata)
+    assert placing.changed(created.hands) == {
         "hands_position_16x9": "0.040000, -0.150000, 0.050000",
         "aim_hud_offset_rot": "-0.100000, -0.300000, 0.200000",
     }
     before = (gamedata / CONFIG).read_bytes()
-    assert save_back(made) == {"FINISHED"}
+    assert save_back(created) == {"FINISHED"}
     assert (gamedata / CONFIG).read_bytes() == before.replace(
         b"0.03, -0.15, 0.05", b"0.040000, -0.150000, 0.050000"
     ).replace(b"0.01, 0.04, -0.1", b"-0.100000, -0.300000, 0.200000")
-    assert placing.changed(made.hands) == {}
-    assert save_back(made) == {"CANCELLED"}
+    assert placing.changed(created.hands) == {}
+    assert save_back(created) == {"CANCELLED"}
 
 
 @pytest.mark.parametrize("inherited", ["SECTION", "PARENT", "MOD"])
 def test_an_inherited_value_goes_where_it_is_asked_to(gamedata, inherited):
-    made, _ = build(sample_options(gamedata, stance=Stance.AIM))
+    created, _ = build(sample_options(gamedata, stance=Stance.AIM))
     before = bytes_of(gamedata)
-    made.aim.location.z += 0.02
-    assert save_back(made, inherited=inherited) == {"FINISHED"}
+    created.aim.location.z += 0.02
+    assert save_back(created, inherited=inherited) == {"FINISHED"}
     after = bytes_of(gamedata)
     changed = [name for name in after if after[name] != before.get(name)]
     line = b"aim_hud_offset_pos_16x9 = 0.000000, 0.020000, 0.000000"
@@ -846,7 +850,7 @@ def test_an_inherited_value_goes_where_it_is_asked_to(gamedata, inherited):
         assert (b"0.020000" in own[0]) == (inherited == "PARENT")
     assert values_of(gamedata)["aim_hud_offset_pos_16x9"].replace(" ", "") == "0.000000,0.020000,0.000000"
     fresh, _ = build(sample_options(gamedata, stance=Stance.AIM))
-    np.testing.assert_allclose(np.array(fresh.aim.matrix_basis), np.array(made.aim.matrix_basis), atol=1e-6)
+    np.testing.assert_allclose(np.array(fresh.aim.matrix_basis), np.array(created.aim.matrix_basis), atol=1e-6)
 
 
 ONE_MODEL = b"""
@@ -867,28 +871,28 @@ fire_point = 0, 0.06, 0.43
 @pytest.mark.parametrize("section", ["wpn_sample_hud", "wpn_one_hud"])
 def test_values_of_moved_objects_place_them_again(gamedata, stance, aspect, section):
     (gamedata / CONFIG).write_bytes((gamedata / CONFIG).read_bytes() + ONE_MODEL)
-    made, _ = build(HudSceneOptions(section=section, folders=(gamedata,), stance=stance, aspect=aspect))
-    assert (made.item is None) == (section == "wpn_one_hud")
-    parts = placing.shown_parts(made.hands)
+    created, _ = build(HudSceneOptions(section=section, folders=(gamedata,), stance=stance, aspect=aspect))
+    assert (created.item is None) == (section == "wpn_one_hud")
+    parts = placing.shown_parts(created.hands)
     for number, part in enumerate(parts, 1):
-        part.shown.location.y += 0.01 * number
+        part.obj.location.y += 0.01 * number
         if part.angles:
             about_view = -0.2 if len(part.angles) == 1 else 0.0  # two keys store no angle about the view
-            part.shown.rotation_euler = Vector((0.1, about_view, 0.3)) * number
-    found = placing.moved_values(made.hands)
-    assert list(found) == [key for part in parts for key in (part.position, *part.angles)]
+            part.obj.rotation_euler = Vector((0.1, about_view, 0.3)) * number
+    result = placing.moved_values(created.hands)
+    assert list(result) == [key for part in parts for key in (part.position, *part.angles)]
     for part in parts:
         for key in (part.position, *part.angles):
-            assert found[key].count(", ") == (0 if len(part.angles) > 1 and key in part.angles else 2)
-            made.hands.motionbridge_hud.values[key].text = found[key]
-    assert placing.moved_values(made.hands) == {}
+            assert result[key].count(", ") == (0 if len(part.angles) > 1 and key in part.angles else 2)
+            created.hands.motionbridge_hud.values[key].text = result[key]
+    assert placing.moved_values(created.hands) == {}
 
 
-def test_places_are_copied_as_lines(gamedata):
-    made = moved_scene(gamedata)
-    bpy.context.view_layer.objects.active = made.hands
+def test_positions_are_copied_as_lines(gamedata):
+    created = moved_scene(gamedata)
+    bpy.context.view_layer.objects.active = created.hands
     assert bpy.ops.motionbridge.hud_copy_values() == {"FINISHED"}
-    assert placing.texts(made.hands) == {
+    assert placing.texts(created.hands) == {
         "hands_position_16x9": "0.040000,-0.150000,0.050000",
         "hands_orientation_16x9": "2,-1,3",
         "item_position": "0,0.01,0",
@@ -896,22 +900,22 @@ def test_places_are_copied_as_lines(gamedata):
     }
 
 
-def test_a_config_that_is_gone_is_said_before(gamedata):
+def test_a_config_that_is_gone_is_reported_before(gamedata):
     moved_scene(gamedata)
     (gamedata / CONFIG).unlink()
     assert "wpn_sample_hud" in refusal(bpy.ops.motionbridge.hud_save_back)
 
 
-@pytest.mark.parametrize(("made", "stance", "aspect"), sampled(sets(BUILT)))
-def test_real_sets_are_unmoved_in_every_stance(made, stance, aspect):
-    found, _ = build(options_of(made, stance=stance, aspect=aspect, motions=False))
-    properties = found.hands.motionbridge_hud
+@pytest.mark.parametrize(("created", "stance", "aspect"), sampled(sets(BUILT)))
+def test_real_sets_are_unmoved_in_every_stance(created, stance, aspect):
+    result, _ = build(options_of(created, stance=stance, aspect=aspect, motions=False))
+    properties = result.hands.motionbridge_hud
     for other in Stance:
         for width in Aspect:
             properties.stance, properties.aspect = other.name, width.name
             bpy.context.view_layer.update()
-            assert placing.moved_values(found.hands) == {}
+            assert placing.moved_values(result.hands) == {}
     properties.stance, properties.aspect = stance.name, aspect.name
-    fresh, _ = build(options_of(made, stance=stance, aspect=aspect, motions=False))
-    np.testing.assert_allclose(np.array(found.aim.matrix_basis), np.array(fresh.aim.matrix_basis), atol=1e-6)
-    np.testing.assert_allclose(np.array(found.hands.matrix_basis), np.array(fresh.hands.matrix_basis), atol=1e-6)
+    fresh, _ = build(options_of(created, stance=stance, aspect=aspect, motions=False))
+    np.testing.assert_allclose(np.array(result.aim.matrix_basis), np.array(fresh.aim.matrix_basis), atol=1e-6)
+    np.testing.assert_allclose(np.array(result.hands.matrix_basis), np.array(fresh.hands.matrix_basis), atol=1e-6)

@@ -31,9 +31,9 @@ FRAMES = (3, 8)
 @pytest.fixture
 def reload(gamedata):  # noqa: F811
     """A scene that plays the sample's reload."""
-    made, _ = build(sample_options(gamedata))
-    made.hands.motionbridge_hud.active_action = list(rows_of(made)).index("anm_reload")
-    return made
+    result, _ = build(sample_options(gamedata))
+    result.hands.motionbridge_hud.active_action = list(rows_of(result)).index("anm_reload")
+    return result
 
 
 def bone_of(rig, name):
@@ -50,24 +50,24 @@ def world(rig, bone):
     return np.array(rig.matrix_world @ rig.pose.bones[bone].matrix)
 
 
-def relative(made, rig, bone, holder, frame):
+def relative(created, rig, bone, holder, frame):
     """The bone in the frame of the holder."""
     whole = int(np.floor(frame + 1e-4))
     bpy.context.scene.frame_set(whole, subframe=max(frame - whole, 0.0))
-    return np.linalg.inv(world(made.hands, holder)) @ world(rig, bone)
+    return np.linalg.inv(world(created.hands, holder)) @ world(rig, bone)
 
 
 @pytest.mark.parametrize(("hands_speed", "item_speed"), [(1.0, 1.0), (0.8, 1.2)])
 @pytest.mark.parametrize("keeps", ["FIRST", "LAST"])
 def test_a_bone_of_the_weapon_follows_the_hand_exactly_on_its_keys(reload, keeps, hands_speed, item_speed):
-    made = reload
-    row = rows_of(made)["anm_reload"]
+    created = reload
+    row = rows_of(created)["anm_reload"]
     row.hands.motionbridge_motion.speed, row.item.motionbridge_motion.speed = hands_speed, item_speed
-    made.hands.motionbridge_hud.active_action = made.hands.motionbridge_hud.active_action
-    bone, holder = free_bone(made.item), bone_of(made.hands, "hand_l")
+    created.hands.motionbridge_hud.active_action = created.hands.motionbridge_hud.active_action
+    bone, holder = free_bone(created.item), bone_of(created.hands, "hand_l")
     times = np.arange(int(row.item.frame_end) + 1) * hands_speed / item_speed
-    before = [relative(made, made.item, bone, holder, time) for time in times]
-    bpy.context.view_layer.objects.active = made.item
+    before = [relative(created, created.item, bone, holder, time) for time in times]
+    bpy.context.view_layer.objects.active = created.item
     done = bpy.ops.motionbridge.hud_attach(bone=bone, holder=holder, first=FRAMES[0], last=FRAMES[1], keeps=keeps)
     assert done == {"FINISHED"}
     inside = [number for number, time in enumerate(times) if FRAMES[0] - 1e-4 <= time <= FRAMES[1] + 1e-4]
@@ -75,52 +75,52 @@ def test_a_bone_of_the_weapon_follows_the_hand_exactly_on_its_keys(reload, keeps
     wanted = before[inside[0 if keeps == "FIRST" else -1]]
     for number, time in enumerate(times):
         expected = wanted if number in inside else before[number]
-        found = relative(made, made.item, bone, holder, time)
-        np.testing.assert_allclose(found, expected, atol=2e-5, rtol=0, err_msg=f"{number}")
+        result = relative(created, created.item, bone, holder, time)
+        np.testing.assert_allclose(result, expected, atol=2e-5, rtol=0, err_msg=f"{number}")
     assert np.abs(before[inside[0]] - before[inside[-1]]).max() > 1e-3
 
 
 def test_the_bone_of_the_weapon_changes_hands(reload):
-    made = reload
-    gun, other = bone_of(made.hands, "hand_r"), bone_of(made.hands, "hand_l")
-    wanted = relative(made, made.hands, gun, other, FRAMES[0])
-    bpy.context.view_layer.objects.active = made.hands
+    created = reload
+    gun, other = bone_of(created.hands, "hand_r"), bone_of(created.hands, "hand_l")
+    wanted = relative(created, created.hands, gun, other, FRAMES[0])
+    bpy.context.view_layer.objects.active = created.hands
     bpy.ops.motionbridge.hud_attach(bone=gun, holder=other, first=FRAMES[0], last=FRAMES[1])
     for frame in range(FRAMES[0], FRAMES[1] + 1):
-        np.testing.assert_allclose(relative(made, made.hands, gun, other, frame), wanted, atol=2e-5, rtol=0)
+        np.testing.assert_allclose(relative(created, created.hands, gun, other, frame), wanted, atol=2e-5, rtol=0)
 
 
 def test_only_the_motion_of_the_attached_bone_is_saved(reload, gamedata):  # noqa: F811
-    made = reload
+    created = reload
     before = bytes_of(gamedata)
-    bpy.context.view_layer.objects.active = made.item
-    bone, holder = free_bone(made.item), bone_of(made.hands, "hand_l")
+    bpy.context.view_layer.objects.active = created.item
+    bone, holder = free_bone(created.item), bone_of(created.hands, "hand_l")
     bpy.ops.motionbridge.hud_attach(bone=bone, holder=holder, first=FRAMES[0], last=FRAMES[1])
-    assert save_back(made) == {"FINISHED"}
+    assert save_back(created) == {"FINISHED"}
     after = bytes_of(gamedata)
     assert [name for name in after if after[name] != before[name]] == ["meshes/samples/weapon.omf"]
     assert changed_motions(before, after, "meshes/samples/weapon.omf") == [b"reload"]
 
 
 def test_what_cannot_follow_is_refused(reload):
-    made = reload
-    bpy.context.view_layer.objects.active = made.item
-    root = next(bone.name for bone in made.item.data.bones if bone.parent is None)
-    free, left = free_bone(made.item), bone_of(made.hands, "hand_l")
+    created = reload
+    bpy.context.view_layer.objects.active = created.item
+    root = next(bone.name for bone in created.item.data.bones if bone.parent is None)
+    free, left = free_bone(created.item), bone_of(created.hands, "hand_l")
 
-    def said(**chosen):
+    def message(**chosen):
         options = {"bone": free, "holder": left, "first": FRAMES[0], "last": FRAMES[1]} | chosen
         return refusal(bpy.ops.motionbridge.hud_attach, **options)
 
-    assert "the game ignores the keys of the weapon's root bone" in said(bone=root)
-    assert "has no bone 'nothing'" in said(bone="nothing")
-    assert "has no bone 'nothing'" in said(holder="nothing")
-    assert "no frames there" in said(first=1000, last=1001)
-    made.item.pose.bones[free].rotation_mode = "XYZ"
-    assert "is not Quaternion" in said()
-    bpy.context.view_layer.objects.active = made.hands
-    above = made.hands.data.bones[left].parent.name
-    assert "moves with" in said(bone=above)
+    assert "the game ignores the keys of the weapon's root bone" in message(bone=root)
+    assert "has no bone 'nothing'" in message(bone="nothing")
+    assert "has no bone 'nothing'" in message(holder="nothing")
+    assert "no frames there" in message(first=1000, last=1001)
+    created.item.pose.bones[free].rotation_mode = "XYZ"
+    assert "is not Quaternion" in message()
+    bpy.context.view_layer.objects.active = created.hands
+    above = created.hands.data.bones[left].parent.name
+    assert "moves with" in message(bone=above)
     assert attachments.Keeps.FIRST.value == "first"
 
 
@@ -128,30 +128,30 @@ def test_what_cannot_follow_is_refused(reload):
 
 
 def test_gizmos_are_of_the_part_that_is_active(reload):
-    made = reload
-    properties = made.hands.motionbridge_hud
-    mesh = next(one for one in made.item.children if one.type == "MESH")
-    assert placing.part_of(mesh).shown == placing.part_of(made.item).shown == made.item
-    assert placing.part_of(made.hands).shown == made.hands
-    assert placing.part_of(made.aim) is None
-    assert placing.part_of(made.camera) is None
+    created = reload
+    properties = created.hands.motionbridge_hud
+    mesh = next(child for child in created.item.children if child.type == "MESH")
+    assert placing.part_of(mesh).obj == placing.part_of(created.item).obj == created.item
+    assert placing.part_of(created.hands).obj == created.hands
+    assert placing.part_of(created.aim) is None
+    assert placing.part_of(created.camera) is None
     assert placing.part_of(None) is None
     properties.stance = "AIM"
-    assert placing.part_of(made.hands).shown == placing.part_of(made.aim).shown == made.aim
+    assert placing.part_of(created.hands).obj == placing.part_of(created.aim).obj == created.aim
     bpy.context.view_layer.update()
-    for one in (made.hands, made.aim, made.item):
-        np.testing.assert_array_equal(placing.handle_of(one), made.item.matrix_world.translation)
+    for entry in (created.hands, created.aim, created.item):
+        np.testing.assert_array_equal(placing.handle_of(entry), created.item.matrix_world.translation)
 
 
 @pytest.mark.parametrize("order", [placing.HANDS, placing.AIM])
 def test_each_ring_turns_about_the_axis_of_its_angle(reload, order):
-    shown = reload.item
-    shown.rotation_mode = order
-    shown.rotation_euler = (0.3, -0.7, 1.1)
-    part = placing.Part(shown, order, "", ("",))
+    obj = reload.item
+    obj.rotation_mode = order
+    obj.rotation_euler = (0.3, -0.7, 1.1)
+    part = placing.Part(obj, order, "", ("",))
     for number, axis in enumerate(placing.rotation_axes(part)):
-        before = shown.rotation_euler.to_matrix()
-        turned = shown.rotation_euler.copy()
+        before = obj.rotation_euler.to_matrix()
+        turned = obj.rotation_euler.copy()
         turned[number] += 0.25
         expected = Matrix.Rotation(0.25, 3, axis) @ before
         np.testing.assert_allclose(turned.to_matrix(), expected, atol=1e-6, rtol=0)
@@ -160,40 +160,40 @@ def test_each_ring_turns_about_the_axis_of_its_angle(reload, order):
 def drawn(rig):
     """Number of vertices of all meshes of an armature as they are drawn."""
     graph = bpy.context.evaluated_depsgraph_get()
-    meshes = [one.evaluated_get(graph) for one in rig.children_recursive if one.type == "MESH"]
-    return sum(len(one.data.vertices) for one in meshes)
+    meshes = [entry.evaluated_get(graph) for entry in rig.children_recursive if entry.type == "MESH"]
+    return sum(len(mesh.data.vertices) for mesh in meshes)
 
 
 def test_what_is_not_attached_is_hidden_and_nothing_else_changes(gamedata, monkeypatch):  # noqa: F811
     monkeypatch.setitem(attachments.BONES, "SCOPE", (MAGAZINE,))
     before = bytes_of(gamedata)
-    made, _ = build(sample_options(gamedata))
-    properties = made.hands.motionbridge_hud
-    assert attachments.bones(made.hands) == {"SCOPE": [bone_of(made.item, MAGAZINE)]}
+    created, _ = build(sample_options(gamedata))
+    properties = created.hands.motionbridge_hud
+    assert attachments.bones(created.hands) == {"SCOPE": [bone_of(created.item, MAGAZINE)]}
     assert properties.attached == {"GRENADE"}
-    whole = sum(len(one.data.vertices) for one in made.item.children_recursive if one.type == "MESH")
+    whole = sum(len(entry.data.vertices) for entry in created.item.children_recursive if entry.type == "MESH")
     weights = [
-        [{part.group: part.weight for part in vertex.groups} for vertex in one.data.vertices]
-        for one in made.item.children_recursive
-        if one.type == "MESH"
+        [{part.group: part.weight for part in vertex.groups} for vertex in entry.data.vertices]
+        for entry in created.item.children_recursive
+        if entry.type == "MESH"
     ]
-    group = made.item.children_recursive[0].vertex_groups[bone_of(made.item, MAGAZINE)].index
+    group = created.item.children_recursive[0].vertex_groups[bone_of(created.item, MAGAZINE)].index
     below = sum(vertex.get(group, 0.0) > 0.5 for mesh in weights for vertex in mesh)
     assert 0 < below < whole
-    assert drawn(made.item) == whole - below
-    assert save_back(made) == {"CANCELLED"}
-    model = next(one for one in before if one.endswith("weapon.ogf"))
-    bpy.context.view_layer.objects.active = made.item
+    assert drawn(created.item) == whole - below
+    assert save_back(created) == {"CANCELLED"}
+    model = next(entry for entry in before if entry.endswith("weapon.ogf"))
+    bpy.context.view_layer.objects.active = created.item
     exported = gamedata.parent / "weapon.ogf"
     assert bpy.ops.export_scene.xray_ogf(filepath=str(exported)) == {"FINISHED"}
     assert exported.read_bytes() == before[model]
     properties.attached = {"SCOPE"}
-    assert drawn(made.item) == whole
+    assert drawn(created.item) == whole
     assert bytes_of(gamedata) == before
 
 
-@pytest.mark.parametrize(("status", "shown"), [("0", False), ("1", True), ("2", False)])
-def test_the_weapons_section_says_what_it_has(gamedata, status, shown):  # noqa: F811
+@pytest.mark.parametrize(("status", "actual"), [("0", False), ("1", True), ("2", False)])
+def test_the_weapons_section_says_what_it_has(gamedata, status, actual):  # noqa: F811
     config = gamedata / "configs" / "w_sample.ltx"
     head = b"[wpn_sample]"
     assert head in config.read_bytes()
@@ -201,11 +201,11 @@ def test_the_weapons_section_says_what_it_has(gamedata, status, shown):  # noqa:
     assert b"scope_status" in text
     config.write_bytes(text)
     for section in ("wpn_sample", "WPN_sample_hud"):
-        made, _ = build(HudSceneOptions(section=section, folders=(gamedata,)))
-        assert ("SCOPE" in made.hands.motionbridge_hud.attached) == shown
+        created, _ = build(HudSceneOptions(section=section, folders=(gamedata,)))
+        assert ("SCOPE" in created.hands.motionbridge_hud.attached) == actual
 
 
-def test_one_line_is_copied_and_told_in_full(reload):
+def test_one_line_is_copied_and_reported_in_full(reload):
     bpy.context.view_layer.objects.active = reload.hands
     kind = bpy.types.MOTIONBRIDGE_OT_hud_copy_values
     chosen = SimpleNamespace(key="hands_position_16x9")
@@ -213,8 +213,8 @@ def test_one_line_is_copied_and_told_in_full(reload):
     assert kind.description(bpy.context, SimpleNamespace(key="")) == kind.__doc__
     assert bpy.ops.motionbridge.hud_copy_values(key="hands_position_16x9") == {"FINISHED"}
     assert "Copied 1 line" in bpy.context.window_manager.motionbridge_report
-    found = [ui._without_zeros(one) for one in (" 0.040000", "-0.150", "1.0", "100", "0.05", "abc", "")]
-    assert found == ["0.04", "-0.15", "1", "100", "0.05", "abc", ""]
+    result = [ui._without_zeros(entry) for entry in (" 0.040000", "-0.150", "1.0", "100", "0.05", "abc", "")]
+    assert result == ["0.04", "-0.15", "1", "100", "0.05", "abc", ""]
 
 
 # Both hands -----------------------------------------------------------------------------------------------------------
@@ -240,36 +240,36 @@ def detector(gamedata):  # noqa: F811
 def weighted(rig, side):
     """Vertices of a model's meshes that follow an arm of one side alone."""
     arms = {f"{name}_{side}" for name in ("clavicle", "upperarm", "forearm", "hand")}
-    found = 0
-    for one in (one for one in rig.children if one.type == "MESH"):
-        bones = [rig.data.bones.get(group.name) for group in one.vertex_groups]
+    result = 0
+    for child in (own_child for own_child in rig.children if own_child.type == "MESH"):
+        bones = [rig.data.bones.get(group.name) for group in child.vertex_groups]
         names = [game_name(bone) if bone is not None else "" for bone in bones]
-        for vertex in one.data.vertices:
-            found += any(part.weight > 0.5 and names[part.group] in arms for part in vertex.groups)
-    return found
+        for vertex in child.data.vertices:
+            result += any(part.weight > 0.5 and names[part.group] in arms for part in vertex.groups)
+    return result
 
 
 @pytest.mark.parametrize("game", [Game.ANOMALY, Game.OPENXRAY])
 def test_two_items_have_hands_of_their_own_with_one_arm_each(detector, game):
     before = bytes_of(detector)
-    made, report = build(sample_options(detector, beside="dev_sample", game=game))
-    first, second = made, made.beside
+    created, report = build(sample_options(detector, beside="dev_sample", game=game))
+    first, second = created, created.beside
     assert not any("both are shown" in finding for finding in report.warnings)
     assert (first.item.parent_bone, second.item.parent_bone) == (
         bone_of(first.hands, "hand_r"),
         bone_of(second.hands, "hand_l"),
     )
     assert first.camera == second.camera
-    meshes = [one for one in first.hands.children if one.type == "MESH"]
-    whole = sum(len(one.data.vertices) for one in meshes)
+    meshes = [child for child in first.hands.children if child.type == "MESH"]
+    whole = sum(len(mesh.data.vertices) for mesh in meshes)
     graph = bpy.context.evaluated_depsgraph_get()
-    for one, hidden in ((first, "l"), (second, "r")):
+    for entry, hidden in ((first, "l"), (second, "r")):
         drawn_now = sum(
-            len(mesh.evaluated_get(graph).data.vertices) for mesh in one.hands.children if mesh.type == "MESH"
+            len(mesh.evaluated_get(graph).data.vertices) for mesh in entry.hands.children if mesh.type == "MESH"
         )
-        assert weighted(one.hands, hidden) > 0
-        assert drawn_now == whole - weighted(one.hands, hidden)
-        bpy.context.view_layer.objects.active = one.hands
+        assert weighted(entry.hands, hidden) > 0
+        assert drawn_now == whole - weighted(entry.hands, hidden)
+        bpy.context.view_layer.objects.active = entry.hands
         exported = detector.parent / "hands.ogf"
         assert bpy.ops.export_scene.xray_ogf(filepath=str(exported)) == {"FINISHED"}
         assert exported.read_bytes() == before["meshes/samples/humanoid.ogf"]
@@ -281,9 +281,9 @@ def test_two_items_have_hands_of_their_own_with_one_arm_each(detector, game):
         first.hands_actions["walk"],
         second.hands_actions["wave"],
     )
-    for one in (first, second):
-        assert placing.changed(one.hands) == {}
-        assert save_back(one) == {"CANCELLED"}
+    for entry in (first, second):
+        assert placing.changed(entry.hands) == {}
+        assert save_back(entry) == {"CANCELLED"}
     assert bytes_of(detector) == before
     assert ("hands_position_16x9" in placing.texts(second.hands)) == own
     first.hands.motionbridge_hud.stance = "AIM"
@@ -293,17 +293,17 @@ def test_two_items_have_hands_of_their_own_with_one_arm_each(detector, game):
 
 
 def test_hands_that_share_a_file_keep_what_each_edited(detector):
-    made, _ = build(sample_options(detector, beside="dev_sample"))
+    created, _ = build(sample_options(detector, beside="dev_sample"))
     before = bytes_of(detector)
-    for one, name in ((made, "hand_r"), (made.beside, "hand_l")):
-        move(one.hands.pose.bones[bone_of(one.hands, name)])
-    assert save_back(made) == {"FINISHED"}
+    for entry, name in ((created, "hand_r"), (created.beside, "hand_l")):
+        move(entry.hands.pose.bones[bone_of(entry.hands, name)])
+    assert save_back(created) == {"FINISHED"}
     assert changed_motions(before, bytes_of(detector)) == [b"walk"]
-    assert save_back(made.beside, if_changed="DISK") == {"FINISHED"}
+    assert save_back(created.beside, if_changed="DISK") == {"FINISHED"}
     assert "1 motion, 1 track changed" in bpy.context.window_manager.motionbridge_report
     assert "were changed on disk and not in Blender" in bpy.context.window_manager.motionbridge_report
     assert changed_motions(before, bytes_of(detector)) == [b"walk", b"wave"]
-    assert save_back(made.beside) == {"CANCELLED"}
+    assert save_back(created.beside) == {"CANCELLED"}
 
 
 def test_what_cannot_be_held_beside_is_refused(detector):
@@ -312,8 +312,8 @@ def test_what_cannot_be_held_beside_is_refused(detector):
         ({"beside": "nothing"}, "there is no section"),
         ({"beside": "dev_sample", "section": ""}, "no section is chosen"),
     ):
-        made = {"folders": str(detector), "section": "wpn_sample", "item": str(detector / "meshes/samples/weapon.ogf")}
-        assert sentence in refusal(bpy.ops.motionbridge.new_hud_scene, **(made | chosen))
+        path = {"folders": str(detector), "section": "wpn_sample", "item": str(detector / "meshes/samples/weapon.ogf")}
+        assert sentence in refusal(bpy.ops.motionbridge.new_hud_scene, **(path | chosen))
         assert not bpy.data.objects
 
 
@@ -321,14 +321,14 @@ def test_what_cannot_be_held_beside_is_refused(detector):
 
 
 def test_a_strip_has_a_row_for_each_action_and_leaves_the_scene_as_it_was(reload, tmp_path):
-    made, scene = reload, bpy.context.scene
+    created, scene = reload, bpy.context.scene
     file = tmp_path / "strip.png"
     scene.frame_set(2)
     names = ("engine", "filepath", "resolution_x", "resolution_y", "use_stamp", "stamp_note_text")
     before = [getattr(scene.render, name) for name in names]
-    played = made.hands.animation_data.action
+    played = created.hands.animation_data.action
     before_it = list(bpy.data.lights), list(bpy.data.objects)
-    bpy.context.view_layer.objects.active = made.hands
+    bpy.context.view_layer.objects.active = created.hands
     options = {"actions": "anm_re*, anm_idle", "columns": 3, "height": 36, "renderer": "CYCLES"}
     assert bpy.ops.motionbridge.hud_preview(filepath=str(file), **options) == {"FINISHED"}
     assert "images of each action: 3, actions: 2" in bpy.context.window_manager.motionbridge_report
@@ -344,9 +344,9 @@ def test_a_strip_has_a_row_for_each_action_and_leaves_the_scene_as_it_was(reload
     assert np.median(pixels[8:, :, :3].mean(axis=-1)[models]) > 0.3
     bpy.data.images.remove(image)
     assert [getattr(scene.render, name) for name in names] == before
-    assert (scene.frame_current, made.hands.animation_data.action) == (2, played)
+    assert (scene.frame_current, created.hands.animation_data.action) == (2, played)
     assert (list(bpy.data.lights), list(bpy.data.objects)) == before_it
-    assert all(one.type == "RENDER_RESULT" or one.source == "FILE" for one in bpy.data.images)
+    assert all(image.type == "RENDER_RESULT" or image.source == "FILE" for image in bpy.data.images)
 
 
 def test_what_cannot_be_rendered_is_refused(reload, tmp_path):
@@ -363,9 +363,9 @@ def test_what_cannot_be_rendered_is_refused(reload, tmp_path):
 
 def test_the_command_renders_a_strip(gamedata, tmp_path, capfd):  # noqa: F811
     file = tmp_path / "strip.png"
-    made = ["hud", "wpn_sample", "--folders", str(gamedata), "--preview", str(file), "--actions", "anm_reload"]
+    created = ["hud", "wpn_sample", "--folders", str(gamedata), "--preview", str(file), "--actions", "anm_reload"]
     small = ["--pictures", "2", "--height", "18", "--renderer", "cycles"]
-    assert command._execute([*made, *small]) == 0
+    assert command._execute([*created, *small]) == 0
     assert "images of each action: 2, actions: 1" in capfd.readouterr().out
     assert file.read_bytes()[:4] == b"\x89PNG"
 

@@ -25,13 +25,13 @@ SIZES = {"HOM": 40, "SOM": 44}
 
 def boxes(kind, count=3):
     """New meshes of a kind in a row, each of 12 triangles, all selected; the last is active."""
-    made = []
+    result = []
     for number in range(count):
         bpy.ops.mesh.primitive_cube_add(location=(4 * number, 0, 0))
-        made.append(bpy.context.active_object)
+        result.append(bpy.context.active_object)
         assert bpy.ops.motionbridge.level_begin(kind=kind) == {"FINISHED"}
-    select(*made)
-    return made
+    select(*result)
+    return result
 
 
 def select(*objects):
@@ -62,8 +62,8 @@ def exported(path, **options):
     return path.read_bytes()
 
 
-def in_any_order(found):
-    return sorted(map(bytes, np.ascontiguousarray(found.reshape(-1, 9))))
+def in_any_order(result):
+    return sorted(map(bytes, np.ascontiguousarray(result.reshape(-1, 9))))
 
 
 def left_out(operator, **properties):
@@ -76,13 +76,13 @@ def left_out(operator, **properties):
 
 @pytest.mark.parametrize("kind", ["CFORM", "HOM", "SOM"])
 def test_new_meshes_of_a_kind_become_one_file(kind, tmp_path):
-    made = boxes(kind)
+    created = boxes(kind)
     before = snapshot()
     whole = triangles(exported(tmp_path / f"level.{kind.lower()}"), kind)
     assert differences(before, snapshot()) == []
     assert len(whole) == 36
     each = []
-    for number, obj in enumerate(made):
+    for number, obj in enumerate(created):
         select(obj)
         each.append(triangles(exported(tmp_path / f"{number}.{kind.lower()}"), kind))
     assert in_any_order(whole) == in_any_order(np.concatenate(each))
@@ -90,27 +90,27 @@ def test_new_meshes_of_a_kind_become_one_file(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", ["CFORM", "HOM", "SOM"])
 def test_without_a_selection_all_new_meshes_of_the_kind_are_written(kind, tmp_path):
-    made = boxes(kind)
+    created = boxes(kind)
     drawn("of another kind", SQUARE, FACES, "SOM" if kind == "HOM" else "HOM")
     select()
-    bpy.context.view_layer.objects.active = made[0]
+    bpy.context.view_layer.objects.active = created[0]
     assert len(triangles(exported(tmp_path / f"level.{kind.lower()}"), kind)) == 36
     assert "not written" not in report()
 
 
 def test_meshes_that_are_not_selected_are_named(tmp_path):
-    made = boxes("HOM")
-    select(*made[:2])
+    created = boxes("HOM")
+    select(*created[:2])
     assert len(triangles(exported(tmp_path / "level.hom"), "HOM")) == 24
     assert "new meshes of its kind are not written" in report()
-    assert f"{made[2].name!r}" in report()
+    assert f"{created[2].name!r}" in report()
 
 
 def test_a_collection_of_new_meshes_becomes_one_file(tmp_path):
-    made = boxes("SOM")
+    created = boxes("SOM")
     below = bpy.data.collections.new("occluders")
     bpy.context.scene.collection.children.link(below)
-    for obj in made:
+    for obj in created:
         below.objects.link(obj)
     select()
     assert len(triangles(exported(tmp_path / "level.som", collection="occluders"), "SOM")) == 36
@@ -121,8 +121,8 @@ def test_selected_new_meshes_are_added_to_the_file_that_was_imported(path, tmp_p
     done, _ = imported(path)
     kind = done.holder.motionbridge_level.kind
     original = triangles(path.read_bytes(), kind)
-    made = boxes(kind, 2)
-    select(*made, done.holder)
+    created = boxes(kind, 2)
+    select(*created, done.holder)
     written = triangles(exported(tmp_path / path.name), kind)
     assert len(written) == len(original) + 24
     np.testing.assert_array_equal(written[: len(original)], original)
@@ -139,18 +139,18 @@ def test_of_two_imported_files_the_active_one_is_written_and_the_other_named(sam
 
 def test_saving_back_adds_no_new_mesh_and_names_it(samples):
     done, _ = imported(samples / "level" / "level.hom")
-    made = boxes("HOM", 1)
-    found = Report()
+    created = boxes("HOM", 1)
+    own_report = Report()
     plan = level_geometry.plan_save_back(
-        bpy.context, done.holder, if_changed=level_geometry.OtherBase.REFUSE, report=found
+        bpy.context, done.holder, if_changed=level_geometry.OtherBase.REFUSE, report=own_report
     )
     assert plan.data == (samples / "level" / "level.hom").read_bytes()
-    assert any("join them to it (Ctrl J)" in words and repr(made[0].name) in words for words in found.warnings)
+    assert any("join them to it (Ctrl J)" in words and repr(created[0].name) in words for words in own_report.warnings)
 
 
 def test_attributes_that_one_mesh_lacks_are_those_of_new_faces(tmp_path):
-    made = boxes("HOM", 2)
-    made[0].data.attributes.remove(made[0].data.attributes["two_sided"])
+    created = boxes("HOM", 2)
+    created[0].data.attributes.remove(created[0].data.attributes["two_sided"])
     data = exported(tmp_path / "level.hom")
     assert set(np.frombuffer(data, [("p", "<f4", 9), ("f", "<u4")], offset=20)["f"]) == {1}
 
@@ -160,9 +160,9 @@ def test_a_mesh_without_a_kind_and_a_second_detail_model_are_named(tmp_path):
         drawn(name, SQUARE, FACES, kind) for name, kind in (("grass", "DM"), ("litter", "DM"), ("plain", "NONE"))
     )
     select(litter, plain, grass)
-    said = left_out(EXPORT_SCENE_OT_xray_level_geometry)
-    assert "'litter', 'plain'" in said
-    assert "'grass'" not in said
+    message = left_out(EXPORT_SCENE_OT_xray_level_geometry)
+    assert "'litter', 'plain'" in message
+    assert "'grass'" not in message
     exported(tmp_path / "grass.dm")
     assert "'litter', 'plain'" in report()
 
@@ -212,9 +212,9 @@ def test_an_animation_names_other_selected_armatures():
         bpy.ops.object.armature_add()
         rigs.append(bpy.context.active_object)
     select(*rigs)
-    said = left_out(EXPORT_SCENE_OT_arma_rtm)
-    assert "other chosen objects are not written" in said
-    assert repr(rigs[0].name) in said
+    message = left_out(EXPORT_SCENE_OT_arma_rtm)
+    assert "other chosen objects are not written" in message
+    assert repr(rigs[0].name) in message
 
 
 def test_a_path_names_other_selected_objects_that_follow_one(samples):
@@ -222,6 +222,6 @@ def test_a_path_names_other_selected_objects_that_follow_one(samples):
         bpy.ops.import_scene.xray_anm(filepath=str(samples / "camera.anm"))
     first, second = (obj for obj in bpy.data.objects if obj.animation_data is not None)
     select(drawn("still", SQUARE, FACES, "NONE"), first, second)
-    said = left_out(EXPORT_SCENE_OT_xray_anm)
-    assert repr(first.name) in said
-    assert "'still'" not in said
+    message = left_out(EXPORT_SCENE_OT_xray_anm)
+    assert repr(first.name) in message
+    assert "'still'" not in message

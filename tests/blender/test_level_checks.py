@@ -16,19 +16,19 @@ from tests.scene import differences, snapshot
 
 
 def imported(folder, **options):
-    made = level_folder.import_folder(
+    created = level_folder.import_folder(
         bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
     )
     bpy.context.view_layer.update()
-    return {one.kind: [*one.held, *one.objects] for one in made}
+    return {entry.kind: [*entry.held, *entry.objects] for entry in created}
 
 
 def found():
     """Sentence -> objects."""
-    (holder,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
+    (holder,) = {obj.motionbridge_level.level_file for obj in bpy.context.scene.objects} - {None}
     result = {}
-    for one in geometry.find_problems(bpy.context, holder, Report()):
-        result.setdefault(one.problem.kind or one.problem.sentence, []).append(one)
+    for problem in geometry.find_problems(bpy.context, holder, Report()):
+        result.setdefault(problem.problem.kind or problem.problem.sentence, []).append(problem)
     return result
 
 
@@ -59,10 +59,10 @@ def test_real_levels_have_collision_where_they_are_seen(name, corpus, tmp_path):
     shutil.copytree(corpus / "level" / name, folder)
     imported(folder)
     before = snapshot()
-    said = found()
-    assert NAMES["visuals"] not in said
-    assert NAMES["collision"] not in said
-    assert NAMES["portals"] not in said
+    message = found()
+    assert NAMES["visuals"] not in message
+    assert NAMES["collision"] not in message
+    assert NAMES["portals"] not in message
     assert differences(before, snapshot()) == []
 
 
@@ -73,13 +73,13 @@ def test_real_levels_have_collision_where_they_are_seen(name, corpus, tmp_path):
 def test_portals_of_real_levels_lie_in_planes(name, corpus, tmp_path):
     (tmp_path / name).mkdir()
     shutil.copy(corpus / "level" / name / "level", tmp_path / name / "level")
-    made = imported(tmp_path / name, surfaces=False, trees=False)
+    model = imported(tmp_path / name, surfaces=False, trees=False)
     assert NAMES["portals"] not in found()
-    assert len(made["PORTAL"]) > 0
-    points = column(made["PORTAL"][-1].data.vertices, "co", 3)
-    made["PORTAL"][-1].data.vertices[0].co += Vector(np.cross(points[1] - points[0], points[2] - points[0]))
-    (one,) = found()[NAMES["portals"]]
-    assert one.shown == made["PORTAL"][-1]
+    assert len(model["PORTAL"]) > 0
+    points = column(model["PORTAL"][-1].data.vertices, "co", 3)
+    model["PORTAL"][-1].data.vertices[0].co += Vector(np.cross(points[1] - points[0], points[2] - points[0]))
+    (entry,) = found()[NAMES["portals"]]
+    assert entry.obj == model["PORTAL"][-1]
 
 
 def beside(corpus, folder, name, **others):
@@ -93,20 +93,20 @@ def beside(corpus, folder, name, **others):
 
 @pytest.mark.parametrize("name", ["l10_radar", "l08_yantar"])
 def test_occluders_of_real_levels_lie_in_what_is_seen(name, corpus, tmp_path):
-    made = beside(corpus, tmp_path / name, f"nlc_{name}", hom=f"hom/{name}.hom")
+    path = beside(corpus, tmp_path / name, f"nlc_{name}", hom=f"hom/{name}.hom")
     words = "occluders stick out of what is seen (as boxes) by more than 0.25 m"
     assert words not in found()
-    (occluders,) = made["HOM"]
+    (occluders,) = path["HOM"]
     occluders.location.z += 300
-    (one,) = found()[words]
-    assert len(one.faces) == len(occluders.data.polygons)
+    (entry,) = found()[words]
+    assert len(entry.faces) == len(occluders.data.polygons)
 
 
 def test_occluders_drawn_onto_real_collision_do_not_stick_out(corpus, tmp_path):
     folder = tmp_path / "tss"
     shutil.copytree(corpus / "level" / "olr_tss_cd70ecb", folder)
-    made = imported(folder)
-    walls = made["CFORM"][0].copy()
+    model = imported(folder)
+    walls = model["CFORM"][0].copy()
     walls.data = walls.data.copy()
     walls.name = "walls"
     bpy.context.scene.collection.objects.link(walls)
@@ -115,8 +115,8 @@ def test_occluders_drawn_onto_real_collision_do_not_stick_out(corpus, tmp_path):
     assert NAMES["occluders"] not in found()
     walls.location.z += 30
     bpy.context.view_layer.update()
-    (one,) = found()[NAMES["occluders"]]
-    assert len(one.faces) > len(walls.data.polygons) / 2
+    (entry,) = found()[NAMES["occluders"]]
+    assert len(entry.faces) > len(walls.data.polygons) / 2
 
 
 @pytest.mark.deep
@@ -126,31 +126,31 @@ def test_details_of_a_real_level_outside_its_surfaces_are_found(corpus, tmp_path
     Elsewhere details stand on the ground that the AI map knows; one of forty that are found is where it has nodes.
     """
     folder = tmp_path / "yantar"
-    made = beside(
+    created = beside(
         corpus, folder, "nlc_l08_yantar", details="details/l08_yantar.details", ai="level/nlc_l08_yantar/level.ai"
     )
     words = "slots have detail models outside all surfaces"
-    (ground,), (nodes,) = made["DETAILS"], made["AI"]
+    (ground,), (nodes,) = created["DETAILS"], created["AI"]
     problems = found()
-    (one,) = problems[words]
-    assert one.shown == ground
-    assert one.problem.sentence == f"10615 of 81510 {words}"
+    (entry,) = problems[words]
+    assert entry.obj == ground
+    assert entry.problem.sentence == f"10615 of 81510 {words}"
     walked = {}
     for x, y, z in column(nodes.data.polygons, "center", 3).tolist():
         walked.setdefault((x // 2, y // 2), []).append(z)
     corners = column(ground.data.vertices, "co", 3)
     middles = np.array([corners[list(face.vertices)].mean(axis=0) for face in ground.data.polygons])
     planted = np.zeros(len(middles), np.bool_)
-    for place in range(4):
-        planted |= column(ground.data.attributes[f"model_{place}"].data, "value", 1, np.int32).ravel() >= 0
+    for index in range(4):
+        planted |= column(ground.data.attributes[f"model_{index}"].data, "value", 1, np.int32).ravel() >= 0
     hit = np.zeros(len(middles), np.bool_)
-    hit[one.faces] = True
+    hit[entry.faces] = True
     off = {False: [], True: []}
     for slot in np.flatnonzero(planted).tolist():
         x, y, z = middles[slot]
         heights = walked.get((x // 2, y // 2))
         off[bool(hit[slot])] += [] if heights is None else [np.abs(np.array(heights) - z).min()]
-    assert len(off[True]) < len(one.faces) / 40
+    assert len(off[True]) < len(entry.faces) / 40
     assert np.median(off[False]) < 0.3
 
 
@@ -158,121 +158,121 @@ def test_details_of_a_real_level_outside_its_surfaces_are_found(corpus, tmp_path
 def test_each_finding_in_a_real_level_can_be_selected(name, corpus, tmp_path):
     folder = tmp_path / name
     shutil.copytree(corpus / "level" / name, folder)
-    made = imported(folder)
-    for seen in made["SURFACE"]:
+    model = imported(folder)
+    for seen in model["SURFACE"]:
         seen.location.z += 40  # neither over its collision nor is that below what is seen
-    walls = made["CFORM"][0].copy()
+    walls = model["CFORM"][0].copy()
     walls.data = walls.data.copy()
     walls.name = "walls"
     walls.motionbridge_level.kind = "HOM"
     bpy.context.scene.collection.objects.link(walls)
     walls.location.z += 300
     bpy.context.view_layer.update()
-    said = found()
-    assert {NAMES["visuals"], NAMES["collision"], NAMES["occluders"]} <= set(said)
-    every = [one for several in said.values() for one in several]
+    message = found()
+    assert {NAMES["visuals"], NAMES["collision"], NAMES["occluders"]} <= set(message)
+    every = [entry for several in message.values() for entry in several]
     for number in range(len(every)):
         bpy.context.view_layer.objects.active = seen
         assert bpy.ops.motionbridge.level_check(number=number) == {"FINISHED"}
         chosen = bpy.context.view_layer.objects.active
         assert bpy.context.mode == "EDIT_MESH"
         bpy.ops.object.mode_set(mode="OBJECT")
-        faces = np.flatnonzero([one.select for one in chosen.data.polygons]).tolist()
-        assert sum(one.shown == chosen and one.faces.tolist() == faces for one in every) == 1
+        faces = np.flatnonzero([polygon.select for polygon in chosen.data.polygons]).tolist()
+        assert sum(entry.obj == chosen and entry.faces.tolist() == faces for entry in every) == 1
 
 
 def test_what_is_seen_without_collision_and_collision_that_is_not_seen(yard):
-    made = imported(yard)
-    said = found()
-    assert NAMES["visuals"] not in said
-    wall = made["SURFACE"][1].data
+    model = imported(yard)
+    message = found()
+    assert NAMES["visuals"] not in message
+    wall = model["SURFACE"][1].data
     points = column(wall.vertices, "co", 3)
     wall.vertices.foreach_set("co", (points + np.float32((0, 0, 40))).ravel())
-    said = found()
-    (one,) = said[NAMES["visuals"]]
-    assert one.shown == made["SURFACE"][1]
-    assert one.faces.tolist() == list(range(len(wall.polygons)))
-    (other,) = said[NAMES["collision"]]
-    assert other.shown == made["CFORM"][0]
+    message = found()
+    (entry,) = message[NAMES["visuals"]]
+    assert entry.obj == model["SURFACE"][1]
+    assert entry.faces.tolist() == list(range(len(wall.polygons)))
+    (other,) = message[NAMES["collision"]]
+    assert other.obj == model["CFORM"][0]
     assert len(other.faces)
 
 
 def test_collision_of_a_tree_is_collision_that_is_seen(yard):
-    made = imported(yard)
+    model = imported(yard)
     alone = len(found().get(NAMES["collision"], []))
     assert alone == 0
-    collision = made["CFORM"][0].data
+    collision = model["CFORM"][0].data
     points = column(collision.vertices, "co", 3)
-    points[:3] = np.add(made["TREE"][1].location, [[0, 0, 0.9], [0.1, 0, 0.9], [0, 0.1, 0.9]])
+    points[:3] = np.add(model["TREE"][1].location, [[0, 0, 0.9], [0.1, 0, 0.9], [0, 0.1, 0.9]])
     corners = column(collision.loops, "vertex_index", 1, np.int32).reshape(-1, 3)
     collision.vertices.foreach_set("co", points.ravel())
     face = next(number for number, row in enumerate(corners.tolist()) if set(row) <= {0, 1, 2})
     rest = found().get(NAMES["collision"], [])
-    assert all(face not in one.faces for one in rest)
-    for one in made["TREE"]:
-        bpy.data.objects.remove(one)
-    (one,) = found()[NAMES["collision"]]
-    assert face in one.faces
+    assert all(face not in own_entry.faces for own_entry in rest)
+    for entry in model["TREE"]:
+        bpy.data.objects.remove(entry)
+    (entry,) = found()[NAMES["collision"]]
+    assert face in entry.faces
 
 
 def test_an_occluder_before_a_wall_sticks_out(yard):
-    made = imported(yard)
-    (occluders,) = made["HOM"]
-    inside = {face for one in found().get(NAMES["occluders"], []) for face in one.faces.tolist()}
+    model = imported(yard)
+    (occluders,) = model["HOM"]
+    inside = {face for own_entry in found().get(NAMES["occluders"], []) for face in own_entry.faces.tolist()}
     occluders.location.z += 30
-    (one,) = found()[NAMES["occluders"]]
-    assert one.shown == occluders
-    assert set(one.faces.tolist()) - inside
+    (entry,) = found()[NAMES["occluders"]]
+    assert entry.obj == occluders
+    assert set(entry.faces.tolist()) - inside
 
 
 def test_a_bent_portal_of_an_excluded_collection_is_found(yard):
-    made = imported(yard)
-    (portal,) = made["PORTAL"]
+    model = imported(yard)
+    (portal,) = model["PORTAL"]
     portal.data.vertices[0].co.y += 1
-    (one,) = found()[NAMES["portals"]]
-    assert (one.shown, one.faces.tolist()) == (portal, [0])
-    bpy.context.view_layer.objects.active = made["SURFACE"][0]
+    (entry,) = found()[NAMES["portals"]]
+    assert (entry.obj, entry.faces.tolist()) == (portal, [0])
+    bpy.context.view_layer.objects.active = model["SURFACE"][0]
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     assert "to select what was found there" in bpy.context.window_manager.motionbridge_report
 
 
 def test_nodes_that_float_and_details_without_ground_are_found(yard):
-    made = imported(yard)
-    before = {name: sum(len(one.faces) for one in found().get(NAMES[name], [])) for name in ("nodes", "details")}
-    made["CFORM"][0].location.z -= 100
-    after = {name: sum(len(one.faces) for one in found().get(NAMES[name], [])) for name in ("nodes", "details")}
-    assert after["nodes"] == len(made["AI"][0].data.polygons) > before["nodes"]
+    model = imported(yard)
+    before = {name: sum(len(entry.faces) for entry in found().get(NAMES[name], [])) for name in ("nodes", "details")}
+    model["CFORM"][0].location.z -= 100
+    after = {name: sum(len(entry.faces) for entry in found().get(NAMES[name], [])) for name in ("nodes", "details")}
+    assert after["nodes"] == len(model["AI"][0].data.polygons) > before["nodes"]
     assert after["details"] > before["details"]
 
 
 def test_nodes_below_the_ground_are_buried(yard):
-    made = imported(yard)
+    model = imported(yard)
     assert NAMES["buried"] not in found()
-    made["CFORM"][0].location.z += 2
-    said = found()
-    (one,) = said[NAMES["buried"]]
-    assert one.shown == made["AI"][0]
-    assert len(one.faces) == len(made["AI"][0].data.polygons)
-    assert NAMES["nodes"] not in said
+    model["CFORM"][0].location.z += 2
+    message = found()
+    (entry,) = message[NAMES["buried"]]
+    assert entry.obj == model["AI"][0]
+    assert len(entry.faces) == len(model["AI"][0].data.polygons)
+    assert NAMES["nodes"] not in message
 
 
 @pytest.mark.parametrize(("above", "what"), [(9.6, "buried"), (10.4, "nodes")])
 def test_ground_more_than_ten_metres_above_nodes_does_not_bury_them(yard, above, what):
-    made = imported(yard)
-    made["CFORM"][0].location.z += above
-    said = found()
-    (one,) = said[NAMES[what]]
-    assert len(one.faces) == len(made["AI"][0].data.polygons)
-    assert not {NAMES["buried"], NAMES["nodes"]} - {NAMES[what]} & said.keys()
+    model = imported(yard)
+    model["CFORM"][0].location.z += above
+    message = found()
+    (entry,) = message[NAMES[what]]
+    assert len(entry.faces) == len(model["AI"][0].data.polygons)
+    assert not {NAMES["buried"], NAMES["nodes"]} - {NAMES[what]} & message.keys()
 
 
 def test_an_ai_map_is_checked_alone_and_shows_its_links(yard):
-    made = imported(yard)
-    (ai_map,) = made["AI"]
+    model = imported(yard)
+    (ai_map,) = model["AI"]
     (inside,) = ai_map.users_collection
     bpy.context.view_layer.layer_collection.children[yard.name].children[inside.name].exclude = False
     bpy.context.view_layer.objects.active = ai_map
-    made["CFORM"][0].location.z -= 100
+    model["CFORM"][0].location.z -= 100
     assert bpy.ops.motionbridge.level_check(number=1) == {"FINISHED"}
     report = bpy.context.window_manager.motionbridge_report
     assert report.splitlines()[0].startswith("Selected finding 2 of 3: 1 of 11 nodes has a link that leads one way")
@@ -282,7 +282,7 @@ def test_an_ai_map_is_checked_alone_and_shows_its_links(yard):
     assert np.flatnonzero(chosen).tolist() == [7]
     before = snapshot()
     assert bpy.ops.motionbridge.level_ai_links() == {"FINISHED"}
-    links = {one.name: len(one.data.edges) for one in ai_map.children}
+    links = {child.name: len(child.data.edges) for child in ai_map.children}
     assert links["level.ai one-way links"] == 1
     assert bpy.context.window_manager.motionbridge_report == (
         f"Links in both directions: {links['level.ai links']}, one-way links: 1"
@@ -292,13 +292,13 @@ def test_an_ai_map_is_checked_alone_and_shows_its_links(yard):
 
 
 def test_of_many_objects_those_with_the_most_faces_are_named(yard, monkeypatch):
-    made = imported(yard)
+    model = imported(yard)
     monkeypatch.setattr(layer_checks, "MOST_NAMED", 1)
-    for one in made["SURFACE"]:
-        one.location.z += 60
-    one, rest = [
+    for entry in model["SURFACE"]:
+        entry.location.z += 60
+    entry, rest = [
         each for sentence, each_of in found().items() if sentence.endswith(NAMES["visuals"]) for each in each_of
     ]
-    assert one.shown == made["SURFACE"][1]
+    assert entry.obj == model["SURFACE"][1]
     assert rest.problem.sentence.startswith("1 object more with fewer: faces are farther")
     assert not len(rest.faces)

@@ -40,8 +40,8 @@ def two_sectors(tmp_path):
     return path
 
 
-def named_parts(made):
-    return {shown.name.rpartition(" ")[2]: shown for shown in made.meshes}
+def named_parts(created):
+    return {mesh.name.rpartition(" ")[2]: mesh for mesh in created.meshes}
 
 
 # Parts --------------------------------------------------------------------------------------------------------------
@@ -55,13 +55,13 @@ def test_parts_hold_what_is_theirs_and_are_named_after_it(two_sectors):
 
 
 def test_a_vertex_moved_in_one_part_parts_from_its_copies(two_sectors):
-    made, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
-    part = named_parts(made)["1"]
+    model, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
+    part = named_parts(model)["1"]
     moved = next(vertex for vertex in part.data.vertices if tuple(vertex.co) == (0, 1, 0))  # only of face 1
     moved.co.z = 5
     shared = next(vertex for vertex in part.data.vertices if tuple(vertex.co) == (1, 1, 0))  # of all four faces
     shared.co.z = 7
-    points, faces = read_cform(planned(made.holder)[0].data)
+    points, faces = read_cform(planned(model.holder)[0].data)
     old, before = read_cform(two_sectors.read_bytes())
     corners = points[faces["v"].astype(int)]
     wanted = old[before["v"].astype(int)]
@@ -74,9 +74,9 @@ def test_a_vertex_moved_in_one_part_parts_from_its_copies(two_sectors):
 
 
 def test_a_part_that_is_deleted_takes_its_faces_along_and_no_others(two_sectors):
-    made, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
-    bpy.data.objects.remove(named_parts(made)["0"])
-    points, faces = read_cform(planned(made.holder)[0].data)
+    model, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
+    bpy.data.objects.remove(named_parts(model)["0"])
+    points, faces = read_cform(planned(model.holder)[0].data)
     old, before = read_cform(two_sectors.read_bytes())
     np.testing.assert_array_equal(points[faces["v"].astype(int)], old[before["v"][[1, 3]].astype(int)])
     assert faces["s"].tolist() == [1, 1]
@@ -84,11 +84,11 @@ def test_a_part_that_is_deleted_takes_its_faces_along_and_no_others(two_sectors)
 
 
 def test_all_parts_deleted_is_refused(two_sectors):
-    made, _ = imported(two_sectors, split=level_geometry.Split.MATERIAL)
-    for part in made.meshes:
+    model, _ = imported(two_sectors, split=level_geometry.Split.MATERIAL)
+    for part in model.meshes:
         bpy.data.objects.remove(part)
     with pytest.raises(WriteError, match="has no meshes"):
-        planned(made.holder)
+        planned(model.holder)
 
 
 # The box ------------------------------------------------------------------------------------------------------------
@@ -102,11 +102,11 @@ def test_a_box_that_is_too_large_stays_until_a_vertex_moves(two_sectors):
     data = bytearray(two_sectors.read_bytes())
     struct.pack_into("<6f", data, 12, -9, -9, -9, 9, 9, 9)
     two_sectors.write_bytes(bytes(data))
-    made, _ = imported(two_sectors)
-    made.holder.data.attributes["sector"].data[0].value = 4
-    assert box(planned(made.holder)[0].data) == (-9, -9, -9, 9, 9, 9)
-    made.holder.data.vertices[3].co = (0, 1, 3)
-    assert box(planned(made.holder)[0].data) == (0, 0, 0, 2, 3, 1)
+    model, _ = imported(two_sectors)
+    model.holder.data.attributes["sector"].data[0].value = 4
+    assert box(planned(model.holder)[0].data) == (-9, -9, -9, 9, 9, 9)
+    model.holder.data.vertices[3].co = (0, 1, 3)
+    assert box(planned(model.holder)[0].data) == (0, 0, 0, 2, 3, 1)
 
 
 # Welded occluders ---------------------------------------------------------------------------------------------------
@@ -115,15 +115,15 @@ def test_a_box_that_is_too_large_stays_until_a_vertex_moves(two_sectors):
 @pytest.mark.parametrize("path", corpus_files("hom/l05_bar.hom", "som/l05_bar.som"))
 @pytest.mark.parametrize("weld", [0.0, 0.01])
 def test_a_welded_corner_moves_every_loose_one_that_lay_there_and_nothing_else(path, weld):
-    made, _ = imported(path, weld=weld)
+    model, _ = imported(path, weld=weld)
     data = path.read_bytes()
     size = 40 if path.suffix == ".hom" else 44
     rows = np.frombuffer(data, [("p", "<f4", (3, 3)), ("rest", f"V{size - 36}")], offset=20)
-    assert len(made.holder.data.vertices) < 3 * len(rows) / 1.5
-    vertex = made.holder.data.vertices[made.holder.data.polygons[7].vertices[0]]
+    assert len(model.holder.data.vertices) < 3 * len(rows) / 1.5
+    vertex = model.holder.data.vertices[model.holder.data.polygons[7].vertices[0]]
     near = np.abs(rows["p"] - np.array(vertex.co)[[0, 2, 1]]).max(axis=2) <= 2 * weld
     vertex.co.z += 0.5
-    after = np.frombuffer(planned(made.holder)[0].data, rows.dtype, offset=20)
+    after = np.frombuffer(planned(model.holder)[0].data, rows.dtype, offset=20)
     changed = (after["p"] != rows["p"]).any(axis=2)
     assert changed.sum() > 1
     assert not (changed & ~near).any()
@@ -136,10 +136,10 @@ def test_a_welded_corner_moves_every_loose_one_that_lay_there_and_nothing_else(p
 
 
 def with_uvs(corners):
-    shown = drawn("leaf", SQUARE, [(0, 1, 2), (0, 2, 3)], "DM")
-    layer = shown.data.uv_layers.new(name="UVMap")
+    obj = drawn("leaf", SQUARE, [(0, 1, 2), (0, 2, 3)], "DM")
+    layer = obj.data.uv_layers.new(name="UVMap")
     layer.uv.foreach_set("vector", np.array(corners, np.float32).ravel())
-    return shown
+    return obj
 
 
 def detail_model(data):
@@ -160,13 +160,13 @@ def test_a_detail_model_without_seams_has_no_vertex_more():
 
 
 def test_a_vertex_on_a_seam_is_there_twice_and_no_other():
-    shown = with_uvs([*ONE_UV_EACH[:3], (0.5, 0.25), *ONE_UV_EACH[4:]])
-    rows, faces = detail_model(planned(shown)[0].data)
+    obj = with_uvs([*ONE_UV_EACH[:3], (0.5, 0.25), *ONE_UV_EACH[4:]])
+    rows, faces = detail_model(planned(obj)[0].data)
     assert len(rows) == 5
     corners = {tuple(row) for row in rows[faces.ravel()].tolist()}
     assert len(corners) == 5
     assert {(0, 0, 0, 0, 1), (0, 0, 0, 0.5, 0.75)} <= corners  # v is downwards in the file
-    assert len(shown.data.vertices) == 4
+    assert len(obj.data.vertices) == 4
 
 
 def test_a_detail_model_too_large_or_of_two_materials_is_refused():
@@ -177,26 +177,26 @@ def test_a_detail_model_too_large_or_of_two_materials_is_refused():
     points = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
     with pytest.raises(WriteError, match="66049 vertices, the game supports"):
         planned(drawn("meadow", points.tolist(), faces.tolist(), "DM"))
-    shown = with_uvs(ONE_UV_EACH)
+    obj = with_uvs(ONE_UV_EACH)
     for name in ("grass", "stone"):
-        shown.data.materials.append(bpy.data.materials.new(name))
-    shown.data.polygons[1].material_index = 1
+        obj.data.materials.append(bpy.data.materials.new(name))
+    obj.data.polygons[1].material_index = 1
     with pytest.raises(WriteError, match="several materials"):
-        planned(shown)
+        planned(obj)
 
 
 # On the way out -----------------------------------------------------------------------------------------------------
 
 
 def test_the_transforms_of_an_object_and_of_those_above_it_are_applied():
-    shown = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "HOM")
+    obj = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "HOM")
     above = bpy.data.objects.new("above", None)
     bpy.context.scene.collection.objects.link(above)
-    shown.parent = above
+    obj.parent = above
     above.location, above.rotation_euler = (10, 0, 0), (0, 0, np.pi / 2)
-    shown.scale = (2, 2, 2)
+    obj.scale = (2, 2, 2)
     before = snapshot()
-    plan, _ = planned(shown)
+    plan, _ = planned(obj)
     assert differences(before, snapshot()) == []
     rows = np.frombuffer(plan.data, [("p", "<f4", (3, 3)), ("f", "<u4")], offset=20)
     x, y, z = np.array(SQUARE, float)[[[0, 2, 1], [0, 3, 2]]].transpose(2, 0, 1)
@@ -204,25 +204,25 @@ def test_the_transforms_of_an_object_and_of_those_above_it_are_applied():
 
 
 def test_what_is_edited_in_edit_mode_is_exported_without_leaving_it():
-    shown = drawn("wall", SQUARE, [(0, 1, 2, 3)], "CFORM")
-    bpy.context.view_layer.objects.active = shown
+    obj = drawn("wall", SQUARE, [(0, 1, 2, 3)], "CFORM")
+    bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
-    edited = bmesh.from_edit_mesh(shown.data)
+    edited = bmesh.from_edit_mesh(obj.data)
     edited.verts.ensure_lookup_table()
     edited.verts[0].co = (-3, 0, 0)
-    bmesh.update_edit_mesh(shown.data)
-    points, _ = read_cform(planned(shown)[0].data)
-    assert shown.mode == "EDIT"
+    bmesh.update_edit_mesh(obj.data)
+    points, _ = read_cform(planned(obj)[0].data)
+    assert obj.mode == "EDIT"
     assert points[0].tolist() == [-3, 0, 0]
 
 
 @pytest.mark.parametrize("suffix", ["cform", "hom", "som", "dm"])
 def test_the_exporter_of_a_collection_writes_what_it_holds(samples, tmp_path, suffix):
     source = next((samples / "level").glob(f"*.{suffix}"))
-    made, _ = imported(source)
+    model, _ = imported(source)
     group = bpy.data.collections.new("kept")
     bpy.context.scene.collection.children.link(group)
-    group.objects.link(made.holder)
+    group.objects.link(model.holder)
     layer = bpy.context.view_layer
     layer.active_layer_collection = layer.layer_collection.children["kept"]
     bpy.ops.collection.exporter_add(name="IO_FH_motionbridge_xray_level_geometry")
@@ -246,34 +246,34 @@ def test_the_exporter_of_a_collection_writes_what_it_holds(samples, tmp_path, su
     ],
 )
 def test_the_panel_adds_the_attributes_that_are_missing(kind, wanted, tmp_path):
-    shown = drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")
-    bpy.context.view_layer.objects.active = shown
+    obj = drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")
+    bpy.context.view_layer.objects.active = obj
     assert bpy.ops.motionbridge.level_begin(kind=kind) == {"FINISHED"}
-    found = {name: shown.data.attributes[name].data[0].value for name in wanted}
-    assert found == pytest.approx(wanted)
+    result = {name: obj.data.attributes[name].data[0].value for name in wanted}
+    assert result == pytest.approx(wanted)
     target = tmp_path / f"wall.{kind.lower()}"
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
     assert imported(target)[0].kind == kind
 
 
-def test_attributes_that_are_there_keep_their_values():
-    shown = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "NONE")
-    made = shown.data.attributes.new("two_sided", "BOOLEAN", "FACE")
-    made.data.foreach_set("value", [False, True])
-    level_geometry.begin(bpy.context, shown, "HOM")
-    assert face_values(shown, "two_sided", np.bool_).tolist() == [False, True]
-    plan, _ = planned(shown)
+def test_attributes_existing_keep_their_values():
+    obj = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "NONE")
+    attribute = obj.data.attributes.new("two_sided", "BOOLEAN", "FACE")
+    attribute.data.foreach_set("value", [False, True])
+    level_geometry.begin(bpy.context, obj, "HOM")
+    assert face_values(obj, "two_sided", np.bool_).tolist() == [False, True]
+    plan, _ = planned(obj)
     assert [struct.unpack_from("<I", plan.data, 20 + 40 * face + 36)[0] for face in (0, 1)] == [0, 1]
 
 
 def test_faces_drawn_beside_those_of_a_file_get_the_defaults_and_the_others_keep_theirs(two_sectors):
-    made, _ = imported(two_sectors)
+    model, _ = imported(two_sectors)
     work = bmesh.new()
-    work.from_mesh(made.holder.data)
-    work.faces.new([work.verts.new(place) for place in ((5, 5, 0), (6, 5, 0), (6, 6, 0))])
-    work.to_mesh(made.holder.data)
+    work.from_mesh(model.holder.data)
+    work.faces.new([work.verts.new(position) for position in ((5, 5, 0), (6, 5, 0), (6, 6, 0))])
+    work.to_mesh(model.holder.data)
     work.free()
-    _, faces = read_cform(planned(made.holder)[0].data)
+    _, faces = read_cform(planned(model.holder)[0].data)
     _, before = read_cform(two_sectors.read_bytes())
     assert faces.dtype == FACE
     np.testing.assert_array_equal(faces[:4], before)
@@ -281,15 +281,15 @@ def test_faces_drawn_beside_those_of_a_file_get_the_defaults_and_the_others_keep
 
 
 @pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform", "details/bx_v3.details"))
-def test_what_does_not_count_is_told(path):
-    made, report = imported(path)
+def test_what_does_not_count_is_reported(path):
+    model, report = imported(path)
     name = "sector" if path.suffix == ".cform" else "density_0"
-    assert not planned(made.holder)[1].warnings
-    attributes = made.holder.data.attributes
+    assert not planned(model.holder)[1].warnings
+    attributes = model.holder.data.attributes
     attributes.remove(attributes[name])
     attributes.new(name, "FLOAT_VECTOR", "POINT")
-    made.holder.modifiers.new("Thick", "SOLIDIFY")
-    plan, report = planned(made.holder, modifiers=False)
+    model.holder.modifiers.new("Thick", "SOLIDIFY")
+    plan, report = planned(model.holder, modifiers=False)
     assert plan.data == path.read_bytes()
     assert [line.partition(" (")[0] for line in report.warnings] == [
         f"the attribute {name!r} is ignored: its domain or data type is wrong",
@@ -301,9 +301,9 @@ def test_what_does_not_count_is_told(path):
 
 
 @pytest.mark.parametrize("name", ["level.cform", "level.hom", "level.som"])
-def test_a_separated_piece_is_said_to_be_left_out_of_both(name, samples):
-    made, _ = imported(samples / "level" / name)
-    whole = made.holder
+def test_a_separated_piece_is_reported_to_be_left_out_of_both(name, samples):
+    model, _ = imported(samples / "level" / name)
+    whole = model.holder
     bpy.context.view_layer.objects.active = whole
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
@@ -314,24 +314,24 @@ def test_a_separated_piece_is_said_to_be_left_out_of_both(name, samples):
     bpy.ops.object.mode_set(mode="OBJECT")
     piece = next(obj for obj in bpy.context.scene.objects if obj != whole)
     words = "objects that were separated or copied from it are not written; join them to it (Ctrl J): "
-    for one, other in ((whole, piece), (piece, whole)):
-        assert f"{words}{other.name!r}" in planned(one)[1].warnings
+    for first, other in ((whole, piece), (piece, whole)):
+        assert f"{words}{other.name!r}" in planned(first)[1].warnings
     with bpy.context.temp_override(active_object=whole, object=whole, selected_editable_objects=[whole, piece]):
         bpy.ops.object.join()
     assert not any(line.startswith(words) for line in planned(whole)[1].warnings)
 
 
-def test_parts_that_lost_their_parent_and_meshes_that_are_no_parts_are_said(two_sectors):
-    made, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
-    holder, (first, second) = made.holder, made.meshes
+def test_parts_that_lost_their_parent_and_meshes_that_are_no_parts_are_reported(two_sectors):
+    model, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
+    holder, (first, second) = model.holder, model.meshes
     assert not planned(holder)[1].warnings
     second.parent = None
     stranger = drawn("crate", SQUARE, [(0, 1, 2, 3)], "NONE")
     stranger.parent = first
-    shown = bpy.data.objects.new("crates", None)
-    shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections.new("crates")
-    bpy.context.scene.collection.objects.link(shown)
-    shown.parent = holder
+    obj = bpy.data.objects.new("crates", None)
+    obj.instance_type, obj.instance_collection = "COLLECTION", bpy.data.collections.new("crates")
+    bpy.context.scene.collection.objects.link(obj)
+    obj.parent = holder
     plan, report = planned(holder)
     assert plan.faces == 2
     assert list(report.warnings) == [
@@ -348,8 +348,8 @@ def test_parts_that_lost_their_parent_and_meshes_that_are_no_parts_are_said(two_
 
 @pytest.mark.parametrize(("name", "share"), [("level.hom", None), ("level.som", 0.6)])
 def test_a_face_drawn_in_edit_mode_is_found_until_it_has_the_values_of_its_color(name, share, samples):
-    made, _ = imported(samples / "level" / name)
-    whole = made.holder
+    model, _ = imported(samples / "level" / name)
+    whole = model.holder
     count = len(whole.data.polygons)
     bpy.context.view_layer.objects.active = whole
     whole.select_set(True)
@@ -360,8 +360,8 @@ def test_a_face_drawn_in_edit_mode_is_found_until_it_has_the_values_of_its_color
     bpy.ops.object.material_slot_assign()
     words = f"2 of {count + 2} faces have other values than their color shows, and the values are exported"
     assert any(line.startswith(words) for line in planned(whole)[1].warnings)
-    found = level_geometry.find_problems(bpy.context, whole, Report())
-    assert [one.faces.tolist() for one in found if one.problem.sentence == words] == [[count]]
+    problems = level_geometry.find_problems(bpy.context, whole, Report())
+    assert [entry.faces.tolist() for entry in problems if entry.problem.sentence == words] == [[count]]
     assert bpy.ops.motionbridge.level_two_sided(two_sided=True) == {"FINISHED"}
     if share is not None:
         assert bpy.ops.motionbridge.level_occlusion(occlusion=share) == {"FINISHED"}
@@ -375,9 +375,9 @@ def test_a_face_drawn_in_edit_mode_is_found_until_it_has_the_values_of_its_color
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_joined_faces_without_a_game_material_are_said(named, samples):
-    made, _ = imported(samples / "level" / "level.cform")
-    whole = made.holder
+def test_joined_faces_without_a_game_material_are_reported(named, samples):
+    model, _ = imported(samples / "level" / "level.cform")
+    whole = model.holder
     crate = drawn("crate", SQUARE, [(0, 1, 2, 3)], "NONE")
     crate.data.materials.append(bpy.data.materials.new("wood") if named else None)
     bpy.context.view_layer.objects.active = whole

@@ -17,14 +17,14 @@ from tests.formats.xray.level_bytes import chunk, words
 
 def game_materials(**names):
     """A `gamemtl.xr` of materials m0, m1, … with these names."""
-    made = [
-        chunk(place, chunk(0x1000, words(int(title[1:])), name.encode() + b"\0"))
-        for place, (title, name) in enumerate(names.items())
+    created = [
+        chunk(index, chunk(0x1000, words(int(title[1:])), name.encode() + b"\0"))
+        for index, (title, name) in enumerate(names.items())
     ]
     return b"".join([
         chunk(0x1000, b"\1\0"),  # version
         chunk(0x1001, words(len(names), 0)),  # the next ids
-        chunk(0x1002, *made),
+        chunk(0x1002, *created),
         chunk(0x1003),  # no pairs
     ])  # fmt: skip
 
@@ -48,7 +48,7 @@ def level(tmp_path):
 
 def names_after_import(level):
     assert bpy.ops.import_scene.xray_level_geometry(filepath=str(level / "level.cform")) == {"FINISHED"}
-    return [made.name for made in bpy.context.active_object.data.materials]
+    return [material.name for material in bpy.context.active_object.data.materials]
 
 
 def test_without_game_materials_numbers_are_names(level, preferences):
@@ -81,7 +81,7 @@ def test_the_nearest_game_materials_count_but_those_that_were_named_before_them(
 @pytest.mark.parametrize(
     ("size", "words"), [(3, "game materials are shown by number"), (-15, "gamemtl.xr: the chunk declares")]
 )
-def test_game_materials_that_cannot_be_read_stop_nothing_and_are_said(level, preferences, size, words):
+def test_game_materials_that_cannot_be_read_stop_nothing_and_are_reported(level, preferences, size, words):
     (level / "gamemtl.xr").write_bytes(game_materials(m0="default")[:size])
     assert names_after_import(level)[0] == "game material 0"
     assert words in bpy.context.window_manager.motionbridge_report
@@ -89,19 +89,19 @@ def test_game_materials_that_cannot_be_read_stop_nothing_and_are_said(level, pre
 
 def test_a_material_is_made_once_and_keeps_the_colour_the_user_gave_it(level, preferences):
     names_after_import(level)
-    made = bpy.context.active_object.data.materials[1]
-    made.diffuse_color = (1, 0, 0, 1)
+    created = bpy.context.active_object.data.materials[1]
+    created.diffuse_color = (1, 0, 0, 1)
     names_after_import(level)
-    assert bpy.context.active_object.data.materials[1] == made
-    assert tuple(made.diffuse_color) == (1, 0, 0, 1)
+    assert bpy.context.active_object.data.materials[1] == created
+    assert tuple(created.diffuse_color) == (1, 0, 0, 1)
     assert len(level_game_materials.known_materials()) == 3
 
 
 def test_the_game_material_of_a_face_is_that_of_its_slot_else_what_the_face_says():
     plain, earth = (bpy.data.materials.new(name) for name in ("plain", "earth"))
     earth.motionbridge_material.number = 3
-    for made, said, wanted in ((earth, 7, 3), (plain, 7, 7), (None, 7, 7), (None, None, None), (earth, None, 3)):
-        assert level_game_materials.number_of(made, said) == wanted
+    for created, message, wanted in ((earth, 7, 3), (plain, 7, 7), (None, 7, 7), (None, None, None), (earth, None, 3)):
+        assert level_game_materials.number_of(created, message) == wanted
 
 
 def test_colours_are_those_of_the_number_and_no_two_of_forty_are_alike():
@@ -115,13 +115,13 @@ def test_colours_are_those_of_the_number_and_no_two_of_forty_are_alike():
 def test_the_legend_of_parts_is_that_of_all_of_them(level):
     whole, _ = imported(level / "level.cform")
     wanted = level_materials.legend(whole.meshes)
-    assert [made.name for made in wanted] == ["game material 0", "game material 1", "game material 2"]
+    assert [obj.name for obj in wanted] == ["game material 0", "game material 1", "game material 2"]
     split, _ = imported(level / "level.cform", split=Split.MATERIAL)
     assert len(split.meshes) == 3
     assert level_materials.legend(meshes_of(holder_of(split.meshes[1]))) == wanted
 
 
-def test_more_materials_than_can_be_told_apart_share_one_and_keep_their_numbers(tmp_path):
+def test_more_materials_than_can_be_distinguished_share_one_and_keep_their_numbers(tmp_path):
     path = tmp_path / "level.cform"
     count = level_game_materials.MOST_MATERIALS + 20
     data = bytearray(cform_bytes(TRIANGLE, [(0, 1, 2)] * count))
@@ -129,7 +129,7 @@ def test_more_materials_than_can_be_told_apart_share_one_and_keep_their_numbers(
         at = len(data) - 16 * (count - face) + 12
         data[at : at + 2] = face.to_bytes(2, "little")
     path.write_bytes(bytes(data))
-    made, _ = imported(path)
-    assert len(made.holder.data.materials) == level_game_materials.MOST_MATERIALS + 1
-    assert made.holder.data.materials[-1].motionbridge_material.number == -1
-    assert face_values(made.holder, "material", np.int32).tolist() == list(range(count))
+    model, _ = imported(path)
+    assert len(model.holder.data.materials) == level_game_materials.MOST_MATERIALS + 1
+    assert model.holder.data.materials[-1].motionbridge_material.number == -1
+    assert face_values(model.holder, "material", np.int32).tolist() == list(range(count))

@@ -50,7 +50,7 @@ def panel_says(active):
     assert levels.MOTIONBRIDGE_PT_level.poll(context)
     panel = type("Panel", (), dict(vars(levels.MOTIONBRIDGE_PT_level)) | {"layout": Layout()})()
     panel.draw(context)
-    return [one for one in panel.layout.kept if isinstance(one, str)]
+    return [entry for entry in panel.layout.kept if isinstance(entry, str)]
 
 
 def test_without_a_mesh_there_is_no_panel():
@@ -64,17 +64,17 @@ def test_a_mesh_that_is_of_no_level_has_no_panel():
 
 
 def test_sound_occluders_have_a_legend_and_buttons_for_their_faces(samples):
-    made, _ = imported(samples / "level" / "level.som")
-    said = panel_says(made.holder)
-    assert said[0] == "Sound Occluders"
-    assert {"lets 0% of sound through", "lets 5% of sound through", "lets 60% of sound through"} & set(said)
-    assert said.index("Selected faces:") < said.index("One-Sided") < said.index("Sound that passes through:")
-    assert said[-4:] == ["motionbridge.level_check", "motionbridge.level_save_back", "Export", "motionbridge.report"]
+    model, _ = imported(samples / "level" / "level.som")
+    message = panel_says(model.holder)
+    assert message[0] == "Sound Occluders"
+    assert {"lets 0% of sound through", "lets 5% of sound through", "lets 60% of sound through"} & set(message)
+    assert message.index("Selected faces:") < message.index("One-Sided") < message.index("Sound that passes through:")
+    assert message[-4:] == ["motionbridge.level_check", "motionbridge.level_save_back", "Export", "motionbridge.report"]
 
 
 def test_the_more_sound_a_face_lets_through_the_greener_it_is_and_all_are_opaque(samples):
-    made, _ = imported(samples / "level" / "level.som")
-    colours = {used.name: tuple(used.diffuse_color) for used in made.holder.data.materials}
+    model, _ = imported(samples / "level" / "level.som")
+    colours = {used.name: tuple(used.diffuse_color) for used in model.holder.data.materials}
     shares = ("0% of sound through, one-sided", "5% of sound through", "60% of sound through")
     silent, quiet, loud = (colours[f"lets {share}"] for share in shares)
     assert silent[1] < quiet[1] < loud[1]
@@ -83,20 +83,20 @@ def test_the_more_sound_a_face_lets_through_the_greener_it_is_and_all_are_opaque
 
 
 def test_collision_in_parts_has_one_legend_on_the_parts_and_above_them(samples):
-    made, _ = imported(samples / "level" / "level.cform", split=Split.SECTOR)
+    model, _ = imported(samples / "level" / "level.cform", split=Split.SECTOR)
     names = ["materials\\earth", "materials\\bricks", "objects\\tin_roof", "objects\\grille"]
-    assert set(names) <= set(panel_says(made.holder))
-    for part in made.meshes:
-        said = panel_says(part)
-        assert set(said) & set(names) == {used.name for used in part.data.materials}
-        assert "motionbridge.level_collision" in said
+    assert set(names) <= set(panel_says(model.holder))
+    for part in model.meshes:
+        message = panel_says(part)
+        assert set(message) & set(names) == {used.name for used in part.data.materials}
+        assert "motionbridge.level_collision" in message
 
 
 def test_errors_say_how_to_go_there_and_cannot_be_exported(samples):
-    said = panel_says(imported(samples / "level" / "level.err")[0].holder)
-    assert said[:2] == ["Level Errors", "The findings are selected:"]
-    assert "Export" not in said
-    assert "Only for viewing, not exported" in said
+    message = panel_says(imported(samples / "level" / "level.err")[0].holder)
+    assert message[:2] == ["Level Errors", "The findings are selected:"]
+    assert "Export" not in message
+    assert "Only for viewing, not exported" in message
     assert "Only for viewing, not exported" not in panel_says(imported(samples / "level" / "level.hom")[0].holder)
 
 
@@ -107,7 +107,9 @@ def test_only_what_is_ticked_can_be_set(ticked, listed):
     operator.is_list_of_game = listed
     setattr(operator, ticked, True)
     level_faces.MOTIONBRIDGE_OT_level_collision.draw(operator, bpy.context)
-    enabled = {name for name, enabled in (one for one in operator.layout.kept if isinstance(one, tuple)) if enabled}
+    enabled = {
+        name for name, enabled in (entry for entry in operator.layout.kept if isinstance(entry, tuple)) if enabled
+    }
     fields = {
         "use_material": {"material_name"} | (set() if listed else {"material"}),
         "use_sector": {"sector"},
@@ -135,43 +137,43 @@ class Dialog:
         self.check(bpy.context)
         self.layout = Layout()
         self.draw(bpy.context)
-        said = [one for one in self.layout.kept if isinstance(one, str)]
-        return " ".join(said[said.index("Check first:") + 1 :]) if "Check first:" in said else ""
+        message = [entry for entry in self.layout.kept if isinstance(entry, str)]
+        return " ".join(message[message.index("Check first:") + 1 :]) if "Check first:" in message else ""
 
 
-def test_what_the_game_would_reject_is_said_before_it_is_written():
-    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
-    bpy.context.view_layer.objects.active = shown
+def test_what_the_game_would_reject_is_reported_before_it_is_written():
+    actual = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
+    bpy.context.view_layer.objects.active = actual
     dialog = Dialog()
     assert dialog.filepath == "thin.hom"
     assert dialog.says() == "1 of 2 faces has an area below 0.001 m²"
 
 
-def test_what_the_export_leaves_out_is_said_before_it_is_written(samples):
-    made, _ = imported(samples / "level" / "level.hom")
-    bpy.context.view_layer.objects.active = made.holder
+def test_what_the_export_leaves_out_is_reported_before_it_is_written(samples):
+    model, _ = imported(samples / "level" / "level.hom")
+    bpy.context.view_layer.objects.active = model.holder
     assert Dialog().says() == "2 of 12 faces have an area below 0.001 m²"
-    copy = made.holder.copy()
+    copy = model.holder.copy()
     bpy.context.scene.collection.objects.link(copy)
-    made.holder.modifiers.new("bent", "SIMPLE_DEFORM")
+    model.holder.modifiers.new("bent", "SIMPLE_DEFORM")
     dialog = Dialog()
-    said = dialog.says()
-    assert "not written; join them to it (Ctrl J): 'level.hom.001'" in said
-    assert "modifiers are not applied (bent)" in said
+    message = dialog.says()
+    assert "not written; join them to it (Ctrl J): 'level.hom.001'" in message
+    assert "modifiers are not applied (bent)" in message
     dialog.modifiers = True
     assert "modifiers are not applied" not in dialog.says()
-    made.holder.data.clear_geometry()
+    model.holder.data.clear_geometry()
     assert "'level.hom': it has no faces" in Dialog().says()
 
 
 def test_what_is_only_for_viewing_is_refused_before_the_file_is_named(samples, tmp_path):
     imported(samples / "level" / "level.hom")
-    made, _ = imported(samples / "level" / "level.ai")
-    bpy.context.view_layer.objects.active = made.holder
+    model, _ = imported(samples / "level" / "level.ai")
+    bpy.context.view_layer.objects.active = model.holder
     refusal = "'level.ai' is only for viewing: files of its kind are not written"
     dialog = Dialog()
     dialog.draw(bpy.context)
-    assert refusal in " ".join(one for one in dialog.layout.kept if isinstance(one, str))
+    assert refusal in " ".join(entry for entry in dialog.layout.kept if isinstance(entry, str))
     with pytest.raises(RuntimeError, match=refusal):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "level.hom"))
 
@@ -179,7 +181,7 @@ def test_what_is_only_for_viewing_is_refused_before_the_file_is_named(samples, t
 def test_the_panel_says_what_the_last_check_found():
     wall = drawn("wall", SQUARE, [(0, 1, 2, 3)], "HOM")
     bpy.context.view_layer.objects.active = wall
-    assert not any(said.startswith("Last check") for said in panel_says(wall))
+    assert not any(panel_say.startswith("Last check") for panel_say in panel_says(wall))
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     assert "Last check: no findings" in panel_says(wall)
     thin = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")

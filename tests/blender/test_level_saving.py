@@ -29,16 +29,16 @@ TREES_ALONE = "trees were moved or deleted; collision and baked light stay as th
 
 
 def imported(folder, **options):
-    made = level_folder.import_folder(
+    created = level_folder.import_folder(
         bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
     )
     bpy.context.view_layer.update()
-    return {one.kind: [*one.held, *one.objects] for one in made}
+    return {entry.kind: [*entry.held, *entry.objects] for entry in created}
 
 
 def holder():
-    (found,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
-    return found
+    (result,) = {obj.motionbridge_level.level_file for obj in bpy.context.scene.objects} - {None}
+    return result
 
 
 def planned():
@@ -47,10 +47,10 @@ def planned():
     return plan, levels.read(plan.data, "level", Report()), report
 
 
-def copy_of(shown):
-    made = shown.copy()
-    shown.users_collection[0].objects.link(made)
-    return made
+def copy_of(actual):
+    copy = actual.copy()
+    actual.users_collection[0].objects.link(copy)
+    return copy
 
 
 def copied(source, target):
@@ -74,7 +74,7 @@ def box_of(document, visual):
 
 
 @pytest.mark.parametrize("path", corpus_files("level/*/level"))
-def test_a_level_that_nobody_edited_leaves_byte_for_byte(path, tmp_path):
+def test_a_level_that_no_one_edited_leaves_byte_for_byte(path, tmp_path):
     imported(copied(path.parent, tmp_path / path.parent.name))
     before = snapshot()
     plan, _, report = planned()
@@ -99,9 +99,9 @@ def test_what_was_not_imported_stays(yard):
 
 
 def test_a_kind_of_which_nothing_is_left_stays(yard):
-    made = imported(yard)
-    for one in (*made["TREE"], *made["LIGHT"], *made["PORTAL"]):
-        bpy.data.objects.remove(one)
+    model = imported(yard)
+    for entry in (*model["TREE"], *model["LIGHT"], *model["PORTAL"]):
+        bpy.data.objects.remove(entry)
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
@@ -112,23 +112,23 @@ def test_a_kind_of_which_nothing_is_left_stays(yard):
 
 
 def test_the_dialog_says_that_a_kind_that_was_deleted_comes_back(yard):
-    made = imported(yard)
-    for one in made["TREE"]:
-        bpy.data.objects.remove(one)
-    made["SURFACE"][1].data.materials[0].motionbridge_material.texture = "wall/concrete,lmap#1_1,lmap#1_2"
-    bpy.context.view_layer.objects.active = made["SURFACE"][1]
+    model = imported(yard)
+    for entry in model["TREE"]:
+        bpy.data.objects.remove(entry)
+    model["SURFACE"][1].data.materials[0].motionbridge_material.texture = "wall/concrete,lmap#1_1,lmap#1_2"
+    bpy.context.view_layer.objects.active = model["SURFACE"][1]
     dialog = dialog_of(level_panels.MOTIONBRIDGE_OT_level_save_back)
-    said = " ".join(one for one in drawn(dialog) if isinstance(one, str))
-    assert "no trees are in the scene: the imported ones are written" in said
-    assert "1 shader string changed" in said
+    message = " ".join(own_entry for own_entry in drawn(dialog) if isinstance(own_entry, str))
+    assert "no trees are in the scene: the imported ones are written" in message
+    assert "1 shader string changed" in message
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
 
 
 def test_another_texture_in_a_material_replaces_the_string_of_all(yard):
-    made = imported(yard)
-    material = made["SURFACE"][1].data.materials[0]
+    model = imported(yard)
+    material = model["SURFACE"][1].data.materials[0]
     material.motionbridge_material.texture = "wall/concrete,lmap#1_1,lmap#1_2"
     plan, document, report = planned()
     assert document.shaders[2] == b"default/wall\\concrete,lmap#1_1,lmap#1_2"
@@ -141,22 +141,22 @@ def test_another_texture_in_a_material_replaces_the_string_of_all(yard):
     assert levels.write(document) == (yard / "level").read_bytes()
 
 
-def test_another_picture_on_a_material_is_said_and_the_string_stays(yard):
-    made = imported(yard)
-    material = made["SURFACE"][1].data.materials[0]
-    shown = material.node_tree.nodes.new("ShaderNodeTexImage")
-    shown.image = bpy.data.images.new("concrete", 4, 4)
+def test_another_picture_on_a_material_is_reported_and_the_string_stays(yard):
+    model = imported(yard)
+    material = model["SURFACE"][1].data.materials[0]
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = bpy.data.images.new("concrete", 4, 4)
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    (said,) = report.warnings
-    assert said.startswith("the material shows 'concrete', but its texture is wall\\bricks,lmap#1_1,lmap#1_2; type")
+    (message,) = report.warnings
+    assert message.startswith("the material shows 'concrete', but its texture is wall\\bricks,lmap#1_1,lmap#1_2; type")
     material.motionbridge_material.texture = "wall\\concrete,lmap#1_1,lmap#1_2"
     assert not planned()[2].warnings
 
 
 def test_another_material_on_one_object_gives_its_visual_another_string(yard):
-    made = imported(yard)
-    near, far = made["TREE"]
+    model = imported(yard)
+    near, far = model["TREE"]
     far.data = far.data.copy()
     material = near.data.materials[0].copy()
     material.motionbridge_material.texture = "trees\\oak"
@@ -167,27 +167,27 @@ def test_another_material_on_one_object_gives_its_visual_another_string(yard):
     assert plan.sentence() == "shader strings of 1 visual changed"
 
 
-def test_a_material_without_names_is_said_and_the_string_stays(yard):
-    made = imported(yard)
-    made["SURFACE"][0].data.materials[0] = bpy.data.materials.new("mine")
+def test_a_material_without_names_is_reported_and_the_string_stays(yard):
+    model = imported(yard)
+    model["SURFACE"][0].data.materials[0] = bpy.data.materials.new("mine")
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    (said,) = report.warnings
-    assert said.startswith("1 visual has a material without shader and texture of the game")
-    assert "'yard 00000'" in said
+    (message,) = report.warnings
+    assert message.startswith("1 visual has a material without shader and texture of the game")
+    assert "'yard 00000'" in message
 
 
 def test_another_number_of_textures_is_warned_of(yard):
-    made = imported(yard)
-    made["SURFACE"][0].data.materials[0].motionbridge_material.texture = "ground\\earth"
+    model = imported(yard)
+    model["SURFACE"][0].data.materials[0].motionbridge_material.texture = "ground\\earth"
     _, document, report = planned()
     assert document.shaders[1] == b"default/ground\\earth"
-    assert any(said.startswith("another number of textures") for said in report.warnings)
+    assert any(warning.startswith("another number of textures") for warning in report.warnings)
 
 
-def test_a_face_of_another_material_is_said_by_name(yard):
-    made = imported(yard)
-    wall = made["SURFACE"][1].data
+def test_a_face_of_another_material_is_reported_by_name(yard):
+    model = imported(yard)
+    wall = model["SURFACE"][1].data
     other = wall.materials[0].copy()
     other.motionbridge_material.texture = "wall\\paint,lmap#1_1,lmap#1_2"
     wall.materials.append(other)
@@ -204,11 +204,11 @@ def test_a_face_of_another_material_is_said_by_name(yard):
 
 
 def test_the_shader_of_a_glow_is_written_and_that_of_its_copy(yard):
-    made = imported(yard)
-    glow = made["GLOW"][0]
-    told = glow.motionbridge_level
-    assert (told.shader, told.texture) == ("effects\\glow", "glow\\lamp")
-    told.texture = "glow/moon"
+    model = imported(yard)
+    glow = model["GLOW"][0]
+    calls = glow.motionbridge_level
+    assert (calls.shader, calls.texture) == ("effects\\glow", "glow\\lamp")
+    calls.texture = "glow/moon"
     plan, document, report = planned()
     assert document.shaders[4] == b"effects\\glow/glow\\moon"
     assert plan.sentence() == "1 shader string changed"
@@ -225,7 +225,7 @@ def test_the_shader_of_a_glow_is_written_and_that_of_its_copy(yard):
     ]
     assert plan.sentence() == "shader strings of 2 glows changed, 1 glow added"
     # A .blend file of a version that knew nothing of it, and a panel that was cleared.
-    told.shader = told.texture = ""
+    calls.shader = calls.texture = ""
     bpy.data.objects.remove(other)
     plan, _, _ = planned()
     assert plan.data == (yard / "level").read_bytes()
@@ -235,9 +235,9 @@ def test_the_shader_of_a_glow_is_written_and_that_of_its_copy(yard):
 
 
 def test_a_moved_tree_is_moved_with_all_boxes_above_it(yard):
-    made = imported(yard)
+    model = imported(yard)
     base = levels.read((yard / "level").read_bytes(), "level", Report())
-    near = made["TREE"][0]
+    near = model["TREE"][0]
     near.location = (20, 3.5, 1)
     near.rotation_euler = (0, 0, np.pi / 2)
     near.scale = (2, 2, 2)
@@ -296,9 +296,9 @@ def test_a_tree_that_is_moved_keeps_its_own_sphere_and_the_bits_of_its_rotation(
         folder = request.getfixturevalue("yard")
     else:
         folder = copied(request.getfixturevalue("corpus") / "level" / name, tmp_path / "real")
-    made = imported(folder)
+    model = imported(folder)
     base = levels.read((folder / "level").read_bytes(), "level", Report())
-    tree = made["TREE"][-1]
+    tree = model["TREE"][-1]
     row = tree.motionbridge_level.row
     edited = copy_of(tree) if copied_tree else tree
     edited.location.x += 3
@@ -321,8 +321,8 @@ def test_a_tree_that_is_moved_keeps_its_own_sphere_and_the_bits_of_its_rotation(
 
 
 def test_a_deleted_tree_is_hidden_by_its_scale(yard):
-    made = imported(yard)
-    bpy.data.objects.remove(made["TREE"][1])
+    model = imported(yard)
+    bpy.data.objects.remove(model["TREE"][1])
     plan, document, report = planned()
     (now,) = visual_mesh.tree_matrices(document, np.array([3]))
     assert np.allclose(np.linalg.norm(now[:3, :3], axis=0), 1e-5)
@@ -339,8 +339,8 @@ def test_a_deleted_tree_is_hidden_by_its_scale(yard):
 
 
 def test_a_copied_tree_is_a_new_visual_below_a_new_root(yard):
-    made = imported(yard)
-    copy_of(made["TREE"][0]).location = (0, 30, 0)
+    model = imported(yard)
+    copy_of(model["TREE"][0]).location = (0, 30, 0)
     plan, document, report = planned()
     base = levels.read((yard / "level").read_bytes(), "level", Report())
     count = len(base.visuals)
@@ -360,7 +360,7 @@ def test_a_copied_tree_is_a_new_visual_below_a_new_root(yard):
     assert np.allclose(root[0], old[0])
     assert root[1][2] == pytest.approx(30.501, abs=0.01)
     assert plan.sentence() == "1 tree added"
-    assert any("no one has tried in a game" in said for said in report.warnings)
+    assert any("no one has tried in a game" in warning for warning in report.warnings)
     assert list(visual_mesh.sectors(document)[[2, count]]) == [sector, sector]
     (yard / "level").write_bytes(plan.data)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -375,7 +375,8 @@ def test_a_copied_scene_is_no_copy_of_trees(yard):
     assert plan.data == (yard / "level").read_bytes()
     assert not report.lines()
     near = min(
-        (one for one in bpy.context.scene.objects if one.motionbridge_level.kind == "TREE"), key=lambda one: one.name
+        (obj for obj in bpy.context.scene.objects if obj.motionbridge_level.kind == "TREE"),
+        key=lambda entry: entry.name,
     )
     near.location.x += 1
     plan, _, _ = planned()
@@ -384,19 +385,19 @@ def test_a_copied_scene_is_no_copy_of_trees(yard):
 
 @pytest.mark.parametrize("height", [0, 3])
 def test_trees_below_an_empty_stay_where_they_are_while_their_collection_is_excluded(height, yard, tmp_path):
-    made = imported(yard)
+    model = imported(yard)
     above = bpy.data.objects.new("above", None)
     bpy.context.scene.collection.objects.link(above)
     above.location.z = height
-    for one in (*made["TREE"], *made["PORTAL"]):
-        one.parent = above
+    for entry in (*model["TREE"], *model["PORTAL"]):
+        entry.parent = above
     for below in bpy.context.view_layer.layer_collection.children[0].children:
         below.exclude = True
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "yard.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "yard.blend"))
     plan, document, _ = planned()
     base = levels.read((yard / "level").read_bytes(), "level", Report())
-    before, after = (one.visuals.fixed[Kind.TREE]["transform"][:, 3, 1] for one in (base, document))
+    before, after = (own_entry.visuals.fixed[Kind.TREE]["transform"][:, 3, 1] for own_entry in (base, document))
     assert np.allclose(after, before + height)
     assert np.allclose(document.portals["vertices"][0, :4, 1], base.portals["vertices"][0, :4, 1] + height)
     assert height or plan.data == (yard / "level").read_bytes()
@@ -404,8 +405,8 @@ def test_trees_below_an_empty_stay_where_they_are_while_their_collection_is_excl
 
 def test_trees_whose_transforms_are_applied_stay_in_the_file(yard):
     trees = imported(yard)["TREE"]
-    for one in bpy.context.scene.objects:
-        one.select_set(one in trees)
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj in trees)
     bpy.context.view_layer.objects.active = trees[0]
     bpy.ops.object.make_single_user(object=True, obdata=True)
     bpy.ops.object.transform_apply()
@@ -427,10 +428,10 @@ def test_a_sheared_tree_keeps_its_shear_when_it_is_moved(yard):
     sheared[0, 1] = 0.5
     data[at : at + 64] = sheared.tobytes()
     (yard / "level").write_bytes(data)
-    made = imported(yard)
+    model = imported(yard)
     plan, _, _ = planned()
     assert plan.data == bytes(data)
-    made["TREE"][0].location.x += 2
+    model["TREE"][0].location.x += 2
     _, document, _ = planned()
     sheared[3, 0] += 2
     assert np.allclose(document.visuals.fixed[Kind.TREE]["transform"][0], sheared, atol=1e-5)
@@ -438,18 +439,18 @@ def test_a_sheared_tree_keeps_its_shear_when_it_is_moved(yard):
 
 def test_the_impostor_follows_a_tree_that_is_moved(corpus, tmp_path):
     folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
-    made = imported(folder)
+    model = imported(folder)
     base = levels.read((folder / "level").read_bytes(), "level", Report())
     up, types = visual_mesh.parents(base), base.visuals.types
-    below = [one for one in made["TREE"] if types[up[one.motionbridge_level.row]] == VisualType.LOD]
+    below = [own_entry for own_entry in model["TREE"] if types[up[own_entry.motionbridge_level.row]] == VisualType.LOD]
     parent = int(up[below[0].motionbridge_level.row])
-    moved = [one for one in below if up[one.motionbridge_level.row] == parent]
-    for one in moved:
-        one.location.x += 3
+    moved = [own_entry for own_entry in below if up[own_entry.motionbridge_level.row] == parent]
+    for entry in moved:
+        entry.location.x += 3
     plan, document, report = planned()
     assert plan.sentence() == f"{len(moved)} tree{'s' if len(moved) > 1 else ''} changed"
     row = base.visuals.rows_of(Kind.LOD)[parent]
-    before, after = (one.visuals.fixed[Kind.LOD]["corners"]["position"] for one in (base, document))
+    before, after = (own_entry.visuals.fixed[Kind.LOD]["corners"]["position"] for own_entry in (base, document))
     assert np.allclose(after[row] - before[row], (3, 0, 0), atol=1e-4)
     others = np.arange(len(before)) != row
     assert np.array_equal(after[others], before[others])
@@ -457,7 +458,7 @@ def test_the_impostor_follows_a_tree_that_is_moved(corpus, tmp_path):
     if len(moved) > 1:
         moved[0].location.x += 3
         _, document, report = planned()
-        assert any(said.startswith("1 impostor does not follow") for said in report.warnings)
+        assert any(warning.startswith("1 impostor does not follow") for warning in report.warnings)
 
 
 # Impostors ------------------------------------------------------------------------------------------------------------
@@ -493,44 +494,44 @@ def test_corners_of_an_impostor_are_written_in_place(corpus, tmp_path):
 
 def test_impostors_that_were_separated_and_joined_again_keep_their_order(corpus, tmp_path):
     folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
-    (shown,) = imported(folder)["LOD"]
-    bpy.context.scene.collection.objects.link(shown)
-    bpy.context.view_layer.objects.active = shown
-    for one in bpy.context.scene.objects:
-        one.select_set(one == shown)
+    (target,) = imported(folder)["LOD"]
+    bpy.context.scene.collection.objects.link(target)
+    bpy.context.view_layer.objects.active = target
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj == target)
     bpy.context.scene.tool_settings.mesh_select_mode = (False, False, True)
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
     bpy.ops.object.mode_set(mode="OBJECT")
-    shown.data.polygons[0].select = shown.data.polygons[5].select = True
+    target.data.polygons[0].select = target.data.polygons[5].select = True
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.separate(type="SELECTED")
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert len(shown.data.polygons) == 14
+    assert len(target.data.polygons) == 14
     plan, _, report = planned()
     assert plan.data == (folder / "level").read_bytes()
-    assert any("impostors have other vertices or faces" in said for said in report.warnings)
-    for one in bpy.context.scene.objects:
-        one.select_set(one.motionbridge_level.kind == "LOD")
+    assert any("impostors have other vertices or faces" in warning for warning in report.warnings)
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj.motionbridge_level.kind == "LOD")
     bpy.ops.object.join()
     plan, _, report = planned()
     assert (plan.sentence(), plan.data) == ("nothing changed", (folder / "level").read_bytes())
     assert not report.warnings
     # As in scenes of versions that did not number the corners: quads of another visual are not written.
-    shown.data.attributes.remove(shown.data.attributes["file_vertex"])
-    shown.data.attributes["visual"].data[0].value += 1
+    target.data.attributes.remove(target.data.attributes["file_vertex"])
+    target.data.attributes["visual"].data[0].value += 1
     plan, _, report = planned()
     assert plan.data == (folder / "level").read_bytes()
-    assert any("impostors have other vertices or faces" in said for said in report.warnings)
+    assert any("impostors have other vertices or faces" in warning for warning in report.warnings)
 
 
 def test_an_impostor_that_is_edited_stays_where_it_is_shown_when_its_tree_moves(corpus, tmp_path):
     folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
-    made = imported(folder)
+    model = imported(folder)
     base = levels.read((folder / "level").read_bytes(), "level", Report())
-    for one in made["TREE"]:
-        one.location.x += 3
-    made["LOD"][0].data.vertices[0].co.z += 1
+    for entry in model["TREE"]:
+        entry.location.x += 3
+    model["LOD"][0].data.vertices[0].co.z += 1
     _, document, _ = planned()
     was, now = lods(base)["position"], lods(document)["position"]
     assert np.array_equal(now[0, ..., 0], was[0, ..., 0])
@@ -553,7 +554,7 @@ def test_impostors_get_the_shader_strings_of_their_materials(corpus, tmp_path):
     assert b"mine_lods" not in b"".join(strings[1:])
 
 
-def test_impostors_that_cannot_be_written_are_said_by_name(corpus, tmp_path):
+def test_impostors_that_cannot_be_written_are_reported_by_name(corpus, tmp_path):
     folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
     (impostors,) = imported(folder)["LOD"]
     copy_of(impostors)
@@ -565,8 +566,8 @@ def test_impostors_that_cannot_be_written_are_said_by_name(corpus, tmp_path):
         "impostors cannot be added; not written: 'tss LOD.001'",
         "impostors have other vertices or faces than the file; not written: 'tss LOD'",
     ]
-    for one in [one for one in bpy.data.objects if one.motionbridge_level.kind == "LOD"]:
-        bpy.data.objects.remove(one)
+    for obj in [target for target in bpy.data.objects if target.motionbridge_level.kind == "LOD"]:
+        bpy.data.objects.remove(obj)
     plan, _, report = planned()
     assert plan.data == (folder / "level").read_bytes()
     assert list(report.warnings) == ["no impostors are in the scene: the imported ones are written"]
@@ -576,8 +577,8 @@ def test_impostors_that_cannot_be_written_are_said_by_name(corpus, tmp_path):
 
 
 def test_lights_are_written_in_place_and_their_leftovers_stay(yard):
-    made = imported(yard)
-    sun, lamp = made["LIGHT"]
+    model = imported(yard)
+    sun, lamp = model["LIGHT"]
     base = levels.read((yard / "level").read_bytes(), "level", Report()).lights
     lamp.location = (1, 2, 3)
     lamp.data.color = (1, 0.5, 0.25)
@@ -591,8 +592,8 @@ def test_lights_are_written_in_place_and_their_leftovers_stay(yard):
     assert now["specular"].tobytes() == base["specular"].tobytes()
     assert now["range"].tobytes() == base["range"].tobytes()
     assert plan.sentence() == "2 lights changed"
-    said = [line for part in plan.changes.parts for line in part.lines()]
-    assert said == ["yard sun: direction", "yard light 001: diffuse", "yard light 001: position"]
+    lines = [line for part in plan.changes.parts for line in part.lines()]
+    assert lines == ["yard sun: direction", "yard light 001: diffuse", "yard light 001: position"]
     assert not report.lines()
     lamp.data.energy *= 2
     lamp.motionbridge_level.light_range = 12
@@ -602,31 +603,31 @@ def test_lights_are_written_in_place_and_their_leftovers_stay(yard):
 
 
 def test_lights_and_glows_are_copied_and_deleted_but_the_last_sun(yard):
-    made = imported(yard)
-    copy_of(made["LIGHT"][1]).location = (4, 0, 2)
-    copy_of(made["GLOW"][0]).empty_display_size = 2
+    model = imported(yard)
+    copy_of(model["LIGHT"][1]).location = (4, 0, 2)
+    copy_of(model["GLOW"][0]).empty_display_size = 2
     plan, document, _ = planned()
     assert plan.sentence() == "1 light added, 1 glow added"
     assert np.allclose(document.lights["position"][2], (4, 2, 0))
     assert document.glows["radius"].tolist() == [0.5, 2]
     assert document.glows["shader"][1] == document.glows["shader"][0]
-    bpy.data.objects.remove(made["LIGHT"][0])
+    bpy.data.objects.remove(model["LIGHT"][0])
     with pytest.raises(WriteError, match="no sun"):
         planned()
 
 
 def test_a_glow_is_as_large_as_its_empty(yard):
-    made = imported(yard)
-    made["GLOW"][0].scale = (3, 3, 3)
-    made["GLOW"][0].location.z = 4
+    model = imported(yard)
+    model["GLOW"][0].scale = (3, 3, 3)
+    model["GLOW"][0].location.z = 4
     _, document, _ = planned()
     assert document.glows["radius"][0] == pytest.approx(1.5)
     assert np.allclose(document.glows["position"][0], (0, 4, 0))
 
 
 def test_a_portal_is_moved_and_keeps_what_lies_behind_its_corners(yard):
-    made = imported(yard)
-    (portal,) = made["PORTAL"]
+    model = imported(yard)
+    (portal,) = model["PORTAL"]
     base = levels.read((yard / "level").read_bytes(), "level", Report())
     portal.data.vertices[0].co.x -= 0.5
     plan, document, _ = planned()
@@ -641,10 +642,10 @@ def test_a_portal_is_moved_and_keeps_what_lies_behind_its_corners(yard):
 
 def test_portals_are_copied_deleted_and_renumbered_in_their_sectors(corpus, tmp_path):
     folder = copied(corpus / "level" / "nlc_l06_rostok", tmp_path / "rostok")
-    made = imported(folder)
+    model = imported(folder)
     base = levels.read((folder / "level").read_bytes(), "level", Report())
-    bpy.data.objects.remove(made["PORTAL"][0])
-    new = copy_of(made["PORTAL"][1])
+    bpy.data.objects.remove(model["PORTAL"][0])
+    new = copy_of(model["PORTAL"][1])
     new.motionbridge_level.back_sector = int(base.portals["back"][2])
     plan, document, _ = planned()
     assert plan.sentence() == "1 portal added, 1 portal deleted"
@@ -667,24 +668,24 @@ def test_a_portal_to_a_sector_that_the_level_lacks_is_refused(yard):
     assert planned()[0].data == (yard / "level").read_bytes()
 
 
-def test_a_copied_tree_with_an_edited_mesh_is_said_by_name(yard):
+def test_a_copied_tree_with_an_edited_mesh_is_reported_by_name(yard):
     tree = imported(yard)["TREE"][0]
     plain, edited = copy_of(tree), copy_of(tree)
-    for one in (plain, edited):
-        one.data = tree.data.copy()
-        one.location.x += 1
+    for entry in (plain, edited):
+        entry.data = tree.data.copy()
+        entry.location.x += 1
     edited.data.vertices[0].co.z += 1
     plan, _, report = planned()
     assert plan.sentence() == "2 trees added"
     words = "1 added tree has another mesh than the original, which is not written: 'yard 00002.002'"
-    assert [said for said in report.warnings if "another mesh" in said] == [words]
+    assert [warning for warning in report.warnings if "another mesh" in warning] == [words]
 
 
-def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
-    made = imported(yard)
+def test_surfaces_that_are_moved_or_copied_are_reported_by_name(yard):
+    model = imported(yard)
     (yard / "level.geom").unlink()
-    made["SURFACE"][0].location.x = 1
-    copy_of(made["SURFACE"][1])
+    model["SURFACE"][0].location.x = 1
+    copy_of(model["SURFACE"][1])
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
@@ -695,19 +696,19 @@ def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
 
 
 def test_the_export_dialog_of_a_level_says_beforehand_what_stays_as_it_is(yard):
-    made = imported(yard)
-    bpy.context.view_layer.objects.active = made["SURFACE"][0]
+    model = imported(yard)
+    bpy.context.view_layer.objects.active = model["SURFACE"][0]
     assert Dialog().says() == ""
-    made["SURFACE"][0].location.x += 1
+    model["SURFACE"][0].location.x += 1
     assert Dialog().says() == "vertices were moved; collision, normals and baked light stay as they are"
 
 
-def test_meshes_beside_those_of_a_level_and_modifiers_are_said_by_name(yard):
-    made = imported(yard)
-    (inside,) = made["SURFACE"][0].users_collection
+def test_meshes_beside_those_of_a_level_and_modifiers_are_reported_by_name(yard):
+    model = imported(yard)
+    (inside,) = model["SURFACE"][0].users_collection
     for name, collection in (("Crate", inside), ("Far", bpy.context.scene.collection)):
         collection.objects.link(bpy.data.objects.new(name, bpy.data.meshes.new(name)))
-    made["TREE"][1].modifiers.new("Bend", "SIMPLE_DEFORM")
+    model["TREE"][1].modifiers.new("Bend", "SIMPLE_DEFORM")
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
@@ -716,12 +717,12 @@ def test_meshes_beside_those_of_a_level_and_modifiers_are_said_by_name(yard):
     ]
 
 
-def test_shape_keys_mirrored_trees_and_objects_of_another_scene_are_said_by_name(yard):
-    made = imported(yard)
-    shown = made["SURFACE"][0]
-    shown.shape_key_add(name="Basis")
-    shown.shape_key_add(name="raised").value = 1.0
-    near, far = made["TREE"]
+def test_shape_keys_mirrored_trees_and_objects_of_another_scene_are_reported_by_name(yard):
+    model = imported(yard)
+    actual = model["SURFACE"][0]
+    actual.shape_key_add(name="Basis")
+    actual.shape_key_add(name="raised").value = 1.0
+    near, far = model["TREE"]
     near.scale.x = -near.scale.x
     other = bpy.data.scenes.new("other")
     other.collection.objects.link(far)
@@ -735,13 +736,13 @@ def test_shape_keys_mirrored_trees_and_objects_of_another_scene_are_said_by_name
     assert "objects that are only in another scene are written as they are there: 'yard 00003'" in report.warnings
 
 
-def test_new_lights_and_instances_beside_those_of_a_level_are_said_by_name(yard):
-    made = imported(yard)
-    (inside,) = made["LIGHT"][0].users_collection
+def test_new_lights_and_instances_beside_those_of_a_level_are_reported_by_name(yard):
+    model = imported(yard)
+    (inside,) = model["LIGHT"][0].users_collection
     lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
-    shown = bpy.data.objects.new("Crates", None)
-    shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections.new("crate")
-    for obj in (lamp, shown):
+    target = bpy.data.objects.new("Crates", None)
+    target.instance_type, target.instance_collection = "COLLECTION", bpy.data.collections.new("crate")
+    for obj in (lamp, target):
         inside.objects.link(obj)
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
@@ -751,29 +752,29 @@ def test_new_lights_and_instances_beside_those_of_a_level_are_said_by_name(yard)
     ]
 
 
-def test_boxes_that_are_edited_are_said_by_name(yard):
+def test_boxes_that_are_edited_are_reported_by_name(yard):
     (yard / "level.geom").unlink()
-    made = imported(yard)
+    model = imported(yard)
     assert not planned()[2].lines()
-    made["TREE"][0].data.vertices[0].co.x += 1
-    made["SURFACE"][0].location.x += 1
+    model["TREE"][0].data.vertices[0].co.x += 1
+    model["SURFACE"][0].location.x += 1
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    said = listed_objects([made["SURFACE"][0], made["TREE"][0]])
-    assert list(report.warnings) == [f"boxes only show where surfaces and trees are; not written: {said}"]
+    message = listed_objects([model["SURFACE"][0], model["TREE"][0]])
+    assert list(report.warnings) == [f"boxes only show where surfaces and trees are; not written: {message}"]
 
 
-def test_a_lamp_of_another_type_is_said_by_name(yard):
-    made = imported(yard)
-    made["LIGHT"][1].data.type = "SPOT"
+def test_a_lamp_of_another_type_is_reported_by_name(yard):
+    model = imported(yard)
+    model["LIGHT"][1].data.type = "SPOT"
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == ["lights cannot change their type; written as before: 'yard light 001'"]
 
 
-def test_surfaces_that_were_deleted_are_said_and_stay(yard):
-    made = imported(yard)
-    bpy.data.objects.remove(made["SURFACE"][0])
+def test_surfaces_that_were_deleted_are_reported_and_stay(yard):
+    model = imported(yard)
+    bpy.data.objects.remove(model["SURFACE"][0])
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == ["surfaces cannot be deleted; they stay in the file: 'yard 00000'"]
@@ -786,13 +787,13 @@ def test_a_new_file_is_refused(yard):
 
 
 def test_a_kind_that_is_gone_takes_edits_back_that_were_saved(yard):
-    made = imported(yard)
+    model = imported(yard)
     before = (yard / "level").read_bytes()
-    bpy.context.view_layer.objects.active = made["SURFACE"][0]
-    made["TREE"][0].location.x += 1
+    bpy.context.view_layer.objects.active = model["SURFACE"][0]
+    model["TREE"][0].location.x += 1
     assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
-    for one in made["TREE"]:
-        bpy.data.objects.remove(one)
+    for entry in model["TREE"]:
+        bpy.data.objects.remove(entry)
     plan, _, report = planned()
     assert plan.data == before
     words = "no trees are in the scene: the imported ones are written, without the edits that were saved since"
@@ -800,20 +801,20 @@ def test_a_kind_that_is_gone_takes_edits_back_that_were_saved(yard):
 
 
 def test_save_back_writes_the_file_and_knows_it_afterwards(yard):
-    made = imported(yard)
-    bpy.context.view_layer.objects.active = made["TREE"][0]
+    model = imported(yard)
+    bpy.context.view_layer.objects.active = model["TREE"][0]
     assert bpy.ops.motionbridge.level_save_back() == {"CANCELLED"}
-    made["TREE"][0].location.x += 1
+    model["TREE"][0].location.x += 1
     assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
     document = levels.read((yard / "level").read_bytes(), "level", Report())
     assert np.allclose(visual_mesh.tree_matrices(document, np.array([2]))[0][:3, 3], (4.5, 3.5, 0))
     assert bpy.ops.motionbridge.level_save_back() == {"CANCELLED"}
-    assert sorted(one.name for one in Path(yard).iterdir()) == sorted(FILES)
+    assert sorted(path.name for path in Path(yard).iterdir()) == sorted(FILES)
 
 
 def test_export_writes_a_file_without_a_suffix(yard, tmp_path):
-    made = imported(yard)
-    bpy.context.view_layer.objects.active = made["SURFACE"][0]
+    model = imported(yard)
+    bpy.context.view_layer.objects.active = model["SURFACE"][0]
     target = tmp_path / "new" / "level"
     target.parent.mkdir()
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
@@ -823,8 +824,8 @@ def test_export_writes_a_file_without_a_suffix(yard, tmp_path):
 
 
 def test_what_has_lost_its_level_is_refused_with_the_remedy(yard, tmp_path):
-    shown = imported(yard)["SURFACE"][0]
+    actual = imported(yard)["SURFACE"][0]
     bpy.data.objects.remove(holder())
-    bpy.context.view_layer.objects.active = shown
+    bpy.context.view_layer.objects.active = actual
     with pytest.raises(RuntimeError, match="what remembers the level file of 'yard 00000' is gone"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "level"))

@@ -21,21 +21,21 @@ from tests.real_files import corpus_files
 
 
 def imported(folder, **options):
-    made = level_folder.import_folder(
+    created = level_folder.import_folder(
         bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
     )
     bpy.context.view_layer.update()
-    return {one.kind: [*one.held, *one.objects] for one in made}
+    return {entry.kind: [*entry.held, *entry.objects] for entry in created}
 
 
 def saved(folder):
     """What was said (the detail where there is but one mesh), and how each file differs: numbers of bytes by name."""
     before = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
-    (holder,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
+    (holder,) = {obj.motionbridge_level.level_file for obj in bpy.context.scene.objects} - {None}
     report = Report()
     plan = level_geometry.plan_save_back(bpy.context, holder, if_changed=OtherBase.REFUSE, report=report)
-    told = [line for part in plan.changes.parts for line in part.lines()]
-    sentence = "; ".join(told) if len(told) == 1 and "vert" in told[0] else plan.sentence()
+    calls = [line for part in plan.changes.parts for line in part.lines()]
+    sentence = "; ".join(calls) if len(calls) == 1 and "vert" in calls[0] else plan.sentence()
     if not plan.is_saved():
         plan.write()
         level_geometry.settle(holder, plan)
@@ -62,10 +62,10 @@ def document(folder):
 
 def decoded(folder, visual):
     """The vertices of a visual as its file has them now."""
-    found = geom(folder)
-    row = next(row for row in visual_mesh.drawn(document(folder), found, Report()) if row["visual"] == visual)
+    result = geom(folder)
+    row = next(row for row in visual_mesh.drawn(document(folder), result, Report()) if row["visual"] == visual)
     first = int(row["vertex_base"])
-    whole = visual_mesh.decode_vertices(found.vertices[int(row["vertex_buffer"])])
+    whole = visual_mesh.decode_vertices(result.vertices[int(row["vertex_buffer"])])
     here = slice(first, first + int(row["vertex_count"]))
     return {name: values[here] for name in whole.__slots__ if (values := getattr(whole, name)) is not None}
 
@@ -75,7 +75,7 @@ SETS = corpus_files("level/*/level.geom")
 
 @pytest.mark.parametrize("path", SETS)
 @pytest.mark.parametrize("detail", [1.0, 0.3])
-def test_vertices_that_nobody_edited_leave_byte_for_byte(path, detail, tmp_path):
+def test_vertices_that_no_one_edited_leave_byte_for_byte(path, detail, tmp_path):
     folder = copied(path.parent, tmp_path / path.parent.name)
     imported(folder, detail=detail)
     sentence, report, different = saved(folder)
@@ -85,18 +85,18 @@ def test_vertices_that_nobody_edited_leave_byte_for_byte(path, detail, tmp_path)
 @pytest.mark.parametrize("path", SETS)
 def test_one_position_of_a_real_level_changes_its_bytes_its_shadow_and_boxes(path, tmp_path):
     folder = copied(path.parent, tmp_path / path.parent.name)
-    made = imported(folder)
-    shown = made["SURFACE"][0]
-    visual = shown.motionbridge_level.row
-    old = np.array(shown.data.vertices[0].co, np.float32)
+    model = imported(folder)
+    obj = model["SURFACE"][0]
+    visual = obj.motionbridge_level.row
+    old = np.array(obj.data.vertices[0].co, np.float32)
     before = decoded(folder, visual)
     same = (before["positions"] == old).all(axis=1)
     for number in np.flatnonzero(same).tolist():
-        shown.data.vertices[number].co.z += 50
+        obj.data.vertices[number].co.z += 50
     was = document(folder)
     sentence, report, different = saved(folder)
     count = int(same.sum())
-    assert sentence == f"{shown.name}: {count} {'vertex' if count == 1 else 'vertices'}"
+    assert sentence == f"{obj.name}: {count} {'vertex' if count == 1 else 'vertices'}"
     assert list(report.warnings) == ["vertices were moved; collision, normals and baked light stay as they are"]
     after = decoded(folder, visual)
     assert np.array_equal(after["positions"][same][:, 2], np.float32(old[2] + np.float32(50)).repeat(count))
@@ -127,8 +127,8 @@ def test_one_position_of_a_real_level_changes_its_bytes_its_shadow_and_boxes(pat
 
 
 def test_texture_coordinates_light_and_sky_are_written_to_the_nearest_step(yard):
-    made = imported(yard)
-    wall = made["SURFACE"][1]
+    model = imported(yard)
+    wall = model["SURFACE"][1]
     data = wall.data
     layer = data.uv_layers["UVMap"]
     values = column(layer.uv, "vector", 2)
@@ -151,8 +151,8 @@ def test_texture_coordinates_light_and_sky_are_written_to_the_nearest_step(yard)
 
 def test_vertex_colours_of_a_real_level(corpus, tmp_path):
     folder = copied(corpus / "level" / "bx_test", tmp_path / "bx")
-    made = imported(folder)
-    painted = next(one for one in made["SURFACE"] if one.data.attributes.get("light") is not None)
+    model = imported(folder)
+    painted = next(entry for entry in model["SURFACE"] if entry.data.attributes.get("light") is not None)
     painted.data.attributes["light"].data[0].color = (0.2, 0.4, 0.6, 0.8)
     sentence, _, different = saved(folder)
     assert sentence == f"{painted.name}: 1 vertex"
@@ -162,9 +162,9 @@ def test_vertex_colours_of_a_real_level(corpus, tmp_path):
 
 
 def test_a_surface_that_is_moved_as_an_object_is_moved_in_the_file(yard):
-    made = imported(yard)
+    model = imported(yard)
     before = decoded(yard, 1)["positions"]
-    made["SURFACE"][1].location = (1, 2, 3)
+    model["SURFACE"][1].location = (1, 2, 3)
     sentence, _, different = saved(yard)
     assert sentence == f"yard 00001: {len(before)} vertices"
     assert set(different) == set(FILES)
@@ -173,8 +173,8 @@ def test_a_surface_that_is_moved_as_an_object_is_moved_in_the_file(yard):
 
 
 def test_a_tree_that_is_edited_is_edited_for_all_and_their_boxes_follow(yard):
-    made = imported(yard)
-    near, far = made["TREE"]
+    model = imported(yard)
+    near, far = model["TREE"]
     assert near.data == far.data
     highest = max(range(len(near.data.vertices)), key=lambda number: near.data.vertices[number].co.z)
     near.data.vertices[highest].co.z = 4
@@ -185,28 +185,28 @@ def test_a_tree_that_is_edited_is_edited_for_all_and_their_boxes_follow(yard):
 
 
 def test_save_back_writes_all_three_files_with_their_backups(yard):
-    made = imported(yard)
-    wall = made["SURFACE"][1]
+    model = imported(yard)
+    wall = model["SURFACE"][1]
     wall.data.vertices[0].co.z += 1
     bpy.context.view_layer.objects.active = wall
     assert bpy.ops.motionbridge.level_save_back(backup=True) == {"FINISHED"}
-    assert sorted(one.name for one in yard.iterdir()) == sorted([*FILES, *(f"{name}.bak" for name in FILES)])
+    assert sorted(path.name for path in yard.iterdir()) == sorted([*FILES, *(f"{name}.bak" for name in FILES)])
     assert bpy.ops.motionbridge.level_save_back() == {"CANCELLED"}
 
 
 def test_export_to_another_folder_writes_edited_vertices_beside_the_file(yard, tmp_path):
-    made = imported(yard)
+    model = imported(yard)
     before = {name: (yard / name).read_bytes() for name in FILES}
-    bpy.context.view_layer.objects.active = made["SURFACE"][1]
+    bpy.context.view_layer.objects.active = model["SURFACE"][1]
     plain, other, again = (tmp_path / name / "level" for name in ("plain", "other", "again"))
     for target in (plain, other, again):
         target.parent.mkdir()
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(plain)) == {"FINISHED"}
-    assert [one.name for one in plain.parent.iterdir()] == ["level"]
-    made["SURFACE"][1].data.vertices[0].co.z += 1
+    assert [path.name for path in plain.parent.iterdir()] == ["level"]
+    model["SURFACE"][1].data.vertices[0].co.z += 1
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(other)) == {"FINISHED"}
     assert "also written: level.geom, level.geomx" in bpy.context.window_manager.motionbridge_report
-    assert sorted(one.name for one in other.parent.iterdir()) == sorted(FILES)
+    assert sorted(path.name for path in other.parent.iterdir()) == sorted(FILES)
     assert {name: (yard / name).read_bytes() for name in FILES} == before
     assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
     after = {name: (yard / name).read_bytes() for name in FILES}
@@ -217,8 +217,8 @@ def test_export_to_another_folder_writes_edited_vertices_beside_the_file(yard, t
 
 
 def test_export_onto_the_imported_files_makes_them_the_base(yard):
-    made = imported(yard)
-    wall = made["SURFACE"][1]
+    model = imported(yard)
+    wall = model["SURFACE"][1]
     bpy.context.view_layer.objects.active = wall
     wall.data.vertices[0].co.z += 1
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(yard / "level"), backup=False) == {"FINISHED"}
@@ -227,7 +227,7 @@ def test_export_onto_the_imported_files_makes_them_the_base(yard):
     sentence, report, different = saved(yard)
     assert sentence.startswith("yard 00001: ")
     assert {"level.geom", "level.geomx"} <= set(different)
-    assert not [one for one in report.warnings if "not the imported one" in one]
+    assert not [warning for warning in report.warnings if "not the imported one" in warning]
 
 
 def test_vertices_are_saved_again_after_undo_of_the_save_and_of_the_edit(yard, tmp_path):
@@ -258,25 +258,27 @@ def test_vertices_are_saved_again_after_undo_of_the_save_and_of_the_edit(yard, t
     assert {name: (yard / name).read_bytes() for name in FILES} == before
 
 
-def test_what_cannot_be_written_is_said_by_name(yard):
-    made = imported(yard)
-    wall, tree = made["SURFACE"][1], made["TREE"][1]
+def test_what_cannot_be_written_is_reported_by_name(yard):
+    model = imported(yard)
+    wall, tree = model["SURFACE"][1], model["TREE"][1]
     wall.data.vertices.add(1)
     tree.data = tree.data.copy()
     tree.data.vertices[0].co.x += 1
-    floor = made["SURFACE"][0]
+    floor = model["SURFACE"][0]
     floor.data.uv_layers["UVMap"].uv[0].vector = (99, 0)
     sentence, report, different = saved(yard)
     assert (sentence, different) == ("nothing changed", {})
-    said = list(report.warnings)
-    assert any("other vertices or faces than level.geom" in one and "'yard 00001'" in one for one in said)
-    assert any("shares vertices with trees that have another mesh" in one and "'yard 00003'" in one for one in said)
-    assert any("outside 32 tiles" in one and "'yard 00000'" in one for one in said)
+    message = list(report.warnings)
+    assert any("other vertices or faces than level.geom" in entry and "'yard 00001'" in entry for entry in message)
+    assert any(
+        "shares vertices with trees that have another mesh" in entry and "'yard 00003'" in entry for entry in message
+    )
+    assert any("outside 32 tiles" in entry and "'yard 00000'" in entry for entry in message)
 
 
-def test_edited_or_cleared_normals_are_said_by_name(yard):
-    made = imported(yard)
-    wall, floor = made["SURFACE"][1], made["SURFACE"][0]
+def test_edited_or_cleared_normals_are_reported_by_name(yard):
+    model = imported(yard)
+    wall, floor = model["SURFACE"][1], model["SURFACE"][0]
     bent = np.tile(np.float32((0, 0.6, 0.8)), (len(wall.data.loops), 1))
     compat.set_corner_normals(wall.data, bent)
     sentence, report, different = saved(yard)
@@ -293,7 +295,7 @@ def test_edited_or_cleared_normals_are_said_by_name(yard):
 def test_normals_beside_a_moved_vertex_are_not_edited_also_after_it_was_saved(name, corpus, tmp_path):
     """Before 4.5 Blender keeps normals as angles against the surface, which turn with it."""
     folder = copied(corpus / "level" / name, tmp_path / name)
-    floor = max(imported(folder)["SURFACE"], key=lambda shown: len(shown.data.polygons))
+    floor = max(imported(folder)["SURFACE"], key=lambda obj: len(obj.data.polygons))
     for number in range(0, 40, 4):
         floor.data.vertices[number].co.z += 0.5
     floor.data.update()
@@ -305,8 +307,8 @@ def test_normals_beside_a_moved_vertex_are_not_edited_also_after_it_was_saved(na
 
 @pytest.mark.parametrize("kind", ["SURFACE", "TREE"])
 def test_vertices_are_saved_in_edit_mode(kind, yard):
-    made = imported(yard)
-    edited = made[kind][-1]
+    model = imported(yard)
+    edited = model[kind][-1]
     edited.location.x += 0.5
     edited.select_set(state=True)
     bpy.context.view_layer.objects.active = edited
@@ -322,16 +324,16 @@ def test_vertices_are_saved_in_edit_mode(kind, yard):
 
 
 def test_normals_stay_what_they_are_through_edit_mode(yard):
-    made = imported(yard)
-    bpy.context.view_layer.objects.active = made["SURFACE"][1]
+    model = imported(yard)
+    bpy.context.view_layer.objects.active = model["SURFACE"][1]
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.object.mode_set(mode="OBJECT")
     assert saved(yard)[1].lines() == []
 
 
-def test_layers_that_are_gone_are_said_by_name(yard):
-    made = imported(yard)
-    data = made["SURFACE"][1].data
+def test_layers_that_are_gone_are_reported_by_name(yard):
+    model = imported(yard)
+    data = model["SURFACE"][1].data
     data.uv_layers.remove(data.uv_layers["Light Map"])
     sentence, report, _ = saved(yard)
     assert sentence == "nothing changed"
@@ -340,20 +342,20 @@ def test_layers_that_are_gone_are_said_by_name(yard):
 
 
 def test_a_level_geom_that_was_changed_meanwhile_stays(yard):
-    made = imported(yard)
+    model = imported(yard)
     data = bytearray((yard / "level.geom").read_bytes())
     data[-1] ^= 1
     (yard / "level.geom").write_bytes(data)
-    made["SURFACE"][0].data.vertices[0].co.z += 1
-    made["LIGHT"][1].location.z += 1
+    model["SURFACE"][0].data.vertices[0].co.z += 1
+    model["LIGHT"][1].location.z += 1
     sentence, report, different = saved(yard)
     assert sentence == "1 light changed"
     assert set(different) == {"level"}
-    assert any("is not the imported one" in one for one in report.warnings)
+    assert any("is not the imported one" in warning for warning in report.warnings)
 
 
 def test_new_numbers_must_be_finite(yard):
-    made = imported(yard)
-    made["SURFACE"][0].data.vertices[0].co.z = np.nan
+    model = imported(yard)
+    model["SURFACE"][0].data.vertices[0].co.z = np.nan
     with pytest.raises(Exception, match="NaN"):
         saved(yard)

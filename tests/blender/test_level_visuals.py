@@ -37,13 +37,13 @@ NORMAL = 1e-4 if bpy.app.version >= (4, 5) else 0.015
 
 def imported(folder, **options):
     report = Report()
-    made = level_folder.import_folder(bpy.context, folder, LevelFolderOptions(**options), report, lambda _done: None)
+    created = level_folder.import_folder(bpy.context, folder, LevelFolderOptions(**options), report, lambda _done: None)
     bpy.context.view_layer.update()
-    return {one.kind: one for one in made}, report
+    return {entry.kind: entry for entry in created}, report
 
 
-def objects_of(one):
-    return [*one.held, *one.objects]
+def objects_of(entry):
+    return [*entry.held, *entry.objects]
 
 
 def copied(source, target, *names):
@@ -74,9 +74,9 @@ def of_vertices(data, values):
     return result
 
 
-def world(shown):
-    points = column(shown.data.vertices, "co", 3).astype(np.float64)
-    matrix = np.array(shown.matrix_world)
+def world(obj):
+    points = column(obj.data.vertices, "co", 3).astype(np.float64)
+    matrix = np.array(obj.matrix_world)
     return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
@@ -87,27 +87,32 @@ def world(shown):
 def test_every_visual_shows_what_the_reference_numbers_say(name, corpus, vectors, tmp_path):
     numbers = json.loads((vectors / "level" / "level_vectors_give.json").read_text())
     numbers = numbers[name.removeprefix("synthetic_v13_")]
-    made, _ = imported(copied(corpus / "level" / name, tmp_path / name, *FILES), textures=False)
-    shown = {one.motionbridge_level.row: one for kind in ("SURFACE", "TREE") if kind in made for one in made[kind].held}
+    model, _ = imported(copied(corpus / "level" / name, tmp_path / name, *FILES), textures=False)
+    actual = {
+        entry.motionbridge_level.row: entry
+        for kind in ("SURFACE", "TREE")
+        if kind in model
+        for entry in model[kind].held
+    }
     wanted = [visual for visual in numbers["visuals"] if "samples" in visual]
-    assert sorted(shown) == sorted(visual["index"] for visual in wanted)
+    assert sorted(actual) == sorted(visual["index"] for visual in wanted)
     for visual in wanted:
-        check(shown[visual["index"]], visual)
-    faces = sum(len(one.data.polygons) for one in shown.values())
+        check(actual[visual["index"]], visual)
+    faces = sum(len(entry.data.polygons) for entry in actual.values())
     assert faces == numbers["totals"]["triangles"]
 
 
-def check(shown, wanted):
-    data = shown.data
+def check(obj, wanted):
+    data = obj.data
     assert (len(data.polygons), len(data.vertices)) == (wanted["triangles"], wanted["vertices"])
     assert (
         column(data.loops, "vertex_index", 1, np.int32)[:9].reshape(-1, 3).tolist() == wanted["triangles_first_blender"]
     )
     if "tree" in wanted:
-        assert np.allclose(np.array(shown.matrix_world), wanted["tree"]["blender_matrix"], atol=1e-4)
+        assert np.allclose(np.array(obj.matrix_world), wanted["tree"]["blender_matrix"], atol=1e-4)
     else:
-        assert np.array_equal(np.array(shown.matrix_world), np.eye(4))
-    points = world(shown)
+        assert np.array_equal(np.array(obj.matrix_world), np.eye(4))
+    points = world(obj)
     uvs = of_vertices(data, column(data.uv_layers["UVMap"].uv, "vector", 2))
     normals = of_vertices(data, column(data.corner_normals, "vector", 3))
     hemi = column(data.attributes["hemi"].data, "value", 1)
@@ -131,11 +136,11 @@ def check(shown, wanted):
 @pytest.mark.parametrize("name", ["bx_test", "olr_tss_cd70ecb", "xray15_mp_test"])
 def test_surfaces_lie_in_register_with_the_collision(name, corpus, tmp_path):
     folder = copied(corpus / "level" / name, tmp_path / name, *FILES, "level.cform")
-    made, _ = imported(folder, textures=False, trees=False)
-    corners = [(world(one), column(one.data.loops, "vertex_index", 1, np.int32)) for one in made["CFORM"].meshes]
+    model, _ = imported(folder, textures=False, trees=False)
+    corners = [(world(mesh), column(mesh.data.loops, "vertex_index", 1, np.int32)) for mesh in model["CFORM"].meshes]
     ((points, indices),) = corners
     collision = BVHTree.FromPolygons(points.tolist(), indices.reshape(-1, 3).tolist())
-    seen = np.concatenate([world(one) for one in made["SURFACE"].held])
+    seen = np.concatenate([world(entry) for entry in model["SURFACE"].held])
     away = np.array([collision.find_nearest(point)[3] for point in seen.tolist()])
     assert (away < NEAR).all()
 
@@ -144,27 +149,27 @@ def test_surfaces_lie_in_register_with_the_collision(name, corpus, tmp_path):
 
 
 def test_each_kind_has_its_collection_and_sectors_theirs(yard):
-    made, report = imported(yard)
+    model, report = imported(yard)
     whole = bpy.context.scene.collection.children["yard"]
     kinds = ("Surfaces", "Trees", "Portals", "Lights", "Glows")
     assert [below.name for below in whole.children] == [f"{kind} yard" for kind in kinds]
     sectors = {
-        below.name: sorted(one.motionbridge_level.row for one in below.objects) for below in whole.children[0].children
+        below.name: sorted(obj.motionbridge_level.row for obj in below.objects) for below in whole.children[0].children
     }
     assert sectors == {"yard surfaces sector 000": [0], "yard surfaces sector 001": [1]}
-    assert [one.name for one in made["TREE"].held] == ["yard 00002", "yard 00003"]
-    assert {one.motionbridge_level.kind for one in made["TREE"].held} == {"TREE"}
+    assert [entry.name for entry in model["TREE"].held] == ["yard 00002", "yard 00003"]
+    assert {entry.motionbridge_level.kind for entry in model["TREE"].held} == {"TREE"}
     assert report.notes["surfaces: 2 objects, 12 faces in 2 sectors"] == ["level"]
     assert report.notes["trees: 2 objects of 1 mesh, 8 faces in 1 sector"] == ["level"]
     layers = bpy.context.view_layer.layer_collection.children["yard"].children
     assert [layer.name for layer in layers if layer.exclude] == ["Portals yard"]
-    selected = {one for one in bpy.context.scene.objects if one.select_get()}
-    assert selected == {one for kind in made.values() if kind.kind != "PORTAL" for one in objects_of(kind)}
+    selected = {obj for obj in bpy.context.scene.objects if obj.select_get()}
+    assert selected == {entry for kind in model.values() if kind.kind != "PORTAL" for entry in objects_of(kind)}
 
 
-def test_trees_share_their_mesh_and_stand_where_the_file_says(yard):
-    made, _ = imported(yard)
-    near, far = made["TREE"].held
+def test_trees_share_their_mesh_and_are_where_the_file_says(yard):
+    model, _ = imported(yard)
+    near, far = model["TREE"].held
     assert near.data == far.data
     assert np.allclose(near.matrix_world.translation, (3.5, 3.5, 0))
     assert np.allclose(far.matrix_world.translation, (-3.5, 3.5, 0))
@@ -174,29 +179,29 @@ def test_trees_share_their_mesh_and_stand_where_the_file_says(yard):
     assert np.allclose((low, high), ((-4.25, 2.75, 0), (-2.75, 4.25, 1.5)))
 
 
-def test_hidden_and_sheared_trees_are_said(yard):
+def test_hidden_and_sheared_trees_are_reported(yard):
     data = bytearray((yard / "level").read_bytes())
     document = levels.read(bytes(data), "level", Report())
     stored = document.visuals.fixed[Kind.TREE]["transform"]
-    at = [data.index(one.tobytes()) for one in stored]
+    at = [data.index(entry.tobytes()) for entry in stored]
     hidden, sheared = stored.copy()
     hidden[:3, :3] *= 1e-5
     sheared[0, 1] = 0.5
-    for place, matrix in zip(at, (hidden, sheared), strict=True):
-        data[place : place + 64] = matrix.astype("<f4").tobytes()
+    for position, matrix in zip(at, (hidden, sheared), strict=True):
+        data[position : position + 64] = matrix.astype("<f4").tobytes()
     (yard / "level").write_bytes(data)
-    made, report = imported(yard)
+    model, report = imported(yard)
     assert report.notes["1 tree is hidden by its scale"] == ["level"]
     assert report.warnings["1 tree is sheared, which Blender's objects cannot show"] == ["level"]
-    assert np.allclose(made["TREE"].held[0].scale, 1e-5)
+    assert np.allclose(model["TREE"].held[0].scale, 1e-5)
 
 
 @pytest.mark.parametrize(
     ("detail", "faces"), [(1.0, 10), (0.5, 8), (0.0, 6)], ids=["all faces", "in between", "simplest"]
 )
 def test_progressive_surfaces_show_the_detail_that_is_asked_for(yard, detail, faces):
-    made, _ = imported(yard, detail=detail)
-    assert [len(one.data.polygons) for one in made["SURFACE"].held] == [2, faces]
+    model, _ = imported(yard, detail=detail)
+    assert [len(entry.data.polygons) for entry in model["SURFACE"].held] == [2, faces]
 
 
 def test_materials_are_shader_strings_with_textures_of_the_level_and_the_game(yard):
@@ -212,25 +217,25 @@ def test_materials_are_shader_strings_with_textures_of_the_level_and_the_game(ya
         path.write_bytes(red)
     (yard / "wall").mkdir()
     shutil.move(yard / "Bricks.png", yard / "wall" / "bricks.png")
-    made, report = imported(yard)
-    ground, walls = (one.data.materials[0] for one in made["SURFACE"].held)
-    (leaves,) = made["TREE"].held[0].data.materials
-    assert [one.name for one in (ground, walls, leaves)] == ["earth", "bricks", "bush"]
+    model, report = imported(yard)
+    ground, walls = (entry.data.materials[0] for entry in model["SURFACE"].held)
+    (leaves,) = model["TREE"].held[0].data.materials
+    assert [entry.name for entry in (ground, walls, leaves)] == ["earth", "bricks", "bush"]
     names = walls.motionbridge_material
     assert (names.shader, names.texture) == ("default", "wall\\bricks,lmap#1_1,lmap#1_2")
     assert image_of(ground) == game / "ground" / "earth.png"
     assert image_of(walls) == yard / "wall" / "bricks.png"
-    alpha = [one.node_tree.nodes["Principled BSDF"].inputs["Alpha"].is_linked for one in (ground, walls, leaves)]
+    alpha = [entry.node_tree.nodes["Principled BSDF"].inputs["Alpha"].is_linked for entry in (ground, walls, leaves)]
     assert alpha == [False, False, True]
     assert not report.warnings
 
 
-def image_of(made):
-    (node,) = [node for node in made.node_tree.nodes if node.type == "TEX_IMAGE"]
+def image_of(created):
+    (node,) = [node for node in created.node_tree.nodes if node.type == "TEX_IMAGE"]
     return Path(bpy.path.abspath(node.image.filepath))
 
 
-def test_missing_textures_are_one_warning_and_unwanted_ones_none(yard):
+def test_missing_textures_are_one_warning_and_unwanted_ones_give_none(yard):
     _, report = imported(yard)
     assert report.lines()[0].startswith("[3x] a texture is missing; set the textures folder to see it (")
     _, report = imported(yard, textures=False)
@@ -243,14 +248,14 @@ KINDS = {"surfaces": "SURFACE", "trees": "TREE", "portals": "PORTAL", "lights": 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_ticked_alone_is_made_alone(kind, yard):
-    made, _ = imported(yard, **(NONE | {kind: True}))
-    assert list(made) == [KINDS[kind]]
+    model, _ = imported(yard, **(NONE | {kind: True}))
+    assert list(model) == [KINDS[kind]]
 
 
 @pytest.mark.parametrize("kind", level_folder.VISUALS)
 def test_what_is_not_ticked_is_not_made(kind, yard):
-    made, _ = imported(yard, **{kind: False})
-    assert set(made) == {made_of for option, made_of in KINDS.items() if option != kind}
+    model, _ = imported(yard, **{kind: False})
+    assert set(model) == {made_of for option, made_of in KINDS.items() if option != kind}
 
 
 def test_without_visuals_a_folder_that_has_nothing_else_is_refused(yard):
@@ -266,8 +271,8 @@ def test_without_sectors_all_surfaces_are_in_one_collection(yard):
 
 
 def test_a_portal_faces_its_front_sector(yard):
-    made, _ = imported(yard)
-    (portal,) = made["PORTAL"].objects
+    model, _ = imported(yard)
+    (portal,) = model["PORTAL"].objects
     assert portal.name == "yard portal 000 (0|1)"
     # Sector 0 is the yard, in front of the door at y = -2; v0, v1, v2 are clockwise from there in the file's axes.
     corners = np.array([(-0.5, 0, -2), (0.5, 0, -2), (0.5, 2, -2)])
@@ -282,46 +287,46 @@ def test_a_portal_faces_its_front_sector(yard):
 def test_portals_of_real_levels_are_planar_faces_between_their_sectors(path):
     report = Report()
     options = LevelFolderOptions(**(NONE | {"portals": True}))
-    (made,) = visuals.read(path, options, report, lambda _done: None)
+    (document,) = visuals.read(path, options, report, lambda _done: None)
     rows = levels.read(path.read_bytes(), str(path), Report()).portals
-    assert len(made.objects) == len(rows)
-    for one, row in zip(made.objects, rows, strict=True):
-        points = column(one.data.vertices, "co", 3).astype(np.float64)
+    assert len(document.objects) == len(rows)
+    for obj, row in zip(document.objects, rows, strict=True):
+        points = column(obj.data.vertices, "co", 3).astype(np.float64)
         assert len(points) == row["count"]
-        assert f"({row['front']}|{row['back']})" in one.name
-        (normal,) = column(one.data.polygon_normals, "vector", 3)
+        assert f"({row['front']}|{row['back']})" in obj.name
+        (normal,) = column(obj.data.polygon_normals, "vector", 3)
         assert np.abs((points - points[0]) @ normal).max() < 2e-3
 
 
 def test_lights_shine_where_the_file_says(yard):
-    made, _ = imported(yard)
-    sun, lamp = made["LIGHT"].objects
+    model, _ = imported(yard)
+    sun, lamp = model["LIGHT"].objects
     assert (sun.data.type, lamp.data.type) == ("SUN", "POINT")
     direction = np.array(sun.matrix_world)[:3, :3] @ (0, 0, -1)
     assert np.allclose(direction, np.array((0.5, 0.25, -0.75)) / np.linalg.norm((0.5, 0.25, -0.75)), atol=1e-6)
     assert np.allclose(lamp.location, (0, 0, 2))
     assert np.allclose(lamp.data.color, (1, 1.25 / 1.5, 0))
     assert lamp.data.energy == pytest.approx(10 * 1.5 * 4**2)
-    (glow,) = made["GLOW"].objects
+    (glow,) = model["GLOW"].objects
     assert glow.name == "yard glow 000 lamp"
     assert (glow.empty_display_size, tuple(glow.location)) == (0.5, (0, 0, 2.25))
 
 
 def test_impostors_face_who_looks_at_them(corpus, tmp_path):
     source = corpus / "level" / "olr_tss_cd70ecb"
-    made, _ = imported(copied(source, tmp_path / "tss", *FILES, "level_lods.dds"))
-    (shown,) = made["LOD"].objects
+    model, _ = imported(copied(source, tmp_path / "tss", *FILES, "level_lods.dds"))
+    (obj,) = model["LOD"].objects
     document = levels.read((source / "level").read_bytes(), "level", Report())
     corners = document.visuals.fixed[Kind.LOD]["corners"]
-    assert len(shown.data.polygons) == 8 * len(corners) == 16
+    assert len(obj.data.polygons) == 8 * len(corners) == 16
     facing = np.array([(0, 1), (-0.71, 0.71), (-1, 0), (-0.71, -0.71), (0, -1), (0.71, -0.71), (1, 0), (0.71, 0.71)])
-    normals = column(shown.data.polygon_normals, "vector", 3)
+    normals = column(obj.data.polygon_normals, "vector", 3)
     # The engine's facet normals point away from the viewer.
     assert np.allclose(normals[:, :2], np.tile(-facing, (2, 1)), atol=0.02)
-    first = column(shown.data.vertices, "co", 3)[0]
+    first = column(obj.data.vertices, "co", 3)[0]
     assert np.allclose(first, corners[0, 0]["position"][0][[0, 2, 1]])
-    assert {value.value for value in shown.data.attributes["visual"].data} == set(document.visuals.owners(Kind.LOD)[0])
-    (material,) = shown.data.materials
+    assert {value.value for value in obj.data.attributes["visual"].data} == set(document.visuals.owners(Kind.LOD)[0])
+    (material,) = obj.data.materials
     assert image_of(material).name == "level_lods.dds"
     layers = bpy.context.view_layer.layer_collection.children["tss"].children
     assert [layer.name for layer in layers if layer.exclude] == ["Impostors tss"]
@@ -332,38 +337,38 @@ def test_impostors_face_who_looks_at_them(corpus, tmp_path):
 
 def test_level_alone_gives_boxes_and_portals(yard):
     (yard / "level.geom").unlink()
-    made, report = imported(yard)
+    model, report = imported(yard)
     assert report.warnings["level.geom is not beside it: surfaces and trees are shown as boxes"] == ["level"]
-    outside, inside = made["SURFACE"].held
+    outside, inside = model["SURFACE"].held
     assert (len(outside.data.edges), len(outside.data.polygons)) == (12, 0)
     assert np.allclose(bounds(outside), ((-5.001, -5.001, -0.001), (5.001, 5.001, 0.001)))
     assert np.allclose(bounds(inside), ((-2.001, -2.001, -0.001), (2.001, 2.001, 2.501)))
-    (trees,) = made["TREE"].held
+    (trees,) = model["TREE"].held
     assert len(trees.data.vertices) == 16
     assert column(trees.data.attributes["visual"].data, "value", 1, np.int32).tolist() == [2] * 8 + [3] * 8
     layers = bpy.context.view_layer.layer_collection.children["yard"].children
     assert [layer.name for layer in layers if layer.exclude] == ["Portals yard"]
 
 
-def bounds(shown):
-    return world(shown).min(axis=0), world(shown).max(axis=0)
+def bounds(actual):
+    return world(actual).min(axis=0), world(actual).max(axis=0)
 
 
 def test_a_broken_level_geom_gives_boxes_and_says_why(yard):
     (yard / "level.geom").write_bytes((yard / "level.geom").read_bytes()[:100])
-    made, report = imported(yard)
-    (said,) = [warning for warning in report.warnings if "shown as boxes" in warning]
-    assert "level.geom" in said
-    assert len(made["SURFACE"].held) == 2
+    model, report = imported(yard)
+    (message,) = [warning for warning in report.warnings if "shown as boxes" in warning]
+    assert "level.geom" in message
+    assert len(model["SURFACE"].held) == 2
 
 
 def test_a_broken_level_does_not_stop_the_other_files(samples, tmp_path):
     folder = copied(samples / "level", tmp_path / "yard", *FILES, "level.cform")
     (folder / "level").write_bytes((folder / "level").read_bytes()[:200])
-    made, report = imported(folder)
-    assert list(made) == ["CFORM"]
+    model, report = imported(folder)
+    assert list(model) == ["CFORM"]
     assert any(warning.startswith("left out: ") for warning in report.warnings)
-    assert {one.motionbridge_level.kind for one in bpy.data.objects} == {"CFORM"}
+    assert {obj.motionbridge_level.kind for obj in bpy.data.objects} == {"CFORM"}
 
 
 def test_an_import_that_is_stopped_leaves_nothing(yard):
@@ -399,22 +404,22 @@ def test_values_that_are_not_finite_do_no_harm(yard):
     tree = data.index(struct.pack("<3f", 3.5, 0, 3.5))
     data[tree : tree + 4] = nan
     (yard / "level").write_bytes(data)
-    made, report = imported(yard)
-    assert len(made["TREE"].held) == 2
-    assert np.allclose(made["LIGHT"].objects[1].location, (0, 0, 2))
+    model, report = imported(yard)
+    assert len(model["TREE"].held) == 2
+    assert np.allclose(model["LIGHT"].objects[1].location, (0, 0, 2))
     assert any("NaN or infinite" in warning for warning in report.warnings)
 
 
 def test_the_operator_takes_a_folder_with_its_ticks(yard):
     assert bpy.ops.import_scene.xray_level(directory=str(yard), trees=False, sectors=False) == {"FINISHED"}
-    kinds = {one.motionbridge_level.kind for one in bpy.data.objects}
+    kinds = {obj.motionbridge_level.kind for obj in bpy.data.objects}
     assert kinds == {"SURFACE", "PORTAL", "LIGHT", "GLOW", "LEVEL"}
     assert bpy.context.window_manager.motionbridge_report.startswith("Imported files: 1 (level)")
     with pytest.raises(RuntimeError, match="holds no file of a level"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(yard / "out.cform"))
 
 
-def test_what_is_seen_does_not_stand_in_the_way_of_exporting_collision(samples, tmp_path):
+def test_what_is_seen_does_not_stand_in_as_of_exporting_collision(samples, tmp_path):
     folder = copied(samples / "level", tmp_path / "yard", *FILES, "level.cform")
     bpy.ops.import_scene.xray_level(directory=str(folder))
     active = bpy.context.view_layer.objects.active
@@ -426,48 +431,48 @@ def test_what_is_seen_does_not_stand_in_the_way_of_exporting_collision(samples, 
 
 def test_the_ai_map_and_wallmarks_of_the_folder(samples, tmp_path):
     folder = copied(samples / "level", tmp_path / "yard", *FILES, "level.ai", "level.wallmarks")
-    made, report = imported(folder, **NONE)
-    assert set(made) == {"AI", "WALLMARKS"}
+    model, report = imported(folder, **NONE)
+    assert set(model) == {"AI", "WALLMARKS"}
     assert report.notes["ai map: 11 nodes, 1 isolated, 1 with one-way links"] == ["level.ai"]
     assert report.notes["wallmarks: 1 mark, 1 face"] == ["level.wallmarks"]
-    (nodes,), (marks,) = made["AI"].objects, made["WALLMARKS"].objects
+    (nodes,), (marks,) = model["AI"].objects, model["WALLMARKS"].objects
     assert len(nodes.data.polygons) == 11
     isolated = column(nodes.data.attributes["isolated"].data, "value", 1, np.bool_)
     assert isolated.tolist() == [True] + [False] * 10
-    assert all("open" in one.name for one in nodes.data.materials)
+    assert all("open" in material.name for material in nodes.data.materials)
     assert marks.data.materials[0].motionbridge_material.texture == "wm\\wm_dirt"
     layers = bpy.context.view_layer.layer_collection.children["yard"].children
     assert {layer.name: layer.exclude for layer in layers} == {"Wallmarks yard": False, "AI Map yard": True}
-    made, _ = imported(folder, ai_map=False, wallmarks=False)
-    assert not {"AI", "WALLMARKS"} & set(made)
+    model, _ = imported(folder, ai_map=False, wallmarks=False)
+    assert not {"AI", "WALLMARKS"} & set(model)
 
 
 def test_placed_objects_are_empties_with_their_names(samples, tmp_path):
     names = ("level.ps_static", "level.env_mod", "level.snd_static", "level.spawn")
     folder = copied(samples / "level", tmp_path / "yard", *names)
-    made, report = imported(folder)
-    assert {kind: [one.name for one in found.objects] for kind, found in made.items()} == {
+    model, report = imported(folder)
+    assert {kind: [obj.name for obj in result.objects] for kind, result in model.items()} == {
         "PARTICLES": ["anomaly\\smoke_01"],
         "WEATHER": ["weather modifier 000"],
         "SOUNDS": ["ambient\\wind_1", "ambient\\fan_1"],
         "SPAWNED": ["graph_point yard_point", "physic_object yard_fan"],
     }
-    places = {one.name: tuple(one.matrix_world.translation) for found in made.values() for one in found.objects}
-    assert places["anomaly\\smoke_01"] == (1, -3, 0.5)
-    assert places["weather modifier 000"] == (0, 0, 1)
-    assert places["ambient\\wind_1"] == (4, 4, 1)
-    assert places["graph_point yard_point"] == (3, -3, 0)
-    assert made["WEATHER"].objects[0].empty_display_size == 8
+    positions = {obj.name: tuple(obj.matrix_world.translation) for result in model.values() for obj in result.objects}
+    assert positions["anomaly\\smoke_01"] == (1, -3, 0.5)
+    assert positions["weather modifier 000"] == (0, 0, 1)
+    assert positions["ambient\\wind_1"] == (4, 4, 1)
+    assert positions["graph_point yard_point"] == (3, -3, 0)
+    assert model["WEATHER"].objects[0].empty_display_size == 8
     assert report.notes["sounds: 2 static sounds"] == ["level.snd_static"]
     with pytest.raises(ReadError, match="no supported file in it"):
         imported(folder, placed=False)
 
 
 @pytest.mark.parametrize("path", corpus_files("level/*/level.ps_static"))
-def test_real_particles_stand_where_their_matrix_says(path):
+def test_real_particles_are_where_their_matrix_says(path):
     document = ps_static.read(path.read_bytes(), str(path), Report())
-    found = level_geometry.read_file(path, LevelFolderOptions(), Report())
+    result = level_geometry.read_file(path, LevelFolderOptions(), Report())
     exchange = np.eye(4)[[0, 2, 1, 3]]
-    for one, row in zip(found.meshes, document.after, strict=True):
+    for mesh, row in zip(result.meshes, document.after, strict=True):
         wanted = exchange @ row["transform"].T.astype(np.float64) @ exchange
-        assert np.allclose(np.array(one.matrix_world), wanted, atol=2e-4)
+        assert np.allclose(np.array(mesh.matrix_world), wanted, atol=2e-4)

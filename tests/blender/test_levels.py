@@ -28,30 +28,30 @@ def planned(holder, **options):
     return level_geometry.plan_export(bpy.context, holder, level_geometry.LevelExportOptions(**options), report), report
 
 
-def positions_of(shown):
-    flat = np.empty(3 * len(shown.data.vertices), np.float32)
-    shown.data.attributes["position"].data.foreach_get("vector", flat)
+def positions_of(obj):
+    flat = np.empty(3 * len(obj.data.vertices), np.float32)
+    obj.data.attributes["position"].data.foreach_get("vector", flat)
     return flat.reshape(-1, 3)
 
 
-def corners_of(shown):
-    flat = np.empty(len(shown.data.loops), np.int32)
-    shown.data.loops.foreach_get("vertex_index", flat)
+def corners_of(obj):
+    flat = np.empty(len(obj.data.loops), np.int32)
+    obj.data.loops.foreach_get("vertex_index", flat)
     return flat.reshape(-1, 3)
 
 
-def face_values(shown, name, kind):
-    values = np.empty(len(shown.data.polygons), kind)
-    shown.data.attributes[name].data.foreach_get("value", values)
+def face_values(obj, name, kind):
+    values = np.empty(len(obj.data.polygons), kind)
+    obj.data.attributes[name].data.foreach_get("value", values)
     return values
 
 
 def is_kept(path, **options):
     """Import, save, load again, export: the bytes."""
-    made, _ = imported(path, **options)
-    name = made.holder.name
+    model, _ = imported(path, **options)
+    name = model.holder.name
     before = snapshot()
-    plan, _ = planned(made.holder)
+    plan, _ = planned(model.holder)
     assert differences(before, snapshot()) == []
     assert plan.data == path.read_bytes()
     assert plan.sentence() == "nothing changed"
@@ -83,7 +83,7 @@ def test_an_import_says_what_is_in_the_file(samples, name, counts):
 
 
 @pytest.mark.parametrize("path", ALL)
-def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, tmp_path):
+def test_what_is_not_edited_leaves_byte_for_byte_through_a_saved_scene(path, tmp_path):
     name = is_kept(path)
     saved = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=saved)
@@ -118,46 +118,46 @@ def test_a_build_cform_is_opened_as_what_it_is(path):
 @pytest.mark.parametrize("path", [parameter for parameter in ALL if str(parameter.id).startswith("cform")])
 def test_collision_shows_what_its_bytes_say(path):
     data = path.read_bytes()
-    made, _ = imported(path)
+    model, _ = imported(path)
     _, vertices, faces = struct.unpack_from("<3I", data)
     points = np.frombuffer(data, "<f4", 3 * vertices, 36).reshape(-1, 3)
     rows = np.frombuffer(data, [("v", "<u4", 3), ("m", "<u2"), ("s", "<u2")], faces, 36 + 12 * vertices)
-    (shown,) = made.meshes
-    np.testing.assert_array_equal(positions_of(shown), points[:, [0, 2, 1]])
-    np.testing.assert_array_equal(corners_of(shown), rows["v"][:, [0, 2, 1]])
-    np.testing.assert_array_equal(face_values(shown, "material", np.int32), rows["m"] & 0x3FFF)
-    np.testing.assert_array_equal(face_values(shown, "suppress_shadows", np.bool_), rows["m"] >> 14 & 1)
-    np.testing.assert_array_equal(face_values(shown, "suppress_wallmarks", np.bool_), rows["m"] >> 15)
-    np.testing.assert_array_equal(face_values(shown, "sector", np.int32), rows["s"])
-    numbers = [made.motionbridge_material.number for made in shown.data.materials]
+    (obj,) = model.meshes
+    np.testing.assert_array_equal(positions_of(obj), points[:, [0, 2, 1]])
+    np.testing.assert_array_equal(corners_of(obj), rows["v"][:, [0, 2, 1]])
+    np.testing.assert_array_equal(face_values(obj, "material", np.int32), rows["m"] & 0x3FFF)
+    np.testing.assert_array_equal(face_values(obj, "suppress_shadows", np.bool_), rows["m"] >> 14 & 1)
+    np.testing.assert_array_equal(face_values(obj, "suppress_wallmarks", np.bool_), rows["m"] >> 15)
+    np.testing.assert_array_equal(face_values(obj, "sector", np.int32), rows["s"])
+    numbers = [material.motionbridge_material.number for material in obj.data.materials]
     assert numbers == sorted(set((rows["m"] & 0x3FFF).tolist()))
     slots = np.empty(faces, np.int32)
-    shown.data.polygons.foreach_get("material_index", slots)
+    obj.data.polygons.foreach_get("material_index", slots)
     np.testing.assert_array_equal(np.array(numbers)[slots], rows["m"] & 0x3FFF)
 
 
 @pytest.mark.parametrize("path", corpus_files("hom/l01_escape.hom"))
 def test_occluders_show_which_faces_are_two_sided(path):
-    made, _ = imported(path)
-    (shown,) = made.meshes
+    model, _ = imported(path)
+    (obj,) = model.meshes
     rows = np.frombuffer(path.read_bytes(), [("p", "<f4", 9), ("f", "<u4")], offset=20)
-    two_sided = face_values(shown, "two_sided", np.bool_)
+    two_sided = face_values(obj, "two_sided", np.bool_)
     np.testing.assert_array_equal(two_sided, rows["f"] != 0)
     slots = np.empty(len(two_sided), np.int32)
-    shown.data.polygons.foreach_get("material_index", slots)
-    names = np.array([one.name for one in shown.data.materials])
+    obj.data.polygons.foreach_get("material_index", slots)
+    names = np.array([material.name for material in obj.data.materials])
     assert set(names[slots[two_sided]]) == {"occluder, two-sided"}
-    assert len(shown.data.vertices) == 3 * len(rows)
-    assert face_values(shown, "sharp_face", np.bool_).all()
+    assert len(obj.data.vertices) == 3 * len(rows)
+    assert face_values(obj, "sharp_face", np.bool_).all()
 
 
 @pytest.mark.parametrize("path", corpus_files("som/l05_bar.som"))
 def test_sound_occluders_show_how_much_they_let_through(path):
-    made, _ = imported(path)
-    (shown,) = made.meshes
+    model, _ = imported(path)
+    (obj,) = model.meshes
     rows = np.frombuffer(path.read_bytes(), [("p", "<f4", 9), ("t", "<u4"), ("o", "<f4")], offset=20)
-    np.testing.assert_array_equal(face_values(shown, "occlusion", np.float32), rows["o"])
-    assert len(shown.data.materials) == len(np.unique(np.stack([rows["o"], rows["t"] != 0]), axis=1).T)
+    np.testing.assert_array_equal(face_values(obj, "occlusion", np.float32), rows["o"])
+    assert len(obj.data.materials) == len(np.unique(np.stack([rows["o"], rows["t"] != 0]), axis=1).T)
 
 
 @pytest.mark.parametrize(("path", "items"), [*zip(["bx_test.err", "bx_test_sdk.err"], [(1, 1, 1)] * 2, strict=True)])
@@ -168,15 +168,15 @@ def test_errors_are_points_edges_and_triangles_that_are_selected(corpus, path, i
         _, size, count = struct.unpack_from("<3I", data, at)
         counts.append(count)
         at += 8 + size
-    made, _ = imported(corpus / "err" / path)
-    meshes = {shown.name.rpartition(" ")[2]: shown.data for shown in made.meshes}
+    model, _ = imported(corpus / "err" / path)
+    meshes = {mesh.name.rpartition(" ")[2]: mesh.data for mesh in model.meshes}
     for noun, count, elements in zip(
         ("points", "edges", "triangles"), counts, ("vertices", "edges", "polygons"), strict=True
     ):
         if count:
-            found = getattr(meshes[noun], elements)
-            assert len(found) == count
-            assert all(element.select for element in found)
+            result = getattr(meshes[noun], elements)
+            assert len(result) == count
+            assert all(element.select for element in result)
     assert len(meshes) == sum(count > 0 for count in counts)
 
 
@@ -188,10 +188,10 @@ FACE = np.dtype([("v", "<u4", 3), ("m", "<u2"), ("s", "<u2")])
 def drawn(name, vertices, faces, kind):
     data = bpy.data.meshes.new(name)
     data.from_pydata(vertices, [], faces)
-    shown = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(shown)
-    shown.motionbridge_level.kind = kind
-    return shown
+    obj = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.motionbridge_level.kind = kind
+    return obj
 
 
 def read_cform(data):
@@ -207,11 +207,11 @@ SQUARE = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0)]
 @pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform"))
 @pytest.mark.parametrize("split", [level_geometry.Split.WHOLE, level_geometry.Split.MATERIAL])
 def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
-    made, _ = imported(path, split=split)
-    shown = made.meshes[0]
-    shown.data.materials.append(game_materials.game_material(777, "materials\\test"))
-    shown.data.polygons[3].material_index = len(shown.data.materials) - 1
-    plan, _ = planned(made.holder)
+    model, _ = imported(path, split=split)
+    mesh = model.meshes[0]
+    mesh.data.materials.append(game_materials.game_material(777, "materials\\test"))
+    mesh.data.polygons[3].material_index = len(mesh.data.materials) - 1
+    plan, _ = planned(model.holder)
     assert plan.sentence() == "1 material changed"
     points, before = read_cform(path.read_bytes())
     same_points, after = read_cform(plan.data)
@@ -225,16 +225,16 @@ def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
 
 @pytest.mark.parametrize("path", corpus_files("hom/l01_escape.hom"))
 def test_deleted_occluders_leave_the_others_bytes_alone(path):
-    made, _ = imported(path)
+    model, _ = imported(path)
     import bmesh
 
     work = bmesh.new()
-    work.from_mesh(made.holder.data)
+    work.from_mesh(model.holder.data)
     work.faces.ensure_lookup_table()
     bmesh.ops.delete(work, geom=[work.faces[5], work.faces[9]], context="FACES")
-    work.to_mesh(made.holder.data)
+    work.to_mesh(model.holder.data)
     work.free()
-    plan, _ = planned(made.holder)
+    plan, _ = planned(model.holder)
     data = path.read_bytes()
     rows = [data[at : at + 40] for at in range(20, len(data), 40)]
     assert plan.data[20:] == b"".join(row for number, row in enumerate(rows) if number not in (5, 9))
@@ -242,64 +242,64 @@ def test_deleted_occluders_leave_the_others_bytes_alone(path):
 
 @pytest.mark.parametrize("path", corpus_files("hom/l05_bar.hom", "som/l05_bar.som"))
 def test_occluders_that_were_separated_and_joined_again_keep_their_order(path):
-    made, _ = imported(path)
-    shown = made.holder
+    model, _ = imported(path)
+    target = model.holder
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
     bpy.ops.object.mode_set(mode="OBJECT")
-    shown.data.polygons[0].select = shown.data.polygons[7].select = True
+    target.data.polygons[0].select = target.data.polygons[7].select = True
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.separate(type="SELECTED")
     bpy.ops.object.mode_set(mode="OBJECT")
-    for one in bpy.context.scene.objects:
-        one.select_set(True)
+    for obj in bpy.context.scene.objects:
+        obj.select_set(True)
     bpy.ops.object.join()
-    plan, _ = planned(shown)
+    plan, _ = planned(target)
     assert (plan.sentence(), plan.data) == ("nothing changed", path.read_bytes())
 
 
 @pytest.mark.parametrize("split", [level_geometry.Split.WHOLE, level_geometry.Split.MATERIAL])
-def test_attributes_of_collision_that_are_gone_are_said(split, corpus):
-    made, _ = imported(corpus / "cform" / "bx_test.cform", split=split)
-    shown = made.meshes[0]
-    shown.data.attributes.remove(shown.data.attributes["sector"])
-    plan, report = planned(made.holder)
-    said = "the attribute 'sector' is gone, and written as 0"
-    assert (said in report.warnings) == (split is not level_geometry.Split.WHOLE), (
+def test_attributes_of_collision_that_are_gone_are_reported(split, corpus):
+    model, _ = imported(corpus / "cform" / "bx_test.cform", split=split)
+    mesh = model.meshes[0]
+    mesh.data.attributes.remove(mesh.data.attributes["sector"])
+    plan, report = planned(model.holder)
+    message = "the attribute 'sector' is gone, and written as 0"
+    assert (message in report.warnings) == (split is not level_geometry.Split.WHOLE), (
         "faces that are those of the file keep their sectors"
     )
     edited = bmesh.new()
-    edited.from_mesh(shown.data)
+    edited.from_mesh(mesh.data)
     edited.faces.ensure_lookup_table()
     edited.faces.remove(edited.faces[0])
-    edited.to_mesh(shown.data)
+    edited.to_mesh(mesh.data)
     edited.free()
-    plan, report = planned(made.holder)
-    assert said in report.warnings
+    plan, report = planned(model.holder)
+    assert message in report.warnings
     base = read_cform((corpus / "cform" / "bx_test.cform").read_bytes())[1]
     assert read_cform(plan.data)[1]["s"].sum() < base["s"].sum() - 1
 
 
 @pytest.mark.parametrize("path", corpus_files("hom/l05_bar.hom", "som/l05_bar.som"))
-def test_a_plain_mesh_joined_to_occluders_is_said_to_have_none_of_their_values(path):
-    made, _ = imported(path)
+def test_a_plain_mesh_joined_to_occluders_is_reported_to_have_none_of_their_values(path):
+    model, _ = imported(path)
     plain = drawn("plain", SQUARE, [(0, 1, 2, 3)], "NONE")
     plain.select_set(True)
     bpy.ops.object.join()
-    plan, report = planned(made.holder)
-    (said,) = (one for one in report.warnings if one.startswith("2 of ") and "color" in one)
+    plan, report = planned(model.holder)
+    (message,) = (warning for warning in report.warnings if warning.startswith("2 of ") and "color" in warning)
     # Before 5.0 joined faces without a material get the first one, which is a color of other values.
-    assert "have no color of" in said or "have other values than their color shows" in said
+    assert "have no color of" in message or "have other values than their color shows" in message
     old = path.read_bytes()[20:]
     assert plan.data[20 : 20 + len(old)] == old
 
 
 @pytest.mark.parametrize("kind", ["CFORM", "HOM", "SOM", "DM"])
 def test_a_mesh_drawn_from_nothing_is_exported_with_defaults_and_leaves_the_scene_alone(kind):
-    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], kind)
-    shown.location = (10, 20, 30)
+    obj = drawn("square", SQUARE, [(0, 1, 2, 3)], kind)
+    obj.location = (10, 20, 30)
     before = snapshot()
-    plan, _ = planned(shown)
+    plan, _ = planned(obj)
     assert differences(before, snapshot()) == []
     assert plan.faces == 2
     if kind == "CFORM":
@@ -326,9 +326,9 @@ def test_a_mesh_drawn_from_nothing_is_exported_with_defaults_and_leaves_the_scen
 
 
 def test_a_mirrored_object_keeps_its_outside_outside():
-    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "CFORM")
-    shown.scale = (-1, 1, 1)
-    points, faces = read_cform(planned(shown)[0].data)
+    obj = drawn("square", SQUARE, [(0, 1, 2, 3)], "CFORM")
+    obj.scale = (-1, 1, 1)
+    points, faces = read_cform(planned(obj)[0].data)
     corners = points[faces["v"].astype(int)]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     assert (normals[:, 1] > 0).all()
@@ -348,8 +348,8 @@ def test_an_n_gon_that_turns_back_on_itself_keeps_its_area():
         (2, 1, 0),
         (1, 1, 0),
     ]
-    shown = drawn("frame", ring, [tuple(range(10))], "CFORM")
-    points, faces = read_cform(planned(shown)[0].data)
+    actual = drawn("frame", ring, [tuple(range(10))], "CFORM")
+    points, faces = read_cform(planned(actual)[0].data)
     corners = points[faces["v"].astype(int)]
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum() / 2
     assert area == pytest.approx(8.0)
@@ -357,21 +357,21 @@ def test_an_n_gon_that_turns_back_on_itself_keeps_its_area():
 
 @pytest.mark.parametrize("unseen", ["excluded", "disabled", "constrained"])
 def test_what_blender_does_not_show_is_exported_where_it_is(unseen, tmp_path):
-    shown = drawn("walls", SQUARE, [(0, 1, 2, 3)], "HOM")
+    obj = drawn("walls", SQUARE, [(0, 1, 2, 3)], "HOM")
     above = bpy.data.objects.new("above", None)
     apart = bpy.data.collections.new("apart")
     bpy.context.scene.collection.children.link(apart)
-    for one in (shown, above):
-        apart.objects.link(one)
-    bpy.context.scene.collection.objects.unlink(shown)
-    above.location, shown.location = (1, 2, 3), (10, 20, 30)
+    for entry in (obj, above):
+        apart.objects.link(entry)
+    bpy.context.scene.collection.objects.unlink(obj)
+    above.location, obj.location = (1, 2, 3), (10, 20, 30)
     if unseen == "constrained":
-        shown.constraints.new("COPY_LOCATION").target = above
+        obj.constraints.new("COPY_LOCATION").target = above
     else:
-        shown.parent = above
-    expected, _ = planned(shown)
+        obj.parent = above
+    expected, _ = planned(obj)
     if unseen == "disabled":
-        shown.hide_viewport = True
+        obj.hide_viewport = True
     else:
         bpy.context.view_layer.layer_collection.children["apart"].exclude = True
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "apart.blend"))
@@ -380,43 +380,43 @@ def test_what_blender_does_not_show_is_exported_where_it_is(unseen, tmp_path):
     plan, _ = planned(bpy.data.objects["walls"])
     assert plan.data == expected.data
     # Blender has to compute the matrix that constraints give.
-    assert [one for one in differences(before, snapshot()) if "matrix_" not in str(one)] == []
+    assert [difference for difference in differences(before, snapshot()) if "matrix_" not in str(difference)] == []
     first = {"constrained": (1, 3, 2)}.get(unseen, (11, 33, 22))
     assert np.frombuffer(plan.data, "<f4", 9, 20).reshape(3, 3).min(axis=0) == pytest.approx(first)
 
 
-def test_modifiers_are_applied_when_asked_and_said_when_not():
-    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
-    shown.modifiers.new("Array", "ARRAY").count = 3
+def test_modifiers_are_applied_when_asked_and_reported_when_not():
+    obj = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
+    obj.modifiers.new("Array", "ARRAY").count = 3
     before = snapshot()
-    plan, report = planned(shown, modifiers=False)
+    plan, report = planned(obj, modifiers=False)
     assert plan.faces == 2
     assert any("modifiers are not applied (Array)" in line for line in report.warnings)
-    plan, report = planned(shown, modifiers=True)
+    plan, report = planned(obj, modifiers=True)
     assert plan.faces == 6
     assert report.warnings == {}
     assert differences(before, snapshot()) == []
-    shown.hide_viewport = True
+    obj.hide_viewport = True
     bpy.context.view_layer.update()
-    assert planned(shown, modifiers=True)[0].faces == 6, "hidden, too"
-    assert shown.hide_viewport
+    assert planned(obj, modifiers=True)[0].faces == 6, "hidden, too"
+    assert obj.hide_viewport
 
 
 # What is wrong ------------------------------------------------------------------------------------------------------
 
 
-def with_material_of_nodes(shown, material):
+def with_material_of_nodes(obj, material):
     """A modifier that gives all faces a material, which the mesh has no slot for."""
     tree = bpy.data.node_groups.new("painted", "GeometryNodeTree")
     tree.is_modifier = True
-    for way in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    for kind in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=kind, socket_type="NodeSocketGeometry")
     names = ("NodeGroupInput", "GeometryNodeSetMaterial", "NodeGroupOutput")
     given, painted, result = (tree.nodes.new(name) for name in names)
     painted.inputs["Material"].default_value = material
     tree.links.new(given.outputs[0], painted.inputs[0])
     tree.links.new(painted.outputs[0], result.inputs[0])
-    shown.modifiers.new("painted", "NODES").node_group = tree
+    obj.modifiers.new("painted", "NODES").node_group = tree
 
 
 def test_the_materials_that_are_shown_are_exported_those_of_objects_and_of_modifiers(corpus):
@@ -443,18 +443,18 @@ def test_the_materials_that_are_shown_are_exported_those_of_objects_and_of_modif
     assert planned(plant)[0].data.startswith(b"details\\other\0details\\other\0")
 
 
-def test_shape_keys_that_the_time_chooses_are_applied_and_said_too():
-    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
-    shown.shape_key_add(name="Basis")
-    raised = shown.shape_key_add(name="raised")
+def test_shape_keys_that_the_time_chooses_are_applied_and_reported_too():
+    obj = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
+    obj.shape_key_add(name="Basis")
+    raised = obj.shape_key_add(name="raised")
     raised.value = 0.0
     for point in raised.data:
         point.co.z += 5
-    keys = shown.data.shape_keys
+    keys = obj.data.shape_keys
     keys.use_relative, keys.eval_time = False, keys.key_blocks[1].frame
-    plan, report = planned(shown, modifiers=False)
+    plan, report = planned(obj, modifiers=False)
     assert "shape keys are not applied (raised)" in report.warnings
-    plan, report = planned(shown, modifiers=True)
+    plan, report = planned(obj, modifiers=True)
     assert not report.warnings
     assert np.frombuffer(plan.data, "<f4", 9, 20).reshape(3, 3)[:, 1].tolist() == [5, 5, 5]
 
@@ -492,22 +492,22 @@ def test_folded_faces_repeated_faces_and_no_numbers_survive(tmp_path):
 def test_folded_faces_keep_their_values_when_another_face_changes(tmp_path):
     path = tmp_path / "level.cform"
     path.write_bytes(cform_bytes(TRIANGLE, [(0, 1, 2), (1, 1, 2), (0, 1, 2)]))
-    made, report = imported(path)
+    model, report = imported(path)
     assert any("without area; not shown, but kept" in line for line in report.warnings)
-    made.holder.data.attributes["sector"].data[1].value = 9
-    _, rows = read_cform(planned(made.holder)[0].data)
+    model.holder.data.attributes["sector"].data[1].value = 9
+    _, rows = read_cform(planned(model.holder)[0].data)
     assert rows["s"].tolist() == [0, 0, 9]
     assert rows["m"].tolist() == [0, 1, 2]
     assert rows["v"].tolist() == [[0, 1, 2], [1, 1, 2], [0, 1, 2]]
 
 
-def test_faces_that_point_past_the_vertices_are_left_out_and_said(tmp_path):
+def test_faces_that_point_past_the_vertices_are_left_out_and_reported(tmp_path):
     path = tmp_path / "level.cform"
     path.write_bytes(cform_bytes(TRIANGLE, [(0, 1, 2), (0, 1, 0xFFFFFFFF), (0, 1, 3)]))
-    made, report = imported(path)
-    assert len(made.holder.data.polygons) == 1
+    model, report = imported(path)
+    assert len(model.holder.data.polygons) == 1
     assert any("refer to missing vertices" in line for line in report.warnings)
-    assert planned(made.holder)[0].data == path.read_bytes()
+    assert planned(model.holder)[0].data == path.read_bytes()
 
 
 def test_counts_of_four_billion_are_refused(tmp_path):
@@ -517,16 +517,16 @@ def test_counts_of_four_billion_are_refused(tmp_path):
         imported(path)
 
 
-def test_an_empty_hom_leaves_as_it_came_and_cannot_be_written_anew(tmp_path):
+def test_an_empty_hom_leaves_unchanged_and_cannot_be_written_again(tmp_path):
     path = tmp_path / "level.hom"
     path.write_bytes(struct.pack("<5I", 0, 4, 0, 1, 0))
-    made, report = imported(path)
+    model, report = imported(path)
     assert report.warnings
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     assert plan.data == path.read_bytes()
     assert any("treats the file as missing" in line for line in report.warnings)
     with pytest.raises(WriteError, match="no faces"):
-        planned(made.holder, anew=True)
+        planned(model.holder, anew=True)
 
 
 def test_a_mesh_without_faces_and_one_that_is_nothing_are_refused():
@@ -536,13 +536,14 @@ def test_a_mesh_without_faces_and_one_that_is_nothing_are_refused():
         planned(drawn("cube", SQUARE, [(0, 1, 2)], "NONE"))
 
 
-def test_what_the_game_rejects_is_said_with_the_faces():
-    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 1, 2)], "HOM")
+def test_what_the_game_rejects_is_reported_with_the_faces():
+    actual = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 1, 2)], "HOM")
     report = Report()
-    found = {
-        one.problem.sentence: one.faces.tolist() for one in level_geometry.find_problems(bpy.context, shown, report)
+    problems = {
+        problem.problem.sentence: problem.faces.tolist()
+        for problem in level_geometry.find_problems(bpy.context, actual, report)
     }
-    assert found["1 of 3 faces has an area below 0.001 m²"] == [1]
-    assert found["1 of 3 faces lies exactly on another face"] == [2]
-    _, said = planned(shown)
-    assert any("area below 0.001" in line for line in said.warnings)
+    assert problems["1 of 3 faces has an area below 0.001 m²"] == [1]
+    assert problems["1 of 3 faces lies exactly on another face"] == [2]
+    _, message = planned(actual)
+    assert any("area below 0.001" in line for line in message.warnings)

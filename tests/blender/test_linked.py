@@ -44,8 +44,8 @@ def files(tmp_path_factory, samples) -> Path:
     bpy.context.view_layer.objects.active = level
     bpy.ops.motionbridge.level_begin(kind="HOM")
     box = bpy.data.collections.new("Box")
-    for shown in list(bpy.data.objects):
-        box.objects.link(shown)
+    for obj in list(bpy.data.objects):
+        box.objects.link(obj)
     box.use_fake_user = True
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scenes.blend"))
     return folder
@@ -60,23 +60,23 @@ def bring(files: Path, kind: str, name: str):
             wanted.objects = [name]
         else:
             wanted.collections = ["Box"]
-    found = next(shown for shown in bpy.data.objects if shown.name == name)
+    result = next(obj for obj in bpy.data.objects if obj.name == name)
     if kind == "override of the object":
-        scene.collection.objects.link(found)  # Blender 5.3 overrides only what is in a scene
-        found = found.override_create(remap_local_usages=True)
+        scene.collection.objects.link(result)  # Blender 5.3 overrides only what is in a scene
+        result = result.override_create(remap_local_usages=True)
     else:
         scene.collection.children.link(bpy.data.collections["Box"])
         if kind == "override of the collection":
             bpy.data.collections["Box"].override_hierarchy_create(scene, layer)
-            found = next(one for one in layer.objects if one.name == name and one.override_library is not None)
-    layer.objects.active = found
-    return found
+            result = next(obj for obj in layer.objects if obj.name == name and obj.override_library is not None)
+    layer.objects.active = result
+    return result
 
 
 def operators():
     """Identifiers of all operators that tell what came of them."""
-    found = [kind.bl_idname for kind in ui.CLASSES if issubclass(kind, Operation)]
-    return sorted(name for name in found if name not in FOR_A_WINDOW)
+    result = [kind.bl_idname for kind in ui.CLASSES if issubclass(kind, Operation)]
+    return sorted(name for name in result if name not in FOR_A_WINDOW)
 
 
 def arguments(name: str, files: Path, target: Path) -> dict:
@@ -125,8 +125,8 @@ def test_what_is_stored_is_the_extensions_part_of_a_snapshot(files):
     bring(files, KINDS[0], RIG)
     # A snapshot meets bones as children of others too, and those of an armature again behind each object's pose.
     part, whole = (
-        {(path.partition(".motionbridge_")[2], repr(value)) for path, value in found if ".motionbridge_" in path}
-        for found in (scene.stored().items(), snapshot().items())
+        {(path.partition(".motionbridge_")[2], repr(value)) for path, value in result if ".motionbridge_" in path}
+        for result in (scene.stored().items(), snapshot().items())
     )
     assert part == whole
     assert len(part) > 200
@@ -180,10 +180,10 @@ def test_refusals_say_what_helps(files, tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sampled", [False, True])
 def test_exports_work_and_change_nothing(files, tmp_path, kind, sampled):
-    found = bring(files, kind, RIG)
+    obj = bring(files, kind, RIG)
     if sampled:
-        found.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
-        found.data.pose_position = "REST"
+        obj.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
+        obj.data.pose_position = "REST"
     before = snapshot()
     target = tmp_path / "out.omf"
     assert bpy.ops.export_scene.xray_omf(filepath=str(target), choose="ACTIVE") == {"FINISHED"}
@@ -204,7 +204,7 @@ def test_animations_of_arma_play_on_overrides_also_after_reloading(files, tmp_pa
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "user.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "user.blend"))
     bpy.context.view_layer.objects.active = next(
-        one for one in bpy.data.objects if one.name == name and one.override_library is not None
+        obj for obj in bpy.data.objects if obj.name == name and obj.override_library is not None
     )
     assert bpy.ops.export_scene.arma_rtm(filepath=str(tmp_path / "out.rtm")) == {"FINISHED"}
     assert (tmp_path / "out.rtm").read_bytes() == path.read_bytes()

@@ -25,9 +25,9 @@ def rig(samples, tmp_path):
         shutil.copy(samples / name, tmp_path / name)
     bpy.ops.import_scene.xray_ogf(filepath=str(tmp_path / "humanoid.ogf"))
     bpy.ops.import_scene.xray_omf(filepath=str(tmp_path / "humanoid.omf"))
-    found = bpy.context.view_layer.objects.active
+    result = bpy.context.view_layer.objects.active
     assert shown() == NAMES
-    return found
+    return result
 
 
 class Labels:
@@ -56,14 +56,14 @@ def rows(kind=MOTIONBRIDGE_UL_motions, **filters) -> dict[int, str]:
     flags, order = kind.filter_items(a_list(kind, **filters), bpy.context, bpy.data, "actions")
     assert len(flags) == len(bpy.data.actions)
     assert order == []
-    found = {}
+    result = {}
     for index in (index for index, flag in enumerate(flags) if flag & 1 << 30):
         layout, item = Labels(), bpy.data.actions[index]
         kind.draw_row(a_list(kind), layout, item, rig, index)
         action = listed_actions.action_at(listing, rig, index)
         assert layout.texts[0] == (action.motionbridge_motion.motion_name or action.name)
-        found[index] = action.name
-    return found
+        result[index] = action.name
+    return result
 
 
 def shown(kind=MOTIONBRIDGE_UL_motions, **filters) -> list[str]:
@@ -115,7 +115,7 @@ def test_a_click_after_a_rename_plays_the_row_that_was_clicked(rig):
     assert rig.animation_data.action.name == "aaa"
 
 
-def test_an_inverted_filter_shows_no_action_of_somebody_else(rig):
+def test_an_inverted_filter_shows_no_action_of_another_program(rig):
     bpy.data.actions.new("aaa")
     never = 1 << 29
     drawn = a_list(pattern="w*", bitflag_item_never_show=never)
@@ -147,7 +147,7 @@ def test_an_action_that_is_renamed_moves_in_the_data_and_stays_in_its_row(rig):
     assert shown(pattern="zebu") == ["zebu"]
 
 
-def test_a_new_action_of_somebody_else_takes_no_row(rig):
+def test_a_new_action_of_another_program_takes_no_row(rig):
     bpy.data.actions.new("aaa")
     assert shown() == NAMES
 
@@ -206,7 +206,7 @@ def test_undo_and_redo_are_seen(rig):
     assert (shown(), shown(edited=True)) == (moved, ["idle"])
 
 
-def test_another_file_of_the_same_names_is_read_anew(rig, tmp_path):
+def test_another_file_of_the_same_names_is_read_again(rig, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "first.blend"))
     bpy.ops.motionbridge.move_motion(action="nod", direction="TOP")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "second.blend"))
@@ -290,7 +290,7 @@ def test_nothing_grows_with_what_was_shown(rig):
     assert len(listed_actions._entries) <= listed_actions.MAX_LISTS
 
 
-def test_whether_an_action_is_a_copy_is_asked_of_its_own_place_first(rig, monkeypatch):
+def test_whether_an_action_is_a_copy_is_asked_of_its_own_entry_first(rig, monkeypatch):
     """The panel asks at every redraw: no list of the rig is walked for an action that lies where its file has it."""
     walked = []
     monkeypatch.setattr(action_lists, "listed", lambda file, kind: walked.append(file) or {})

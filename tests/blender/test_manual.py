@@ -34,9 +34,9 @@ SHOWN = [kind for kind in KINDS if kind.__name__ not in HIDDEN]
 @pytest.fixture
 def opened(monkeypatch):
     """The addresses that a browser would have opened."""
-    found = []
-    monkeypatch.setattr(webbrowser, "open", found.append)
-    return found
+    result = []
+    monkeypatch.setattr(webbrowser, "open", result.append)
+    return result
 
 
 def section(address):
@@ -89,8 +89,8 @@ def test_fields_of_a_game_have_a_section_of_that_game(kind, opened):
             *("The editor's models", "Motion paths", "A level"),
         },
     }
-    found = re.search(r"\bgames\.(\w+)", kind.__module__)
-    game = found[1] if found else "xray"  # whose panels alone show texture and shader of a material
+    match = re.search(r"\bgames\.(\w+)", kind.__module__)
+    game = match[1] if match else "xray"  # whose panels alone show texture and shader of a material
     for name in inspect.get_annotations(kind):
         bpy.ops.wm.doc_view_manual(doc_id=f"{kind.__name__}.{name}")
     assert {section(address) for address in opened} <= of_game[game]

@@ -25,17 +25,17 @@ MISSING = "the material has no texture; type its path in Properties > Material >
 
 def painted(picture=""):
     """A material that was made in Blender, with an image of this path."""
-    made = bpy.data.materials.new("painted")
-    if made.node_tree is None:
-        made.use_nodes = True
+    material = bpy.data.materials.new("painted")
+    if material.node_tree is None:
+        material.use_nodes = True
     if picture:
         image = bpy.data.images.new("picture", 4, 4)
         image.filepath = picture
-        node = made.node_tree.nodes.new("ShaderNodeTexImage")
+        node = material.node_tree.nodes.new("ShaderNodeTexImage")
         node.image = image
-        surface = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
-        made.node_tree.links.new(node.outputs["Color"], surface.inputs["Base Color"])
-    return made
+        surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+        material.node_tree.links.new(node.outputs["Color"], surface.inputs["Base Color"])
+    return material
 
 
 PICTURE = "/mod/gamedata/textures/act/painted.dds"
@@ -51,9 +51,9 @@ def names_in(data):
     return raw_ogf.chunks(raw_ogf.children(data)[0][1])[2][1].split(b"\0")[:2]
 
 
-@pytest.mark.parametrize("made", [painted, lambda: None])
-def test_a_mesh_keeps_texture_and_shader_of_the_file_and_says_so(made, man, samples):
-    man.meshes[0].data.materials[0] = made()
+@pytest.mark.parametrize("created", [painted, lambda: None])
+def test_a_mesh_keeps_texture_and_shader_of_the_file_and_reports_it(created, man, samples):
+    man.meshes[0].data.materials[0] = created()
     report = Report()
     plan = exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), report)
     assert plan.data == (samples / "humanoid.ogf").read_bytes()
@@ -70,15 +70,15 @@ def test_a_mesh_gets_the_texture_of_the_image_and_keeps_the_shader_of_the_file(m
 
 
 def test_a_typed_texture_needs_no_typed_shader(man):
-    made = painted()
-    made.motionbridge_material.texture = "act\\typed"
-    man.meshes[0].data.materials[0] = made
+    obj = painted()
+    obj.motionbridge_material.texture = "act\\typed"
+    man.meshes[0].data.materials[0] = obj
     plan = exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), Report())
     assert names_in(plan.data) == [b"act\\typed", b"models\\model"]
 
 
 @pytest.mark.parametrize(("picture", "texture"), [(PICTURE, b"act\\painted"), ("", b"")])
-def test_replaced_meshes_get_a_shader_and_a_missing_texture_is_said(picture, texture, man):
+def test_replaced_meshes_get_a_shader_and_a_missing_texture_is_reported(picture, texture, man):
     for mesh in man.meshes:
         mesh.data.materials[0] = painted(picture)
     report = Report()
@@ -106,13 +106,13 @@ def test_plants_keep_texture_and_shader_of_the_file_or_get_that_of_the_image(sam
     assert not report.warnings
 
 
-def test_a_plant_that_shows_another_picture_is_said(samples):
+def test_a_plant_that_shows_another_picture_is_reported(samples):
     path = samples / "level" / "grass.dm"
     holder = level_geometry.import_file(bpy.context, path, LevelImportOptions(), Report()).holder
-    made = painted("/mod/gamedata/textures/prop/reed.dds")
-    made.motionbridge_material.texture = holder.data.materials[0].motionbridge_material.texture
-    made.motionbridge_material.shader = holder.data.materials[0].motionbridge_material.shader
-    holder.data.materials[0] = made
+    obj = painted("/mod/gamedata/textures/prop/reed.dds")
+    obj.motionbridge_material.texture = holder.data.materials[0].motionbridge_material.texture
+    obj.motionbridge_material.shader = holder.data.materials[0].motionbridge_material.shader
+    holder.data.materials[0] = obj
     plan, report = planned(holder)
     assert plan.data == path.read_bytes()
     assert any(line.startswith("the material shows 'picture'") for line in report.warnings)
@@ -141,7 +141,7 @@ def test_a_drawn_plant_gets_the_shader_of_plants():
     assert not report.warnings
 
 
-def test_a_new_surface_without_texture_is_said(samples):
+def test_a_new_surface_without_texture_is_reported(samples):
     weapon = import_editor_model(bpy.context, samples / "weapon.object", ModelImportOptions(), Report())
     for picture in ("", PICTURE):
         weapon.meshes[0].data.materials[0] = painted(picture)
@@ -150,9 +150,9 @@ def test_a_new_surface_without_texture_is_said(samples):
         assert (MISSING in report.warnings) == (not picture)
 
 
-def test_instances_below_models_are_said_to_be_left_out(man, samples):
+def test_instances_below_models_are_reported_to_be_left_out(man, samples):
     weapon = import_editor_model(bpy.context, samples / "weapon.object", ModelImportOptions(), Report())
-    said = "its instances are left out (make them real: Object > Apply)"
+    message = "its instances are left out (make them real: Object > Apply)"
     for holder, plan in (
         (man.holder, lambda report: exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), report)),
         (
@@ -162,12 +162,12 @@ def test_instances_below_models_are_said_to_be_left_out(man, samples):
             ),
         ),
     ):
-        shown = bpy.data.objects.new("scope", None)
-        bpy.context.scene.collection.objects.link(shown)
-        shown.parent = holder
+        obj = bpy.data.objects.new("scope", None)
+        bpy.context.scene.collection.objects.link(obj)
+        obj.parent = holder
         report = Report()
         plan(report)
-        assert said not in report.warnings
-        shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections.new("scope")
+        assert message not in report.warnings
+        obj.instance_type, obj.instance_collection = "COLLECTION", bpy.data.collections.new("scope")
         plan(report)
-        assert report.warnings[said] == [shown.name]
+        assert report.warnings[message] == [obj.name]

@@ -21,8 +21,8 @@ def made(mesh):
     from addon.blender import material
 
     report = Report()
-    shown = meshes.build(mesh, [material.build(one) for one in mesh.materials], report)
-    return shown, report
+    actual = meshes.build(mesh, [material.build(used_material) for used_material in mesh.materials], report)
+    return actual, report
 
 
 def sorted_weights(mesh):
@@ -31,24 +31,24 @@ def sorted_weights(mesh):
     return pulls.vertices[order], pulls.groups[order], pulls.weights[order]
 
 
-def assert_same(found, mesh):
-    np.testing.assert_array_equal(found.positions, mesh.positions)
-    np.testing.assert_array_equal(found.triangles, mesh.triangles)
+def assert_same(result, mesh):
+    np.testing.assert_array_equal(result.positions, mesh.positions)
+    np.testing.assert_array_equal(result.triangles, mesh.triangles)
     if mesh.normals is not None:
-        np.testing.assert_array_equal(found.normals, mesh.normals)
+        np.testing.assert_array_equal(result.normals, mesh.normals)
     if mesh.uvs is None:
-        assert found.uvs is None
+        assert result.uvs is None
     else:
-        np.testing.assert_array_equal(found.uvs, mesh.uvs)
-    assert found.groups == mesh.groups
+        np.testing.assert_array_equal(result.uvs, mesh.uvs)
+    assert result.groups == mesh.groups
     if mesh.weights is None:
-        assert found.weights is None
+        assert result.weights is None
     else:
-        for ours, theirs in zip(sorted_weights(found), sorted_weights(mesh), strict=True):
+        for ours, theirs in zip(sorted_weights(result), sorted_weights(mesh), strict=True):
             np.testing.assert_array_equal(ours, theirs)
-    assert found.materials == mesh.materials
+    assert result.materials == mesh.materials
     if mesh.material_index is not None:
-        np.testing.assert_array_equal(found.material_index, mesh.material_index)
+        np.testing.assert_array_equal(result.material_index, mesh.material_index)
 
 
 @st.composite
@@ -77,13 +77,13 @@ def any_mesh(draw):
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(any_mesh())
 def test_what_goes_in_comes_out(mesh):
-    shown, report = made(mesh)
-    found = meshes.gather(shown)
-    assert_same(found.mesh, mesh)
+    obj, report = made(mesh)
+    result = meshes.gather(obj)
+    assert_same(result.mesh, mesh)
     folded = [len(set(face)) < 3 for face in mesh.triangles.tolist()]
-    assert found.exact_normals or all(folded)
+    assert result.exact_normals or all(folded)
     assert len(report.warnings) == any(folded)
-    assert len(shown.data.polygons) == len(folded) - sum(folded)
+    assert len(obj.data.polygons) == len(folded) - sum(folded)
 
 
 @pytest.mark.parametrize("path", corpus_files("ogf"))
@@ -92,12 +92,12 @@ def test_every_real_mesh_comes_out_as_it_went_in(path):
         document = ogf.read(path.read_bytes(), path.name, Report())
     except MotionbridgeError:
         pytest.skip("not a model")
-    found = decode_meshes(document, Report())
-    for mesh in found:
-        shown = meshes.build(mesh, [], Report())
+    result = decode_meshes(document, Report())
+    for mesh in result:
+        actual = meshes.build(mesh, [], Report())
         mesh.materials, mesh.material_index = [], None
-        assert_same(meshes.gather(shown).mesh, mesh)
-    assert found or "odd_" in path.name
+        assert_same(meshes.gather(actual).mesh, mesh)
+    assert result or "odd_" in path.name
 
 
 @pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))
@@ -105,10 +105,10 @@ def test_it_comes_out_the_same_after_saving_and_editing_nothing(path, tmp_path):
     document = ogf.read(path.read_bytes(), path.name, Report())
     originals = decode_meshes(document, Report())
     for mesh in originals:
-        shown, report = made(mesh)
+        actual, report = made(mesh)
         assert not report.warnings
-        bpy.context.collection.objects.link(shown)
-        bpy.context.view_layer.objects.active = shown
+        bpy.context.collection.objects.link(actual)
+        bpy.context.view_layer.objects.active = actual
         bpy.ops.object.mode_set(mode="EDIT")
         bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
@@ -131,28 +131,28 @@ def square(**changes):
 
 
 def test_a_vertex_whose_corners_disagree_is_taken_apart_and_the_others_keep_their_numbers():
-    shown, _ = made(square())
-    shown.data.uv_layers[0].uv[3].vector = (0.25, 0.75)  # vertex 0 in the second triangle
-    found = meshes.gather(shown).mesh
-    np.testing.assert_array_equal(found.positions, square().positions[[0, 1, 2, 3, 0]])
-    np.testing.assert_array_equal(found.triangles, [(0, 1, 2), (4, 2, 3)])
-    np.testing.assert_array_equal(found.uvs, [(0, 0), (1, 0), (1, 1), (0, 1), (0.25, 0.75)])
-    np.testing.assert_array_equal(found.weights.vertices, [0, 1, 2, 3, 4])
-    np.testing.assert_array_equal(found.weights.groups, [0, 1, 0, 1, 0])
-    np.testing.assert_array_equal(found.weights.weights, np.full(5, 0.5))
+    obj, _ = made(square())
+    obj.data.uv_layers[0].uv[3].vector = (0.25, 0.75)  # vertex 0 in the second triangle
+    result = meshes.gather(obj).mesh
+    np.testing.assert_array_equal(result.positions, square().positions[[0, 1, 2, 3, 0]])
+    np.testing.assert_array_equal(result.triangles, [(0, 1, 2), (4, 2, 3)])
+    np.testing.assert_array_equal(result.uvs, [(0, 0), (1, 0), (1, 1), (0, 1), (0.25, 0.75)])
+    np.testing.assert_array_equal(result.weights.vertices, [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(result.weights.groups, [0, 1, 0, 1, 0])
+    np.testing.assert_array_equal(result.weights.weights, np.full(5, 0.5))
 
 
-def test_a_hard_edge_is_kept_as_two_normals_of_one_place():
-    shown, _ = made(square(normals=None))
-    shown.data.vertices[3].co = (0, 1, 1)
-    shown.data.shade_flat()
-    found = meshes.gather(shown).mesh
-    assert len(found.positions) == 6
-    a, b, c = (found.positions[found.triangles[:, corner]] for corner in range(3))
+def test_a_hard_edge_is_kept_as_two_normals_of_one_position():
+    obj, _ = made(square(normals=None))
+    obj.data.vertices[3].co = (0, 1, 1)
+    obj.data.shade_flat()
+    result = meshes.gather(obj).mesh
+    assert len(result.positions) == 6
+    a, b, c = (result.positions[result.triangles[:, corner]] for corner in range(3))
     flat = np.cross(b - a, c - a)
     flat /= np.linalg.norm(flat, axis=1, keepdims=True)
     for corner in range(3):
-        np.testing.assert_allclose(found.normals[found.triangles[:, corner]], flat, atol=1e-6)
+        np.testing.assert_allclose(result.normals[result.triangles[:, corner]], flat, atol=1e-6)
 
 
 def test_quads_are_cut_into_triangles_with_their_materials():
@@ -162,96 +162,96 @@ def test_quads_are_cut_into_triangles_with_their_materials():
     data.materials.append(None)
     data.materials.append(None)
     data.polygons[1].material_index = 1
-    found = meshes.gather(bpy.data.objects.new("quads", data)).mesh
-    np.testing.assert_array_equal(found.material_index, [0, 0, 1, 1])
-    a, b, c = (found.positions[found.triangles[:, corner]] for corner in range(3))
+    result = meshes.gather(bpy.data.objects.new("quads", data)).mesh
+    np.testing.assert_array_equal(result.material_index, [0, 0, 1, 1])
+    a, b, c = (result.positions[result.triangles[:, corner]] for corner in range(3))
     np.testing.assert_allclose(np.cross(b - a, c - a)[:, 2], 1)
-    assert found.materials == [Material(""), Material("")]
+    assert result.materials == [Material(""), Material("")]
 
 
 def test_faces_that_point_nowhere_are_left_out_and_counted_before_blender_sees_them():
     bad = np.array([(0, 1, 2), (0, 2, 4), (-1, 2, 3), (0, 2, 3)], np.int32)
-    shown, report = made(Mesh(**{**vars(square()), "triangles": bad}))
-    assert [tuple(face.vertices) for face in shown.data.polygons] == [(0, 1, 2), (0, 2, 3)]
+    obj, report = made(Mesh(**{**vars(square()), "triangles": bad}))
+    assert [tuple(face.vertices) for face in obj.data.polygons] == [(0, 1, 2), (0, 2, 3)]
     assert report.lines() == ["2 triangles point to vertices that do not exist; left out (square)"]
 
 
 def test_a_mesh_that_is_being_edited_is_read_as_it_is_at_this_moment():
-    shown, _ = made(square())
-    bpy.context.collection.objects.link(shown)
-    bpy.context.view_layer.objects.active = shown
+    obj, _ = made(square())
+    bpy.context.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
-    edited = bmesh.from_edit_mesh(shown.data)
+    edited = bmesh.from_edit_mesh(obj.data)
     edited.verts.ensure_lookup_table()
     edited.verts[1].co.x = 5
     count = len(bpy.data.meshes)
-    found = meshes.gather(shown).mesh
-    assert shown.mode == "EDIT"
+    result = meshes.gather(obj).mesh
+    assert obj.mode == "EDIT"
     assert len(bpy.data.meshes) == count
-    np.testing.assert_array_equal(found.positions[1], (5, 0, 0))
-    np.testing.assert_array_equal(found.uvs, square().uvs)
-    np.testing.assert_array_equal(found.weights.weights, np.full(4, 0.5))
+    np.testing.assert_array_equal(result.positions[1], (5, 0, 0))
+    np.testing.assert_array_equal(result.uvs, square().uvs)
+    np.testing.assert_array_equal(result.weights.weights, np.full(4, 0.5))
 
 
 def test_normals_that_the_user_changed_are_what_blender_shows():
     leaning = np.tile(np.array([0.6, 0, 0.8], np.float32), (4, 1))
     turned = np.array([(0, 0.6, 0.8), (0.6, 0, 0.8), (0.6, 0, 0.8), (0.6, 0, 0.8)], np.float32)
-    shown, _ = made(square(normals=leaning))
-    free = shown.data.attributes.get("custom_normal")
+    obj, _ = made(square(normals=leaning))
+    free = obj.data.attributes.get("custom_normal")
     if free is not None:
         free.data.foreach_set("vector", turned[square().triangles].ravel())
     else:
-        shown.data.normals_split_custom_set_from_vertices(turned)
-    np.testing.assert_allclose(meshes.gather(shown).mesh.normals, turned, atol=2e-4)
+        obj.data.normals_split_custom_set_from_vertices(turned)
+    np.testing.assert_allclose(meshes.gather(obj).mesh.normals, turned, atol=2e-4)
 
 
-def test_a_vertex_moved_takes_only_its_own_place_along():
+def test_a_vertex_moved_takes_only_its_own_position_along():
     """Normals are of the surface where Blender works them out anew, and the others stay as they were given."""
-    shown, _ = made(square(normals=np.tile(np.array([0.6, 0, 0.8], np.float32), (4, 1))))
-    shown.data.vertices[1].co.z = 0.5
-    shown.data.update()
-    found = meshes.gather(shown).mesh
-    np.testing.assert_array_equal(found.positions[[0, 2, 3]], square().positions[[0, 2, 3]])
-    np.testing.assert_array_equal(found.uvs, square().uvs)
-    shown_normals = np.array([tuple(one.vector) for one in shown.data.corner_normals], np.float32)
-    np.testing.assert_allclose(found.normals[found.triangles.ravel()], shown_normals, atol=2e-4)
+    obj, _ = made(square(normals=np.tile(np.array([0.6, 0, 0.8], np.float32), (4, 1))))
+    obj.data.vertices[1].co.z = 0.5
+    obj.data.update()
+    result = meshes.gather(obj).mesh
+    np.testing.assert_array_equal(result.positions[[0, 2, 3]], square().positions[[0, 2, 3]])
+    np.testing.assert_array_equal(result.uvs, square().uvs)
+    shown_normals = np.array([tuple(corner_normal.vector) for corner_normal in obj.data.corner_normals], np.float32)
+    np.testing.assert_allclose(result.normals[result.triangles.ravel()], shown_normals, atol=2e-4)
 
 
 def test_a_mesh_without_normals_shows_the_surface_s_own():
-    shown, _ = made(square(normals=None))
-    found = meshes.gather(shown)
-    assert not found.exact_normals
-    np.testing.assert_allclose(found.mesh.normals, square().normals, atol=1e-6)
+    actual, _ = made(square(normals=None))
+    result = meshes.gather(actual)
+    assert not result.exact_normals
+    np.testing.assert_allclose(result.mesh.normals, square().normals, atol=1e-6)
 
 
-def test_triangles_folded_to_a_line_never_reach_blender_and_come_back_to_their_places():
+def test_triangles_folded_to_a_line_never_get_into_blender_and_come_back_to_their_positions():
     """Working out normals of such faces crashes every Blender."""
     folded = np.array([(0, 0, 1), (0, 1, 2), (2, 2, 2), (0, 2, 3), (0, 1, 2), (3, 1, 3)], np.int32)
     mesh = Mesh(**{**vars(square()), "triangles": folded})
-    shown, report = made(mesh)
+    obj, report = made(mesh)
     assert report.lines() == ["3 triangles without area; not shown, but kept (square)"]
-    assert [tuple(face.vertices) for face in shown.data.polygons] == [(0, 1, 2), (0, 2, 3), (0, 1, 2)]
-    assert_same(meshes.gather(shown).mesh, mesh)
-    bpy.context.collection.objects.link(shown)
-    bpy.context.view_layer.objects.active = shown
+    assert [tuple(face.vertices) for face in obj.data.polygons] == [(0, 1, 2), (0, 2, 3), (0, 1, 2)]
+    assert_same(meshes.gather(obj).mesh, mesh)
+    bpy.context.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
     bpy.ops.mesh.subdivide()
     bpy.ops.object.mode_set(mode="OBJECT")
-    found = meshes.gather(shown).mesh
-    assert not any(len(set(face)) < 3 for face in found.triangles.tolist())
+    result = meshes.gather(obj).mesh
+    assert not any(len(set(face)) < 3 for face in result.triangles.tolist())
 
 
 def test_triangles_without_area_and_twice_the_same_survive_edit_mode():
     positions = np.array([(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0)], np.float32)
     flat = np.array([(0, 1, 2), (0, 1, 3), (0, 3, 1), (0, 1, 3)], np.int32)
     mesh = Mesh(**{**vars(square()), "positions": positions, "triangles": flat})
-    shown, report = made(mesh)
-    bpy.context.collection.objects.link(shown)
-    bpy.context.view_layer.objects.active = shown
+    actual, report = made(mesh)
+    bpy.context.collection.objects.link(actual)
+    bpy.context.view_layer.objects.active = actual
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert_same(meshes.gather(shown).mesh, mesh)
+    assert_same(meshes.gather(actual).mesh, mesh)
     assert not report
 
 
@@ -259,17 +259,17 @@ def test_triangles_without_area_and_twice_the_same_survive_edit_mode():
 def test_a_normal_for_each_vertex_is_shown_as_the_same_normals_for_their_corners(hard):
     random = np.random.default_rng(3)
     x, y = np.meshgrid(np.arange(12), np.arange(12))
-    places = np.stack([x, y, random.uniform(0, 0.4, x.shape)], axis=-1).reshape(-1, 3).astype(np.float32)
+    positions = np.stack([x, y, random.uniform(0, 0.4, x.shape)], axis=-1).reshape(-1, 3).astype(np.float32)
     first = (np.arange(11)[:, None] * 12 + np.arange(11)).ravel()
     corners = np.stack([first, first + 1, first + 13, first, first + 13, first + 12], axis=1).ravel().astype(np.int32)
-    normals = random.normal(size=places.shape) * 0.2 + (0, 0, 1)
+    normals = random.normal(size=positions.shape) * 0.2 + (0, 0, 1)
     normals = (normals / np.linalg.norm(normals, axis=1, keepdims=True)).astype(np.float32)
     normals[7], normals[30] = np.nan, 0  # what is no direction is left to Blender
 
     def shown_by(**given):
         counts = np.full(len(corners) // 3, 3, np.int32)
         edges = np.array([(0, 1), (13, 26), (26, 39)], np.int32) if hard else None
-        data = meshes.build_polygons(PolygonMesh("m", places, counts, corners, sharp_edges=edges, **given), [])
+        data = meshes.build_polygons(PolygonMesh("m", positions, counts, corners, sharp_edges=edges, **given), [])
         return meshes.column(data.corner_normals, "vector", len(corners), 3)
 
     by_vertex, by_corner = shown_by(normals=normals), shown_by(corner_normals=normals[corners])
@@ -280,7 +280,7 @@ def test_a_normal_for_each_vertex_is_shown_as_the_same_normals_for_their_corners
     assert np.isfinite(by_vertex).all()
 
 
-def test_edges_of_large_meshes_are_told_apart():
+def test_edges_of_large_meshes_are_reported_apart():
     count = 100_000
     edges = [(1, 99_999), (42_951, 67_295), (67_295, 3)]
     # The numbers of the first two differ by a multiple of 2^32.
@@ -289,6 +289,6 @@ def test_edges_of_large_meshes_are_told_apart():
     data.vertices.add(count)
     data.edges.add(len(edges))
     data.edges.foreach_set("vertices", np.array(edges, np.int32).ravel())
-    found = meshes.edges_between(data, np.array([(99_999, 1), (3, 67_295)], np.int32))
-    assert found.tolist() == [True, False, True]
+    result = meshes.edges_between(data, np.array([(99_999, 1), (3, 67_295)], np.int32))
+    assert result.tolist() == [True, False, True]
     assert not meshes.edges_between(data, np.zeros((0, 2), np.int32)).any()

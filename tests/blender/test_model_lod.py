@@ -33,8 +33,8 @@ def opened(samples, tmp_path):
     def opened(name: str, appended: bytes = b""):
         path = tmp_path / name
         path.write_bytes((samples / name).read_bytes() + appended)
-        found = import_model(bpy.context, path, ModelImportOptions(), Report())
-        return found.holder, path.read_bytes()
+        model = import_model(bpy.context, path, ModelImportOptions(), Report())
+        return model.holder, path.read_bytes()
 
     return opened
 
@@ -72,7 +72,7 @@ def test_a_path_of_two_lines_is_refused(opened, wanted):
         planned(holder)
 
 
-def test_a_whole_model_in_the_place_of_a_path_is_not_replaced(opened, samples):
+def test_a_whole_model_instead_of_a_path_is_not_replaced(opened, samples):
     holder, data = opened("weapon.ogf", chunk((samples / "weapon.ogf").read_bytes()))
     assert holder.motionbridge_model.lod == ""
     assert planned(holder).data == data
@@ -97,11 +97,11 @@ def test_the_panel_has_the_field(opened):
 
 @pytest.mark.parametrize("path", corpus_files("ogf/bx_gl.ogf"))
 def test_the_path_of_a_real_model(path: Path):
-    found = import_model(bpy.context, path, ModelImportOptions(), Report())
-    assert found.holder.motionbridge_model.lod == "test_fmt_ogf\\lod_object"
-    found.holder.motionbridge_model.lod = "test\\other"
+    model = import_model(bpy.context, path, ModelImportOptions(), Report())
+    assert model.holder.motionbridge_model.lod == "test_fmt_ogf\\lod_object"
+    model.holder.motionbridge_model.lod = "test\\other"
     old = raw_ogf.chunks(path.read_bytes())
-    new = raw_ogf.chunks(planned(found.holder).data)
+    new = raw_ogf.chunks(planned(model.holder).data)
     assert new.keys() == old.keys()
     assert {number for number in old if old[number][1] != new[number][1]} == {LOD}
     assert new[LOD][1] == b"test\\other\r\n"

@@ -47,8 +47,8 @@ def last_report():
 
 def differing(first, second):
     """Ids of the chunks that differ."""
-    found = [raw_ogf.chunks(data) for data in (first, second)]
-    return [number for number in found[0] if found[0][number][1] != found[1][number][1]]
+    result = [raw_ogf.chunks(data) for data in (first, second)]
+    return [number for number in result[0] if result[0][number][1] != result[1][number][1]]
 
 
 def test_a_model_is_saved_back_once_with_a_backup(path, rig):
@@ -116,7 +116,7 @@ def edit_speed(rig):
 
 
 @pytest.mark.parametrize("edit", [edit_motion, edit_speed])
-def test_edited_motions_that_are_not_saved_are_said(edit, path, rig):
+def test_edited_motions_that_are_not_saved_are_reported(edit, path, rig):
     edit(rig)
     move_vertex(rig)
     assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}

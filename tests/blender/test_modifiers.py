@@ -44,14 +44,14 @@ def panel(suffix):
     layer.uv.foreach_set("vector", [0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1])
     data.materials.append(bpy.data.materials.new("paint"))
     data.materials[0].motionbridge_material.texture = "wpn\\paint"
-    made = bpy.data.objects.new("panel", data)
-    bpy.context.scene.collection.objects.link(made)
-    activate(made)
+    obj = bpy.data.objects.new("panel", data)
+    bpy.context.scene.collection.objects.link(obj)
+    activate(obj)
     if suffix in KINDS:
         assert bpy.ops.motionbridge.level_begin(kind=KINDS[suffix]) == {"FINISHED"}
     if suffix == "p3d":
         assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
-    return made
+    return obj
 
 
 def modify(obj):
@@ -102,16 +102,16 @@ def shown(obj):
     data = result.to_mesh()
     data.calc_loop_triangles()
     points = np.array([obj.matrix_world @ vertex.co for vertex in data.vertices])
-    found = of_triangles(points[np.array([list(one.vertices) for one in data.loop_triangles])])
+    answer = of_triangles(points[np.array([list(loop_triangle.vertices) for loop_triangle in data.loop_triangles])])
     result.to_mesh_clear()
-    return found
+    return answer
 
 
 @pytest.mark.parametrize("suffix", EXPORTS)
 def test_a_mirrored_and_subdivided_mesh_comes_out_as_shown(suffix, tmp_path):
-    made = panel(suffix)
-    modify(made)
-    wanted, before = shown(made), snapshot()
+    created = panel(suffix)
+    modify(created)
+    wanted, before = shown(created), snapshot()
     path = exported(tmp_path / f"out.{suffix}")
     assert differences(before, snapshot()) == []
     assert "not applied" not in report()
@@ -120,9 +120,9 @@ def test_a_mirrored_and_subdivided_mesh_comes_out_as_shown(suffix, tmp_path):
 
 @pytest.mark.parametrize("suffix", EXPORTS)
 def test_without_the_option_the_modifiers_are_named_and_the_plain_mesh_is_written(suffix, tmp_path):
-    made = panel(suffix)
-    wanted = shown(made)
-    modify(made)
+    created = panel(suffix)
+    wanted = shown(created)
+    modify(created)
     path = exported(tmp_path / f"out.{suffix}", modifiers=False)
     assert "modifiers are not applied (Mirror, Subdivision)" in report()
     np.testing.assert_allclose(measures(path), wanted, atol=2e-3)
@@ -134,37 +134,39 @@ def test_without_the_option_the_modifiers_are_named_and_the_plain_mesh_is_writte
 def test_the_dialog_names_modifiers_that_are_not_applied(operator):
     modify(panel("ogf"))
     for applied in (True, False):
-        found = Report()
+        own_report = Report()
         dialog = Dialog(operator, modifiers=applied)
         if not dialog.modifiers:
-            dialog._warn_of_modifiers(bpy.context, found)
-        assert found.warnings == ({} if applied else {"modifiers are not applied (Mirror, Subdivision)": ["panel"]})
+            dialog._warn_of_modifiers(bpy.context, own_report)
+        assert own_report.warnings == (
+            {} if applied else {"modifiers are not applied (Mirror, Subdivision)": ["panel"]}
+        )
 
 
 @pytest.mark.parametrize("suffix", EXPORTS)
 def test_shape_keys_come_out_as_shown(suffix, tmp_path):
-    made = panel(suffix)
-    made.shape_key_add(name="Basis")
-    made.shape_key_add(name="wide").data[1].co = (5, 0, 0)
-    made.data.shape_keys.key_blocks["wide"].value = 1.0
-    wanted = shown(made)
+    obj = panel(suffix)
+    obj.shape_key_add(name="Basis")
+    obj.shape_key_add(name="wide").data[1].co = (5, 0, 0)
+    obj.data.shape_keys.key_blocks["wide"].value = 1.0
+    wanted = shown(obj)
     np.testing.assert_allclose(measures(exported(tmp_path / f"out.{suffix}")), wanted, atol=2e-3)
 
 
 @pytest.mark.parametrize("suffix", EXPORTS)
 def test_no_export_applies_an_armature_or_what_hides_bones(suffix, tmp_path):
-    made = panel(suffix)
-    plain = shown(made)
-    made.modifiers.new("Mirror", "MIRROR")
-    wanted = shown(made)
+    obj = panel(suffix)
+    plain = shown(obj)
+    obj.modifiers.new("Mirror", "MIRROR")
+    wanted = shown(obj)
     bpy.ops.object.armature_add()
     rig = bpy.context.active_object
-    made.modifiers.new("Armature", "ARMATURE").object = rig
-    made.vertex_groups.new(name=rig.pose.bones[0].name).add(range(4), 1.0, "REPLACE")
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
+    obj.vertex_groups.new(name=rig.pose.bones[0].name).add(range(4), 1.0, "REPLACE")
     rig.pose.bones[0].location = (0, 3, 0)
     armature.hide_meshes(rig, {rig.pose.bones[0].name}, "Motionbridge Hidden")
-    made.modifiers[-1].invert_vertex_group = True
-    activate(made)
+    obj.modifiers[-1].invert_vertex_group = True
+    activate(obj)
     before = snapshot()
     path = exported(tmp_path / f"out.{suffix}")
     assert differences(before, snapshot()) == []
@@ -181,13 +183,13 @@ def test_a_mirrored_mesh_keeps_its_weights(tmp_path):
         bone = rig.data.edit_bones.new(name)
         bone.head, bone.tail, bone.parent = (x, 0, 0), (x, 1, 0), rig.data.edit_bones[0]
     bpy.ops.object.mode_set(mode="OBJECT")
-    made = panel("ogf")
-    made.parent = rig
-    made.modifiers.new("Armature", "ARMATURE").object = rig
-    made.modifiers.new("Mirror", "MIRROR")
+    target = panel("ogf")
+    target.parent = rig
+    target.modifiers.new("Armature", "ARMATURE").object = rig
+    target.modifiers.new("Mirror", "MIRROR")
     for name in ("arm.L", "arm.R"):
-        made.vertex_groups.new(name=name)
-    made.vertex_groups["arm.L"].add(range(4), 1.0, "REPLACE")
+        target.vertex_groups.new(name=name)
+    target.vertex_groups["arm.L"].add(range(4), 1.0, "REPLACE")
     activate(rig)
     assert bpy.ops.export_scene.xray_ogf(filepath=str(tmp_path / "out.ogf")) == {"FINISHED"}
     known = set(bpy.data.objects)
@@ -211,12 +213,12 @@ def test_a_mirrored_real_model_comes_out_as_shown(path, tmp_path):
         getattr(bpy.ops.import_scene, EXPORTS[suffix][1])(filepath=str(path))
     except RuntimeError:
         pytest.skip("it cannot be imported")
-    made = [obj for obj in set(bpy.data.objects) - before if is_drawn(obj)]
-    if not made:
+    created = [obj for obj in set(bpy.data.objects) - before if is_drawn(obj)]
+    if not created:
         pytest.skip("without faces")
     active = bpy.context.active_object
     plain = measures(exported(tmp_path / f"plain.{suffix}"))
-    for obj in made:
+    for obj in created:
         mirror = obj.modifiers.new("Mirror", "MIRROR")
         mirror.use_mirror_merge = mirror.use_mirror_vertex_groups = False
     activate(active)

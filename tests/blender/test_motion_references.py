@@ -37,9 +37,9 @@ class Drawn(Layout):
         self.buttons = []
 
     def column(self, **_):
-        made = Drawn(self.kept)
-        made.buttons = self.buttons
-        return made
+        own_drawn = Drawn(self.kept)
+        own_drawn.buttons = self.buttons
+        return own_drawn
 
     row = box = column
 
@@ -68,8 +68,8 @@ def test_one_list_and_two_buttons_whatever_the_number(hands):
     ]
     hands.motionbridge_model.active_reference = 3
     layout = drawn(hands)
-    (one, text, button), _ = layout.buttons
-    assert (one.enabled, text) == (False, "Import")
+    (entry, text, button), _ = layout.buttons
+    assert (entry.enabled, text) == (False, "Import")
     assert button.reference.endswith("weapon_3")
     assert " ".join(layout.kept[4:]) == "Not found: set the game folder in the preferences"
 

@@ -76,7 +76,7 @@ def humanoid(samples: Path):
 
 @needs_corpus
 @pytest.mark.parametrize(("model", "motions"), sampled(ALL_PAIRS))
-def test_untouched_motions_leave_as_they_came_through_a_saved_file(corpus, tmp_path, model, motions) -> None:
+def test_unedited_motions_leave_unchanged_through_a_saved_file(corpus, tmp_path, model, motions) -> None:
     rig, _ = load_pair(corpus, model, motions)
     rig = saved_and_reloaded(tmp_path, rig)
     (file,) = rig.motionbridge_motion_files
@@ -105,12 +105,12 @@ def test_poses_are_those_of_a_chain_that_knows_no_blender(corpus, model, motions
             rotation.normalised(clip.rotations[order][:, [frame]]), clip.translations[order][:, [frame]]
         )[:, 0]
         for bone in random.integers(len(skeleton.bones), size=10):
-            shown = np.array(rig.pose.bones[names[int(bone)]].matrix)
-            assert np.abs(shown[:3, 3] - pose[bone, :3, 3]).max() <= 1e-5
-            turn = rotation.angles_between(
-                rotation.from_matrices(shown[:3, :3]), rotation.from_matrices(pose[bone, :3, :3])
+            pose_bone = np.array(rig.pose.bones[names[int(bone)]].matrix)
+            assert np.abs(pose_bone[:3, 3] - pose[bone, :3, 3]).max() <= 1e-5
+            quaternion = rotation.angles_between(
+                rotation.from_matrices(pose_bone[:3, :3]), rotation.from_matrices(pose[bone, :3, :3])
             )
-            assert turn <= 1e-4
+            assert quaternion <= 1e-4
 
 
 @pytest.mark.parametrize("name", ["cat", "human_smart_cover", "coc_detector1_16bit"])
@@ -128,11 +128,11 @@ def test_poses_are_the_engines(corpus, vectors, name) -> None:
         compat.assign(rig, result.actions[motion])
         bpy.context.scene.frame_set(int(frame))
         for bone, label in names.items():
-            shown = np.array(rig.pose.bones[label].matrix)
+            pose_bone = np.array(rig.pose.bones[label].matrix)
             engine = swap @ numbers["mat"][sample, bone] @ mirror
             unit = swap @ numbers["mat_unit"][sample, bone] @ mirror
-            worst = max(worst, np.abs(shown - engine).max())
-            worst_unit = max(worst_unit, np.abs(shown - unit).max())
+            worst = max(worst, np.abs(pose_bone - engine).max())
+            worst_unit = max(worst_unit, np.abs(pose_bone - unit).max())
     assert worst_unit <= 2e-5
     assert worst <= 1e-3
 
@@ -191,8 +191,8 @@ def test_what_a_motion_says_is_on_its_action(humanoid, samples) -> None:
         assert [motion.speed, motion.power, motion.accrue, motion.falloff] == definition.timing.tolist()
         assert motion.bone_or_part == definition.bone_or_part
         assert [mark.name for mark in motion.marks] == [mark.label for mark in definition.marks]
-        for shown, mark in zip(motion.marks, definition.marks, strict=True):
-            assert [[i.start, i.end] for i in shown.intervals] == mark.intervals.tolist()
+        for own_mark, mark in zip(motion.marks, definition.marks, strict=True):
+            assert [[i.start, i.end] for i in own_mark.intervals] == mark.intervals.tolist()
     parts = [(part.name, len(part.bones)) for part in result.file.partitions]
     assert parts == [(part.label, len(part.bones)) for part in document.motion_set.parameters.partitions]
 
@@ -219,8 +219,8 @@ def test_a_marker_left_alone_never_rounds_its_interval_and_a_moved_one_sets_it(h
     mark = next(mark for mark in action.motionbridge_motion.marks if len(mark.intervals))
     before = [(interval.start, interval.end) for interval in mark.intervals]
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
-    shown = [marker for marker in action.pose_markers if marker.name.startswith(mark.name)]
-    moved = next(marker for marker in shown if marker.name.endswith("start"))
+    actual = [marker for marker in action.pose_markers if marker.name.startswith(mark.name)]
+    moved = next(marker for marker in actual if marker.name.endswith("start"))
     moved.frame += 2
     after = omf.read(exported(rig, result.actions), "", Report())
     definition = next(
@@ -237,12 +237,12 @@ def test_a_time_typed_into_the_panel_takes_its_marker_along(humanoid) -> None:
     action = marked(result)
     mark = next(mark for mark in action.motionbridge_motion.marks if len(mark.intervals))
     mark.intervals[0].start = 0.41
-    shown = next(marker for marker in action.pose_markers if marker.name.endswith("start"))
-    assert shown.frame == action.frame_start + 12
+    pose_marker = next(marker for marker in action.pose_markers if marker.name.endswith("start"))
+    assert pose_marker.frame == action.frame_start + 12
 
 
 @pytest.mark.parametrize("fps", [12, 24, 25, 29.97, 50, 60])
-def test_motions_spread_over_the_scenes_rate_last_as_long_and_leave_as_they_came(humanoid, samples, fps) -> None:
+def test_motions_spread_over_the_scenes_rate_last_as_long_and_are_written_unchanged(humanoid, samples, fps) -> None:
     rig, _ = humanoid
     scene = bpy.context.scene
     scene.render.fps, scene.render.fps_base = round(fps), round(fps) / fps
@@ -285,7 +285,7 @@ def test_a_motion_that_claims_four_billion_frames_is_named_before_anything_is_ma
     assert len(load_motions(rig, path, MotionImportOptions(motions=others)).actions) == 4
 
 
-def test_five_files_on_one_rig_are_told_apart(humanoid, samples) -> None:
+def test_five_files_on_one_rig_are_reported_apart(humanoid, samples) -> None:
     rig, first = humanoid
     second = load_motions(rig, samples / "humanoid.omf")
     assert first.file.name != second.file.name
@@ -325,7 +325,7 @@ def test_a_bone_that_was_deleted_after_the_import_keeps_its_keys_and_is_named_on
         omf_codec.OMF, bpy.context, rig, result.actions, "exported.omf", options=options, report=report
     )
     assert plan.data == (samples / "humanoid.omf").read_bytes()
-    assert [said.partition(":")[0] for said in report.warnings] == ["bones were deleted"]
+    assert [warning.partition(":")[0] for warning in report.warnings] == ["bones were deleted"]
     assert list(report.warnings.values()) == [[gone]]
 
 
@@ -360,7 +360,7 @@ def test_an_edited_rest_pose_is_noticed_and_the_user_chooses(humanoid, samples) 
     assert exported(rig, result.actions, rest_change=RestChange.OFFSETS) != whole
 
 
-def test_constraints_are_sampled_and_the_rest_counts_as_untouched(humanoid, samples) -> None:
+def test_constraints_are_sampled_and_the_rest_counts_as_unedited(humanoid, samples) -> None:
     rig, result = humanoid
     constraint = rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")  # limits nothing
     report = Report()
@@ -397,13 +397,13 @@ def test_what_constraints_do_is_what_leaves(humanoid) -> None:
     bones = sorted(rig.data.bones, key=lambda bone: bone.motionbridge_xray.index)
     order = [clip.bones.index(bone.motionbridge_xray.game_name) for bone in bones]
     world: dict[str, np.ndarray] = {}
-    for place, track in enumerate(order):
+    for index, track in enumerate(order):
         local = np.eye(4)
         local[:3, :3] = rotation.matrices(rotation.normalised(clip.rotations[track, frame]))
         local[:3, 3] = clip.translations[track, frame]
-        parent = bones[place].parent
+        parent = bones[index].parent
         above = world[parent.name] if parent else np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
-        world[bones[place].name] = above @ local
+        world[bones[index].name] = above @ local
     for name, matrix in world.items():
         np.testing.assert_allclose(np.array(rig.pose.bones[name].matrix), matrix, atol=3e-4)
     constraint.mute = True
@@ -442,7 +442,7 @@ def test_motions_of_one_name_each_keep_what_is_theirs(corpus, tmp_path) -> None:
     assert exported(rig, result.actions) == (corpus / "omf" / "usable_items_big.omf").read_bytes()
 
 
-def test_two_motions_of_one_name_leave_as_they_came(humanoid, samples, tmp_path) -> None:
+def test_two_motions_of_one_name_are_written_unchanged(humanoid, samples, tmp_path) -> None:
     rig, _ = humanoid
     file = tmp_path / "twins.omf"
     file.write_bytes((samples / "humanoid.omf").read_bytes().replace(b"walk\0", b"idle\0"))
@@ -520,7 +520,7 @@ def turn(action, frame: int = 0) -> None:
         curve.keyframe_points[frame].co[1] = value
 
 
-def test_badges_tell_edited_from_untouched(on_disk) -> None:
+def test_badges_tell_edited_from_unedited(on_disk) -> None:
     rig, result, _ = on_disk
     turn(result.actions[1])
     result.actions[2].motionbridge_motion.power = 0.5
@@ -555,7 +555,7 @@ def keys_in(action):
     }
 
 
-def test_reverting_gives_back_what_the_file_said(on_disk, samples) -> None:
+def test_reverting_gives_back_what_the_file_reported(on_disk, samples) -> None:
     rig, result, _ = on_disk
     action = result.actions[1]
     turn(action)
@@ -590,11 +590,11 @@ def test_motions_that_were_not_imported_are_counted_where_the_file_is_gone(on_di
     few = load_motions(rig, path, MotionImportOptions(motions={names[0], names[1]}))
     path.unlink()
     lost = f"motions of the file that were not imported and cannot be written: {len(names) - 2} ({path.name})"
-    for file, there, said in ((result.file, names, []), (few.file, names[:2], [lost])):
+    for file, there, message in ((result.file, names, []), (few.file, names[:2], [lost])):
         report = Report()
         written = omf.read(save_back(rig, file, report=report).data, "", Report()).motion_set
         assert [definition.label for definition in written.parameters.definitions] == there
-        assert report.lines() == said
+        assert report.lines() == message
 
 
 def test_renames_deletions_and_order_are_saved_back(on_disk) -> None:
@@ -691,7 +691,7 @@ def test_motions_as_blender_has_them_replace_what_others_edited(on_disk, samples
     assert path.read_bytes() == before
 
 
-def test_the_order_and_partitions_of_others_stay_where_nobody_changed_them_here(on_disk, samples) -> None:
+def test_the_order_and_partitions_of_others_stay_where_no_one_changed_them_here(on_disk, samples) -> None:
     rig, result, path = on_disk
     second = load_model(samples / "humanoid.ogf")
     others = load_motions(second, path)
@@ -702,11 +702,13 @@ def test_the_order_and_partitions_of_others_stay_where_nobody_changed_them_here(
     theirs = omf.read(path.read_bytes(), "", Report()).motion_set.parameters
     settled(rig, result.file, OtherBase.DISK)
     now = omf.read(path.read_bytes(), "", Report()).motion_set.parameters
-    assert [one.label for one in now.definitions] == [one.label for one in theirs.definitions]
-    assert [one.label for one in now.partitions] == [one.label for one in theirs.partitions]
+    assert [definition.label for definition in now.definitions] == [
+        definition.label for definition in theirs.definitions
+    ]
+    assert [partition.label for partition in now.partitions] == [partition.label for partition in theirs.partitions]
     assert now.partitions[0].label == "other"
     assert [a.motionbridge_motion.motion_name for a in library.motions_of(result.file)] == [
-        one.label for one in now.definitions
+        definition.label for definition in now.definitions
     ]
 
 

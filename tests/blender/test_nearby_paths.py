@@ -60,8 +60,8 @@ def test_no_dialog_asks_for_a_path_without_offering_some(operator):
     declared = {}
     for kind in operator.__mro__:
         module = vars(sys.modules[kind.__module__])
-        for name, one in getattr(kind, "__annotations__", {}).items():
-            declared[name] = eval(one, module) if isinstance(one, str) else one  # noqa: S307 - our own annotations
+        for name, entry in getattr(kind, "__annotations__", {}).items():
+            declared[name] = eval(entry, module) if isinstance(entry, str) else entry  # noqa: S307 - our own annotations
     for name in ASKED[operator]:
         assert "subtype" not in declared[name].keywords, "its button would close the pop-up"
         assert callable(declared[name].keywords["search"])

@@ -46,30 +46,30 @@ def build(bones):
     bpy.ops.object.mode_set(mode="OBJECT")
     middles = [(np.array(head) + tail) / 2 for _, head, tail, _ in bones.values()]
     sizes = [size for *_, size in bones.values()]
-    places = [row for middle, size in zip(middles, sizes, strict=True) for row in (BOX * size + middle).tolist()]
+    positions = [row for middle, size in zip(middles, sizes, strict=True) for row in (BOX * size + middle).tolist()]
     faces = [[8 * number + corner for corner in side] for number in range(len(bones)) for side in SIDES]
     mesh = bpy.data.meshes.new("Skin")
-    mesh.from_pydata(places, [], faces)
+    mesh.from_pydata(positions, [], faces)
     mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", np.tile(np.float32([0, 0, 1, 0, 1, 1, 0, 1]), len(faces)))
     for name in ("first", "second"):
-        made = bpy.data.materials.new(name)
-        made.motionbridge_material.texture = f"act\\{name}"
-        mesh.materials.append(made)
+        material = bpy.data.materials.new(name)
+        material.motionbridge_material.texture = f"act\\{name}"
+        mesh.materials.append(material)
     mesh.polygons.foreach_set("material_index", np.repeat(np.arange(len(bones)) % 2, len(SIDES)).astype(np.int32))
-    shown = bpy.data.objects.new("Skin", mesh)
-    bpy.context.collection.objects.link(shown)
-    shown.parent = rig
-    shown.modifiers.new("Armature", "ARMATURE").object = rig
+    obj = bpy.data.objects.new("Skin", mesh)
+    bpy.context.collection.objects.link(obj)
+    obj.parent = rig
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
     for name in bones:
-        shown.vertex_groups.new(name=name)
+        obj.vertex_groups.new(name=name)
     for number, (name, (parent, *_)) in enumerate(bones.items()):
         upper = [8 * number + corner for corner in range(8) if corner % 2]
         lower = [8 * number + corner for corner in range(8) if not corner % 2]
-        shown.vertex_groups[name].add(upper, 1.0, "REPLACE")
-        shown.vertex_groups[name].add(lower, 0.75 if parent else 1.0, "REPLACE")
+        obj.vertex_groups[name].add(upper, 1.0, "REPLACE")
+        obj.vertex_groups[name].add(lower, 0.75 if parent else 1.0, "REPLACE")
         if parent:
-            shown.vertex_groups[parent].add(lower, 0.25, "REPLACE")
-    return rig, shown
+            obj.vertex_groups[parent].add(lower, 0.25, "REPLACE")
+    return rig, obj
 
 
 def animate(rig, reach):
@@ -84,10 +84,10 @@ def animate(rig, reach):
                 bone.keyframe_insert(path, frame=frame)
 
 
-def shown_vertices(shown, frame):
+def shown_vertices(obj, frame):
     """(vertices, 3) as Blender shows them."""
     bpy.context.scene.frame_set(frame)
-    evaluated = shown.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     flat = np.empty(3 * len(evaluated.data.vertices), np.float32)
     evaluated.data.vertices.foreach_get("co", flat)
     return flat.reshape(-1, 3).astype(float)
@@ -95,7 +95,7 @@ def shown_vertices(shown, frame):
 
 @pytest.mark.parametrize(("bones", "reach", "links"), [(HUMANOID, 0.05, "4"), (WEAPON, 0.03, "2")])
 def test_what_the_game_shows_is_what_blender_shows(bones, reach, links, tmp_path):
-    rig, shown = build(bones)
+    rig, obj = build(bones)
     animate(rig, reach)
     bpy.context.view_layer.objects.active = rig
     model, motions = tmp_path / "made.ogf", tmp_path / "made.omf"
@@ -107,11 +107,11 @@ def test_what_the_game_shows_is_what_blender_shows(bones, reach, links, tmp_path
     listed = dict(raw_ogf.bone_names(data))
     assert listed == {name.encode(): parent.encode() for name, (parent, *_) in bones.items()}
     assert sum(len(raw_ogf.triangles(child)) for _, child in raw_ogf.children(data)) == 12 * len(bones)
-    found, step = raw_poses.motions(motions.read_bytes())
-    local = found[b"move"]
+    own_motions, step = raw_poses.motions(motions.read_bytes())
+    local = own_motions[b"move"]
     assert local.keys() == listed.keys()
     still, moved = raw_poses.moved_vertices(data, local)
-    source = np.array([vertex.co for vertex in shown.data.vertices])
+    source = np.array([vertex.co for vertex in obj.data.vertices])
     apart = np.abs(still[:, None, [0, 2, 1]] - source).max(axis=2)
     nearest = apart.argmin(axis=1)
     assert apart.min(axis=1).max() < 1e-6
@@ -120,9 +120,7 @@ def test_what_the_game_shows_is_what_blender_shows(bones, reach, links, tmp_path
     depth, size = 4, np.ptp(source, axis=0).max()
     limit = depth * (4 / 32767 * size + step)
     assert limit < 2e-3 * size + 4 * step
-    errors = [
-        np.abs(moved[:, frame][:, [0, 2, 1]] - shown_vertices(shown, frame)[nearest]).max() for frame in range(25)
-    ]
+    errors = [np.abs(moved[:, frame][:, [0, 2, 1]] - shown_vertices(obj, frame)[nearest]).max() for frame in range(25)]
     assert max(errors) < limit
     # The motion is not lost among the tolerances.
     assert np.abs(moved[:, 7] - moved[:, 0]).max() > 50 * limit

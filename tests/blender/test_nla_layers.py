@@ -143,11 +143,11 @@ def build(owner, base, stack):
 def seen(rig, frames):
     """The local poses (bones, frames) that the scene shows."""
     rest = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
-    found = []
+    result = []
     for frame in frames.tolist():
         bpy.context.scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
-        found.append(armature.parent_local(matrices_of(rig.pose.bones, "matrix"), rest.parents, rest.root_frame))
-    return np.stack(found, axis=1)
+        result.append(armature.parent_local(matrices_of(rig.pose.bones, "matrix"), rest.parents, rest.root_frame))
+    return np.stack(result, axis=1)
 
 
 def written_motion(rig, plan, name):
@@ -178,10 +178,10 @@ def check(rig, file_data, strip, base, **options):
     first = strip.frame_start if strip is not None else base.frame_start
     if strip is not None:
         assert poses.shape[1] == int(strip.frame_end - strip.frame_start + 1e-3) + 1
-    shown = seen(rig, first + np.arange(poses.shape[1], dtype=np.float64))
+    own_poses = seen(rig, first + np.arange(poses.shape[1], dtype=np.float64))
     measured.stacks, measured.frames = measured.stacks + 1, measured.frames + poses.shape[1]
-    measured.largest = max(measured.largest, float(difference(poses, shown)))
-    assert difference(poses, shown) < NEAR
+    measured.largest = max(measured.largest, float(difference(poses, own_poses)))
+    assert difference(poses, own_poses) < NEAR
     return plan
 
 
@@ -448,11 +448,11 @@ def test_constraints_on_controls_change_the_motion_in_play_alone(samples):
 def rows_seen(rig, frames):
     """(frames, bones, 4, 4) of the scene, as an .rtm has them."""
     rests = np.linalg.inv(matrices_of(rig.data.bones, "matrix_local"))
-    found = []
+    result = []
     for frame in frames:
         bpy.context.scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
-        found.append(matrices_of(rig.pose.bones, "matrix") @ rests)
-    return np.array(found)
+        result.append(matrices_of(rig.pose.bones, "matrix") @ rests)
+    return np.array(result)
 
 
 @pytest.mark.parametrize("start", [0, 6])

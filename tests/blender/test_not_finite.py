@@ -23,39 +23,46 @@ def places_in(data: bytes) -> dict[str, int]:
     """Where floats of an `.omf` lie: of a lone translation, a range's size and start, the timing, an interval."""
     document = omf.read(data, "x.omf", Report())
     library, parameters = document.motion_set
-    found = {}
+    result = {}
     for motion in library.motions:
         at = data.index(bytes(motion.body))
         for number in range(motion.track_count):
             keyed = motion.flags(number) & TrackFlag.TRANSLATION_KEYS
             end = at + motion.starts[number + 1]
-            found.setdefault("size" if keyed else "lone translation", end - (24 if keyed else 12))
+            result.setdefault("size" if keyed else "lone translation", end - (24 if keyed else 12))
             if keyed:
-                found.setdefault("init", end - 8)
+                result.setdefault("init", end - 8)
     definition = parameters.definitions[0]
     start = data.index(definition.name + b"\0", data.index(bytes(parameters.partitions[0].name)))
     for name, number in (("speed", 0), ("falloff", 3)):
-        found[name] = start + len(definition.name) + 1 + 8 + 4 * number
-    marked = next((one for one in parameters.definitions if one.marks and len(one.marks[0].intervals)), None)
+        result[name] = start + len(definition.name) + 1 + 8 + 4 * number
+    marked = next(
+        (
+            own_definition
+            for own_definition in parameters.definitions
+            if own_definition.marks and len(own_definition.marks[0].intervals)
+        ),
+        None,
+    )
     if marked is not None:
-        found["mark"] = data.index(marked.marks[0].intervals.tobytes())
-    return found
+        result["mark"] = data.index(marked.marks[0].intervals.tobytes())
+    return result
 
 
 PLACES = ["lone translation", "size", "init", "speed", "falloff", "mark"]
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-@pytest.mark.parametrize("place", PLACES)
-def test_untouched_motions_with_such_values_leave_as_they_came(game, place, value):  # noqa: F811
+@pytest.mark.parametrize("index", PLACES)
+def test_unedited_motions_with_such_values_are_written_unchanged(game, index, value):  # noqa: F811
     path = game / "humanoid.omf"
     data = bytearray(path.read_bytes())
-    where = places_in(bytes(data))[place]
+    where = places_in(bytes(data))[index]
     data[where : where + 4] = np.float32(value).tobytes()
     path.write_bytes(data)
     load(game)
-    told = [line for line in last_report() if NOT_FINITE in line]
-    assert len(told) == (0 if np.isfinite(value) else 1)
+    calls = [line for line in last_report() if NOT_FINITE in line]
+    assert len(calls) == (0 if np.isfinite(value) else 1)
     out = game / "out.omf"
     assert bpy.ops.export_scene.xray_omf(filepath=str(out)) == {"FINISHED"}
     assert out.read_bytes() == bytes(data)
@@ -63,7 +70,7 @@ def test_untouched_motions_with_such_values_leave_as_they_came(game, place, valu
 
 @pytest.mark.parametrize("second", [b"run", b"walk"])
 def test_motions_without_a_definition_are_refused_in_words(game, second):  # noqa: F811
-    bones = [b"bone%d" % place for place in range(len(TRACKS))]
+    bones = [b"bone%d" % index for index in range(len(TRACKS))]
     both = [raw_motion(name, *TRACKS.values()) for name in (b"walk", second)]
     path = game / "odd.omf"
     path.write_bytes(omf_file(both, parameters(3, bones, [definition(b"walk", 0)])))
@@ -99,18 +106,18 @@ def test_an_edit_beside_such_values_changes_its_own_track_alone(game):  # noqa: 
     out = game / "out.omf"
     assert bpy.ops.export_scene.xray_omf(filepath=str(out)) == {"FINISHED"}
     after = omf.read(out.read_bytes(), "x.omf", Report()).motion_set.library.motions
-    for one, other in zip(before, after, strict=True):
-        changed = [n for n in range(one.track_count) if bytes(one.track_bytes(n)) != bytes(other.track_bytes(n))]
-        assert len(changed) == (one is before[0])
+    for first, other in zip(before, after, strict=True):
+        changed = [n for n in range(first.track_count) if bytes(first.track_bytes(n)) != bytes(other.track_bytes(n))]
+        assert len(changed) == (first is before[0])
 
 
 def test_keys_that_became_nan_are_refused_with_a_remedy(game):  # noqa: F811
     rig = load(game)
     curve = next(c for c in compat.curve_bag(rig.animation_data.action).fcurves if c.data_path.endswith("location"))
     curve.keyframe_points[0].co[1] = np.nan  # infinity becomes the largest number in a property
-    said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / "out.omf"))
-    assert "NaN, infinite or too large" in said
-    assert "Delete these keys" in said
+    message = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / "out.omf"))
+    assert "NaN, infinite or too large" in message
+    assert "Delete these keys" in message
 
 
 def first_floats(name: str, data: bytes) -> int:
@@ -120,7 +127,7 @@ def first_floats(name: str, data: bytes) -> int:
         "level.cform": lambda: document.vertices,
         "level.hom": lambda: document.rows,
         "level.som": lambda: document.rows,
-        "level.err": lambda: document.found[0],
+        "level.err": lambda: document.lists[0],
         "grass.dm": lambda: document.vertices,
         "level.details": lambda: document.models[0].vertices,
         "camera.anm": lambda: document.animation.envelopes[0].keys,
@@ -144,7 +151,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_files_with_such_values_are_told_of_and_leave_as_they_came(name, value, samples, tmp_path):
+def test_other_files_with_such_values_are_reported_and_are_written_unchanged(name, value, samples, tmp_path):
     operator = OTHERS[name]
     path = tmp_path / name.rpartition("/")[2]
     data = bytearray((samples / name).read_bytes())
@@ -162,11 +169,11 @@ def test_other_files_with_such_values_are_told_of_and_leave_as_they_came(name, v
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_editor_motions_with_such_values_leave_as_they_came(value, tmp_path):
-    made = made_motion(STEPPED)
-    made.timing = made.timing.copy()
-    made.timing[0] = value
-    path = written(tmp_path, made)
+def test_editor_motions_with_such_values_are_written_unchanged(value, tmp_path):
+    motion = made_motion(STEPPED)
+    motion.timing = motion.timing.copy()
+    motion.timing[0] = value
+    path = written(tmp_path, motion)
     data = path.read_bytes()
     rig_of(["root", "arm", "hand", "Finger"])
     assert bpy.ops.import_scene.xray_skl(filepath=str(path)) == {"FINISHED"}

@@ -74,40 +74,40 @@ def test_an_unedited_model_leaves_byte_for_byte_through_a_saved_scene(source, fe
         path.write_bytes(annotated.model(source))
     elif isinstance(source, str):
         path = request.getfixturevalue("vectors") / "oof" / f"{source}.oof"
-    made, _ = imported(path, bones=bones, few_keys=few)
-    made.holder.motionbridge_descent_model.shows_turrets = True
+    imported_model, _ = imported(path, bones=bones, few_keys=few)
+    imported_model.holder.motionbridge_descent_model.shows_turrets = True
     bpy.context.scene.frame_set(7)
     before = snapshot()
-    plan, report = planned(made.holder)
+    plan, report = planned(imported_model.holder)
     assert differences(before, snapshot()) == []
     assert (plan.data, plan.sentence()) == (path.read_bytes(), "nothing changed")
     assert "left out" not in warnings(report)
-    assert planned(reloaded(made.holder, tmp_path))[0].data == path.read_bytes()
+    assert planned(reloaded(imported_model.holder, tmp_path))[0].data == path.read_bytes()
 
 
 def test_edit_mode_and_back_changes_nothing(pyro):
-    made, _ = imported(pyro)
-    for shown in made.parts:
-        bpy.context.view_layer.objects.active = shown
+    imported_model, _ = imported(pyro)
+    for part in imported_model.parts:
+        bpy.context.view_layer.objects.active = part
         bpy.ops.object.mode_set(mode="EDIT")
-    assert planned(made.holder)[0].data == pyro.read_bytes()
+    assert planned(imported_model.holder)[0].data == pyro.read_bytes()
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert planned(made.holder)[0].data == pyro.read_bytes()
+    assert planned(imported_model.holder)[0].data == pyro.read_bytes()
 
 
 @BOTH
 def test_where_the_model_stands_in_the_scene_means_nothing(pyro, bones):
-    made, _ = imported(pyro, bones=bones)
-    made.holder.location, made.holder.scale = (3, 4, 5), (2, 2, 2)
-    made.holder.rotation_euler = (0.5, 0.25, 1)
-    assert planned(made.holder)[0].data == pyro.read_bytes()
+    imported_model, _ = imported(pyro, bones=bones)
+    imported_model.holder.location, imported_model.holder.scale = (3, 4, 5), (2, 2, 2)
+    imported_model.holder.rotation_euler = (0.5, 0.25, 1)
+    assert planned(imported_model.holder)[0].data == pyro.read_bytes()
 
 
 def with_nodes(name):
-    made = bpy.data.materials.new(name)
-    if made.node_tree is None:  # since 5.0 there always are nodes
-        made.use_nodes = True
-    return made
+    material = bpy.data.materials.new(name)
+    if material.node_tree is None:  # since 5.0 there always are nodes
+        material.use_nodes = True
+    return material
 
 
 # What is seen --------------------------------------------------------------------------------------------------------
@@ -115,14 +115,14 @@ def with_nodes(name):
 
 @BOTH
 def test_right_is_right_forward_is_forward_and_up_is_up(wreck, bones):
-    made, _ = imported(wreck, bones=bones)
-    named = {shown.motionbridge_descent_part.game_name.lower(): shown for shown in made.parts}
+    imported_model, _ = imported(wreck, bones=bones)
+    named = {part.motionbridge_descent_part.game_name.lower(): part for part in imported_model.parts}
     right, left = (evaluated_points(named[f"{side} wing01"]).mean(axis=0) for side in ("right", "left"))
     # Seen from behind, that is along +Y with +Z up, the right hand is at +X.
     assert right[0] > 1 > -1 > left[0]
-    guns = [shown for shown in made.points if shown.motionbridge_descent_point.kind == "GUN"]
+    guns = [point for point in imported_model.points if point.motionbridge_descent_point.kind == "GUN"]
     bpy.context.view_layer.update()
-    arrows = np.array([shown.matrix_world.col[2][:3] for shown in guns])
+    arrows = np.array([gun.matrix_world.col[2][:3] for gun in guns])
     assert (arrows[:, 1] > 0.99).sum() >= len(guns) - 1
 
 
@@ -137,15 +137,15 @@ def test_the_index_of_a_point_is_one_of_the_files_or_at_the_end():
 
 @BOTH
 def test_faces_look_outwards_where_they_are_in_the_file(pyro, bones):
-    made, _ = imported(pyro, bones=bones)
+    imported_model, _ = imported(pyro, bones=bones)
     bpy.context.view_layer.update()
-    for shown, part in zip(made.parts, parts(pyro.read_bytes()), strict=True):
-        assert len(shown.data.polygons) == len(part.faces)
-        for face, (normal, _, corners, _) in zip(shown.data.polygons, part.faces, strict=True):
+    for own_part, part in zip(imported_model.parts, parts(pyro.read_bytes()), strict=True):
+        assert len(own_part.data.polygons) == len(part.faces)
+        for face, (normal, _, corners, _) in zip(own_part.data.polygons, part.faces, strict=True):
             np.testing.assert_allclose(face.normal, normal[[0, 2, 1]], atol=2e-4)
             assert len(face.vertices) == len(corners)
             assert face.vertices[0] == corners[0][0]
-            uvs = [tuple(shown.data.uv_layers.active.uv[loop].vector) for loop in face.loop_indices]
+            uvs = [tuple(own_part.data.uv_layers.active.uv[loop].vector) for loop in face.loop_indices]
             assert sorted(uvs) == sorted((u, -v) for _, u, v in corners)
             by_vertex = {vertex: (u, -v) for vertex, u, v in corners}
             assert [by_vertex[vertex] for vertex in face.vertices] == uvs
@@ -153,43 +153,43 @@ def test_faces_look_outwards_where_they_are_in_the_file(pyro, bones):
 
 @BOTH
 def test_pivots_are_where_the_file_has_them(wreck, bones):
-    made, _ = imported(wreck, bones=bones)
+    imported_model, _ = imported(wreck, bones=bones)
     bpy.context.view_layer.update()
     files = parts(wreck.read_bytes())
-    for shown, part in zip(made.parts, files, strict=True):
-        place, above = np.zeros(3), part
+    for own_part, part in zip(imported_model.parts, files, strict=True):
+        position, above = np.zeros(3), part
         while True:
-            place += above.offset
+            position += above.offset
             if above.parent < 0:
                 break
             above = files[above.parent]
-        np.testing.assert_allclose(shown.matrix_world.translation, place[[0, 2, 1]], atol=2e-6)
-        np.testing.assert_allclose(shown.matrix_world.to_3x3(), np.eye(3), atol=1e-6)
-        assert shown.name == part.name
+        np.testing.assert_allclose(own_part.matrix_world.translation, position[[0, 2, 1]], atol=2e-6)
+        np.testing.assert_allclose(own_part.matrix_world.to_3x3(), np.eye(3), atol=1e-6)
+        assert own_part.name == part.name
 
 
 def test_points_stand_and_point_as_in_the_file(pyro):
-    made, _ = imported(pyro)
+    imported_model, _ = imported(pyro)
     data = pyro.read_bytes()
     bpy.context.view_layer.update()
     for kind, identifier in (("GUN", b"GPNT"), ("ATTACH", b"ATCH")):
-        shown = [one for one in made.points if one.motionbridge_descent_point.kind == kind]
-        found = points(data, identifier)
-        assert len(shown) == len(found) > 0
-        for one, (parent, position, direction) in zip(shown, found, strict=True):
-            assert one.parent == made.parts[parent]
-            np.testing.assert_allclose(one.location, position[[0, 2, 1]])
+        actual = [point for point in imported_model.points if point.motionbridge_descent_point.kind == kind]
+        result = points(data, identifier)
+        assert len(actual) == len(result) > 0
+        for entry, (parent, position, direction) in zip(actual, result, strict=True):
+            assert entry.parent == imported_model.parts[parent]
+            np.testing.assert_allclose(entry.location, position[[0, 2, 1]])
             length = np.linalg.norm(direction)
-            np.testing.assert_allclose(one.matrix_world.col[2][:3], direction[[0, 2, 1]] / length, atol=1e-6)
-    attached = [one for one in made.points if one.motionbridge_descent_point.kind == "ATTACH"]
-    for one, (_, _, up) in zip(attached, points(data, b"NATH"), strict=True):
-        np.testing.assert_allclose(one.matrix_world.col[1][:3], up[[0, 2, 1]], atol=1e-4)
-    assert {one.users_collection[0].name for one in made.points} == {"purplepyro Points"}
+            np.testing.assert_allclose(entry.matrix_world.col[2][:3], direction[[0, 2, 1]] / length, atol=1e-6)
+    attached = [point for point in imported_model.points if point.motionbridge_descent_point.kind == "ATTACH"]
+    for entry, (_, _, up) in zip(attached, points(data, b"NATH"), strict=True):
+        np.testing.assert_allclose(entry.matrix_world.col[1][:3], up[[0, 2, 1]], atol=1e-4)
+    assert {point.users_collection[0].name for point in imported_model.points} == {"purplepyro Points"}
 
 
 def test_parts_without_vertices_are_empties_and_plain_faces_have_their_colour(small):
-    made, _ = imported(small)
-    body, rotor = made.parts
+    imported_model, _ = imported(small)
+    body, rotor = imported_model.parts
     assert (body.type, rotor.type, rotor.parent) == ("MESH", "EMPTY", body)
     assert [slot.name for slot in body.material_slots] == ["Hull1", "#102030"]
     shade = body.material_slots[1].material.diffuse_color
@@ -199,36 +199,38 @@ def test_parts_without_vertices_are_empties_and_plain_faces_have_their_colour(sm
 
 
 def test_every_colour_comes_back():
-    made = with_nodes("plain")
-    surface = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    created = with_nodes("plain")
+    surface = next(node for node in created.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     for value in range(256):
         colour = (value, 255 - value, (7 * value) % 256)
         surface.inputs["Base Color"].default_value = (*linear(colour), 1)
-        assert gather_material(made).colour == colour
+        assert gather_material(created).colour == colour
 
 
 @BOTH
 def test_a_posed_bone_takes_its_part_along_and_the_file_stays(wreck, bones):
-    made, _ = imported(wreck, bones=bones)
-    wing = next(shown for shown in made.parts if shown.motionbridge_descent_part.game_name.lower() == "right wing01")
+    imported_model, _ = imported(wreck, bones=bones)
+    wing = next(
+        part for part in imported_model.parts if part.motionbridge_descent_part.game_name.lower() == "right wing01"
+    )
     before = evaluated_points(wing)
     if bones:
-        made.rig.pose.bones[wing.parent_bone].rotation_quaternion = Quaternion((0, 1, 0), 0.5)
+        imported_model.rig.pose.bones[wing.parent_bone].rotation_quaternion = Quaternion((0, 1, 0), 0.5)
         after = evaluated_points(wing)
         assert np.abs(after - before).max() > 0.1
         pivot = np.array(wing.matrix_world.translation)
         np.testing.assert_allclose(
             np.linalg.norm(after - pivot, axis=1), np.linalg.norm(before - pivot, axis=1), atol=1e-5
         )
-        assert planned(made.holder)[0].data == wreck.read_bytes()
+        assert planned(imported_model.holder)[0].data == wreck.read_bytes()
     else:
         wing.rotation_quaternion = Quaternion((0, 1, 0), 0.5)
         wing.keyframe_insert("rotation_quaternion", frame=1)
         wing.location.x += 2
         wing.keyframe_insert("location", frame=1)
-        found = chunks(planned(made.holder)[0].data)
-        assert [identifier for identifier, _ in found[-3:]] == [b"RANI", b"PANI", b"PINF"]
-        kept = [row for row in found if row[0] not in (b"RANI", b"PANI")]
+        result = chunks(planned(imported_model.holder)[0].data)
+        assert [identifier for identifier, _ in result[-3:]] == [b"RANI", b"PANI", b"PINF"]
+        kept = [row for row in result if row[0] not in (b"RANI", b"PANI")]
         assert kept == chunks(wreck.read_bytes())
 
 
@@ -243,14 +245,14 @@ def changed_chunks(before, after):
 
 @BOTH
 def test_one_moved_vertex_changes_its_own_part_alone(wreck, bones):
-    made, _ = imported(wreck, bones=bones)
-    number = next(n for n, shown in enumerate(made.parts) if "right wing" in shown.name.lower())
-    shown = made.parts[number]
-    shown.data.vertices[3].co.z += 0.01
-    plan, _ = planned(made.holder)
+    imported_model, _ = imported(wreck, bones=bones)
+    number = next(n for n, part in enumerate(imported_model.parts) if "right wing" in part.name.lower())
+    obj = imported_model.parts[number]
+    obj.data.vertices[3].co.z += 0.01
+    plan, _ = planned(imported_model.holder)
     before = wreck.read_bytes()
     changed = changed_chunks(before, plan.data)
-    kinds = [chunks(before)[place][0] for place in changed]
+    kinds = [chunks(before)[position][0] for position in changed]
     assert kinds in ([b"SOBJ"], [b"OHDR", b"SOBJ"])
     old, new = parts(before)[number], parts(plan.data)[number]
     assert (old.name, old.parent, old.offset, old.properties) == (new.name, new.parent, new.offset, new.properties)
@@ -268,13 +270,13 @@ def test_one_moved_vertex_changes_its_own_part_alone(wreck, bones):
     assert set(turned.tolist()) <= around
     assert set(turned.tolist())
     assert old.alphas.tolist() == new.alphas.tolist()
-    assert plan.sentence().startswith(f"{shown.name}: 1 position")
+    assert plan.sentence().startswith(f"{obj.name}: 1 position")
 
 
 def test_a_moved_part_changes_its_offset_alone(pyro):
-    made, _ = imported(pyro)
-    made.parts[3].location.y += 0.5
-    plan, _ = planned(made.holder)
+    imported_model, _ = imported(pyro)
+    imported_model.parts[3].location.y += 0.5
+    plan, _ = planned(imported_model.holder)
     old, new = parts(pyro.read_bytes()), parts(plan.data)
     assert [a.offset != b.offset for a, b in zip(old, new, strict=True)].count(True) == 1
     np.testing.assert_allclose(np.subtract(new[3].offset, old[3].offset), [0, 0, 0.5], atol=1e-6)
@@ -282,27 +284,29 @@ def test_a_moved_part_changes_its_offset_alone(pyro):
 
 
 def test_a_turned_part_has_turned_vertices_and_turned_children(wreck):
-    made, _ = imported(wreck)
-    shown = next(one for one in made.parts if any(child in made.parts for child in one.children))
-    shown.rotation_quaternion = Quaternion((0, 0, 1), 0.7)
-    world = {one.name: evaluated_points(one) for one in [shown, *shown.children] if one.type == "MESH"}
-    plan, _ = planned(made.holder)
+    imported_model, _ = imported(wreck)
+    own_part = next(
+        part for part in imported_model.parts if any(child in imported_model.parts for child in part.children)
+    )
+    own_part.rotation_quaternion = Quaternion((0, 0, 1), 0.7)
+    world = {entry.name: evaluated_points(entry) for entry in [own_part, *own_part.children] if entry.type == "MESH"}
+    plan, _ = planned(imported_model.holder)
     files = parts(plan.data)
     for part in files:
         if part.name not in world:
             continue
-        place, above = np.array(part.offset), part
+        position, above = np.array(part.offset), part
         while above.parent >= 0:
             above = files[above.parent]
-            place = place + above.offset
-        np.testing.assert_allclose((part.positions + place)[:, [0, 2, 1]], world[part.name], atol=2e-5)
+            position = position + above.offset
+        np.testing.assert_allclose((part.positions + position)[:, [0, 2, 1]], world[part.name], atol=2e-5)
 
 
 def test_a_turned_gun_changes_its_direction_alone(pyro):
-    made, _ = imported(pyro)
-    gun = next(one for one in made.points if one.motionbridge_descent_point.kind == "GUN")
+    imported_model, _ = imported(pyro)
+    gun = next(point for point in imported_model.points if point.motionbridge_descent_point.kind == "GUN")
     gun.rotation_quaternion = Quaternion((1, 0, 0), 0)
-    plan, _ = planned(made.holder)
+    plan, _ = planned(imported_model.holder)
     assert plan.sentence() == "gun points changed"
     old, new = points(pyro.read_bytes(), b"GPNT"), points(plan.data, b"GPNT")
     assert new[0][2].tolist() == [0, 1, 0]
@@ -311,18 +315,18 @@ def test_a_turned_gun_changes_its_direction_alone(pyro):
 
 
 @pytest.mark.parametrize("by_script", [False, True])
-def test_a_deleted_gun_leaves_its_batteries_and_the_others_keep_their_places(pyro, by_script):
-    made, _ = imported(pyro)
+def test_a_deleted_gun_leaves_its_batteries_and_the_others_keep_their_indices(pyro, by_script):
+    imported_model, _ = imported(pyro)
     before = batteries(pyro.read_bytes())
     assert any(0 in guns for guns, _ in before)
     if by_script:
         # Then it is gone from the battery too; the operator leaves it there.
-        bpy.data.objects.remove(made.points[0])
+        bpy.data.objects.remove(imported_model.points[0])
     else:
         bpy.ops.object.select_all(action="DESELECT")
-        made.points[0].select_set(True)
+        imported_model.points[0].select_set(True)
         bpy.ops.object.delete()
-    plan, report = planned(made.holder)
+    plan, report = planned(imported_model.holder)
     assert "is no longer in the model" in warnings(report)
     expected = [([gun - 1 for gun in guns if gun], turrets) for guns, turrets in before]
     assert batteries(plan.data) == expected
@@ -331,32 +335,32 @@ def test_a_deleted_gun_leaves_its_batteries_and_the_others_keep_their_places(pyr
 
 @pytest.mark.parametrize("bones", [False, True])
 def test_points_that_were_not_imported_stay_in_the_file(pyro, bones):
-    made, _ = imported(pyro, points=False, bones=bones)
-    assert not made.points
-    plan, report = planned(made.holder)
+    imported_model, _ = imported(pyro, points=False, bones=bones)
+    assert not imported_model.points
+    plan, report = planned(imported_model.holder)
     assert (plan.data, warnings(report)) == (pyro.read_bytes(), "")
 
 
 def test_points_that_were_not_imported_go_with_their_part(pyro):
-    made, _ = imported(pyro, points=False)
+    imported_model, _ = imported(pyro, points=False)
     old = points(pyro.read_bytes(), b"GPNT")
-    part = made.parts[old[0][0]]
-    assert part.parent == made.holder
+    part = imported_model.parts[old[0][0]]
+    assert part.parent == imported_model.holder
     part.rotation_mode, part.rotation_euler = "XYZ", (0, 0, np.pi / 2)
-    new = points(planned(made.holder)[0].data, b"GPNT")
+    new = points(planned(imported_model.holder)[0].data, b"GPNT")
     # A quarter turn about what is up in Blender: x of the file goes to z, z to -x.
     quarter = np.array([[0, 0, -1], [0, 1, 0], [1, 0, 0]])
-    for (_, place, way), (_, new_place, new_way) in zip(old, new, strict=True):
-        np.testing.assert_allclose(new_place, quarter @ place, atol=1e-5)
-        np.testing.assert_allclose(new_way, quarter @ way / np.linalg.norm(way), atol=1e-5)
+    for (_, position, kind), (_, new_place, new_way) in zip(old, new, strict=True):
+        np.testing.assert_allclose(new_place, quarter @ position, atol=1e-5)
+        np.testing.assert_allclose(new_way, quarter @ kind / np.linalg.norm(kind), atol=1e-5)
 
 
 def test_points_that_were_not_imported_leave_with_their_part():
     path = SAMPLES / "descent3" / "ship.oof"
-    made, _ = imported(path, points=False)
+    imported_model, _ = imported(path, points=False)
     assert batteries(path.read_bytes()) == [([0], []), ([1], [4])]
-    bpy.data.objects.remove(next(part for part in made.parts if part.name == "turret"))
-    plan, report = planned(made.holder)
+    bpy.data.objects.remove(next(part for part in imported_model.parts if part.name == "turret"))
+    plan, report = planned(imported_model.holder)
     assert "points of 'turret', which is no longer in the model" in warnings(report)
     assert "a gun point of a battery is no longer in the model" in warnings(report)
     assert len(points(plan.data, b"GPNT")) == 1
@@ -367,10 +371,10 @@ def test_points_that_were_not_imported_leave_with_their_part():
 
 def test_a_point_is_added_beside_those_that_were_not_imported():
     path = SAMPLES / "descent3" / "ship.oof"
-    made, _ = imported(path, points=False)
-    added = hierarchy.new_point(bpy.context, made.parts[0], "GUN", Vector((0, 5, 0)))
-    hierarchy.set_members(made.holder.motionbridge_descent_model.batteries[0], [added], made.holder)
-    data = planned(made.holder)[0].data
+    imported_model, _ = imported(path, points=False)
+    added = hierarchy.new_point(bpy.context, imported_model.parts[0], "GUN", Vector((0, 5, 0)))
+    hierarchy.set_members(imported_model.holder.motionbridge_descent_model.batteries[0], [added], imported_model.holder)
+    data = planned(imported_model.holder)[0].data
     assert len(points(data, b"GPNT")) == 3
     assert batteries(data) == [([2], []), ([1], [4])]
 
@@ -385,35 +389,35 @@ def new_point(kind, parent, location):
 
 @pytest.mark.parametrize(("kind", "below_model"), [("SPECIAL", True), ("GUN", False), ("ATTACH", False)])
 def test_special_points_are_added_below_the_model_and_others_below_their_part(small, kind, below_model):
-    made, _ = imported(small)
-    added = hierarchy.new_point(bpy.context, made.parts[1], kind, Vector((0, 5, 0)))
-    assert added.parent == (made.holder if below_model else made.parts[1])
+    imported_model, _ = imported(small)
+    added = hierarchy.new_point(bpy.context, imported_model.parts[1], kind, Vector((0, 5, 0)))
+    assert added.parent == (imported_model.holder if below_model else imported_model.parts[1])
     np.testing.assert_allclose(added.matrix_world.translation, (0, 5, 0), atol=1e-6)
 
 
 def test_a_new_point_below_no_part_belongs_to_the_first(small):
-    made, _ = imported(small)
-    new_point("GUN", made.holder, (5, 6, 7))
-    data = planned(made.holder)[0].data
+    imported_model, _ = imported(small)
+    new_point("GUN", imported_model.holder, (5, 6, 7))
+    data = planned(imported_model.holder)[0].data
     parent, position, _ = points(data, b"GPNT")[-1]
     assert parent == 0
     np.testing.assert_allclose(position + parts(data)[0].offset, [5, 7, 6], atol=1e-6)
 
 
 def test_a_special_point_below_a_part_is_in_the_frame_of_the_model(small):
-    made, _ = imported(small, animation=False, rotors=False)
-    turned = made.parts[1]
+    imported_model, _ = imported(small, animation=False, rotors=False)
+    turned = imported_model.parts[1]
     turned.location, turned.rotation_quaternion = (1, 2, 3), Quaternion((0, 0, 1), 0.5)
     empty = new_point("SPECIAL", turned, (5, 6, 7))
-    body = dict(chunks(planned(made.holder)[0].data))[b"SPCL"]
+    body = dict(chunks(planned(imported_model.holder)[0].data))[b"SPCL"]
     bpy.context.view_layer.update()
-    expected = made.holder.matrix_world.inverted() @ empty.matrix_world.translation
+    expected = imported_model.holder.matrix_world.inverted() @ empty.matrix_world.translation
     np.testing.assert_allclose(np.frombuffer(body[-16:-4], "<f4")[[0, 2, 1]], expected, atol=1e-5)
 
 
 def test_a_part_on_a_bone_of_an_armature_that_a_script_just_made(small):
-    made, _ = imported(small, bones=True)
-    rig = bpy.data.objects.new("rig", made.rig.data)
+    imported_model, _ = imported(small, bones=True)
+    rig = bpy.data.objects.new("rig", imported_model.rig.data)
     bpy.context.scene.collection.objects.link(rig)
     assert rig.pose is None, "there is a pose only after Blender has updated the scene"
     part = square("hull", parent=rig)
@@ -423,23 +427,23 @@ def test_a_part_on_a_bone_of_an_armature_that_a_script_just_made(small):
 
 
 def test_a_holder_without_its_model_is_refused(pyro):
-    made, _ = imported(pyro)
-    for part in made.parts:
+    imported_model, _ = imported(pyro)
+    for part in imported_model.parts:
         part.parent = None
-    with pytest.raises(WriteError, match=f"nothing of the model is below '{made.holder.name}'"):
-        planned(made.holder)
+    with pytest.raises(WriteError, match=f"nothing of the model is below '{imported_model.holder.name}'"):
+        planned(imported_model.holder)
 
 
 def test_parts_are_renamed_doubled_and_deleted(wreck):
-    made, _ = imported(wreck)
+    imported_model, _ = imported(wreck)
     old = parts(wreck.read_bytes())
-    leaf = next(shown for shown in reversed(made.parts) if not shown.children)
-    number = made.parts.index(leaf)
+    leaf = next(part for part in reversed(imported_model.parts) if not part.children)
+    number = imported_model.parts.index(leaf)
     double = leaf.copy()
     double.data = leaf.data.copy()
     bpy.context.scene.collection.objects.link(double)
     double.location.x += 1
-    plan, _ = planned(made.holder)
+    plan, _ = planned(imported_model.holder)
     new = parts(plan.data)
     assert len(new) == len(old) + 1
     assert new[-1].parent == old[number].parent
@@ -448,9 +452,9 @@ def test_parts_are_renamed_doubled_and_deleted(wreck):
     assert new[number].faces[0][0].tolist() == old[number].faces[0][0].tolist()
     bpy.data.objects.remove(double)
     leaf.name = "other"
-    assert parts(planned(made.holder)[0].data)[number].name == "other"
+    assert parts(planned(imported_model.holder)[0].data)[number].name == "other"
     bpy.data.objects.remove(leaf)
-    plan, _ = planned(made.holder)
+    plan, _ = planned(imported_model.holder)
     assert len(parts(plan.data)) == len(old) - 1
     assert f"{old[number].name}: taken out" in plan.sentence()
 
@@ -459,38 +463,38 @@ def test_a_name_that_ends_like_blenders_numbers_is_the_files_own(small):
     data = small.read_bytes().replace(b"rotor\0", b"r.001\0")
     small.write_bytes(data)
     imported(small)
-    made, _ = imported(small)
-    assert made.parts[1].name == "r.002"
-    assert planned(made.holder)[0].data == data
-    made.parts[1].name = "r.777"
-    assert planned(made.holder)[0].data == data
-    made.parts[1].name = "blade.001"
-    assert parts(planned(made.holder)[0].data)[1].name == "blade"
+    imported_model, _ = imported(small)
+    assert imported_model.parts[1].name == "r.002"
+    assert planned(imported_model.holder)[0].data == data
+    imported_model.parts[1].name = "r.777"
+    assert planned(imported_model.holder)[0].data == data
+    imported_model.parts[1].name = "blade.001"
+    assert parts(planned(imported_model.holder)[0].data)[1].name == "blade"
 
 
 def test_points_of_a_turned_part_go_with_it(pyro):
-    made, _ = imported(pyro)
-    hull = made.parts[0]
+    imported_model, _ = imported(pyro)
+    hull = imported_model.parts[0]
     hull.rotation_quaternion, hull.location = Quaternion((0, 0, 1), 0.7), (1, 2, 3)
     bpy.context.view_layer.update()
-    guns = [shown for shown in made.points if shown.motionbridge_descent_point.kind == "GUN"]
-    data = planned(made.holder)[0].data
+    guns = [point for point in imported_model.points if point.motionbridge_descent_point.kind == "GUN"]
+    data = planned(imported_model.holder)[0].data
     pivot = np.array(parts(data)[0].offset)
-    for shown, (parent, position, direction) in zip(guns, points(data, b"GPNT"), strict=True):
+    for gun, (parent, position, direction) in zip(guns, points(data, b"GPNT"), strict=True):
         assert parent == 0
-        np.testing.assert_allclose((position + pivot)[[0, 2, 1]], shown.matrix_world.translation, atol=1e-5)
-        np.testing.assert_allclose(direction[[0, 2, 1]], shown.matrix_world.col[2][:3], atol=1e-5)
+        np.testing.assert_allclose((position + pivot)[[0, 2, 1]], gun.matrix_world.translation, atol=1e-5)
+        np.testing.assert_allclose(direction[[0, 2, 1]], gun.matrix_world.col[2][:3], atol=1e-5)
 
 
 def test_another_material_is_another_texture(pyro):
-    made, _ = imported(pyro, textures=False)
-    shown = made.parts[1]
+    imported_model, _ = imported(pyro, textures=False)
+    obj = imported_model.parts[1]
     fresh = bpy.data.materials.new("paint")
     fresh.motionbridge_material.texture = "newskin"
-    shown.data.materials.append(fresh)
-    face = shown.data.polygons[0]
-    face.material_index = len(shown.data.materials) - 1
-    plan, _ = planned(made.holder)
+    obj.data.materials.append(fresh)
+    face = obj.data.polygons[0]
+    face.material_index = len(obj.data.materials) - 1
+    plan, _ = planned(imported_model.holder)
     table = textures(pyro.read_bytes())
     assert textures(plan.data) == [*table, "newskin"]
     assert parts(plan.data)[1].faces[0][1] == len(table)
@@ -499,12 +503,12 @@ def test_another_material_is_another_texture(pyro):
 
 
 def test_a_property_string_is_kept_verbatim_until_it_is_edited(small):
-    made, _ = imported(small)
-    rotor = made.parts[1].motionbridge_descent_part
+    imported_model, _ = imported(small)
+    rotor = imported_model.parts[1].motionbridge_descent_part
     assert (rotor.text, rotor.kind, rotor.seconds) == ("$rotate=2.", "ROTATE", 2)
     rotor.seconds = 3
     assert rotor.text == "$rotate=3"
-    assert parts(planned(made.holder)[0].data)[1].properties == "$rotate=3"
+    assert parts(planned(imported_model.holder)[0].data)[1].properties == "$rotate=3"
     rotor.kind = "GLOW"
     rotor.colour = (0.35, 0, 1)
     rotor.size = 2
@@ -521,13 +525,13 @@ def test_a_property_string_is_kept_verbatim_until_it_is_edited(small):
 
 
 def test_modifiers_are_applied_where_that_is_asked_for():
-    shown = square()
-    shown.modifiers.new("Mirror", "MIRROR")
-    plan, report = planned(Chosen(None, [shown]), modifiers=False)
+    obj = square()
+    obj.modifiers.new("Mirror", "MIRROR")
+    plan, report = planned(Chosen(None, [obj]), modifiers=False)
     assert "modifiers are not applied (Mirror)" in warnings(report)
     assert len(parts(plan.data)[0].faces) == 1
     before = snapshot()
-    plan, _ = planned(Chosen(None, [shown]), modifiers=True)
+    plan, _ = planned(Chosen(None, [obj]), modifiers=True)
     assert differences(before, snapshot()) == []
     assert len(parts(plan.data)[0].faces) == 2
 
@@ -558,45 +562,45 @@ def test_meshes_made_in_blender_become_a_file_the_engine_takes(tmp_path):
     assert second.radius == pytest.approx(np.linalg.norm([0.5, 4]))
     path = tmp_path / "made.oof"
     path.write_bytes(plan.data)
-    made, _ = imported(path)
+    imported_model, _ = imported(path)
     bpy.context.view_layer.update()
-    for shown, before in zip(made.parts, (hull, wing), strict=True):
-        np.testing.assert_allclose(evaluated_points(shown), evaluated_points(before), atol=1e-6)
-    assert planned(made.holder)[0].data == plan.data
+    for part, before in zip(imported_model.parts, (hull, wing), strict=True):
+        np.testing.assert_allclose(evaluated_points(part), evaluated_points(before), atol=1e-6)
+    assert planned(imported_model.holder)[0].data == plan.data
 
 
 def test_pictures_name_the_textures_of_materials_drawn_in_blender():
-    shown = square()
+    obj = square()
     paint = with_nodes("paint")
     node = paint.node_tree.nodes.new("ShaderNodeTexImage")
     node.image = bpy.data.images.new("ignored", 4, 4)
     node.image.filepath = "//skins/Camouflage.tga"
-    surface = next(one for one in paint.node_tree.nodes if one.type == "BSDF_PRINCIPLED")
+    surface = next(node for node in paint.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     paint.node_tree.links.new(node.outputs["Color"], surface.inputs["Base Color"])
-    shown.data.materials.append(paint)
-    plan, _ = planned(Chosen(None, [shown]))
+    obj.data.materials.append(paint)
+    plan, _ = planned(Chosen(None, [obj]))
     assert textures(plan.data) == ["Camouflage"]
     assert parts(plan.data)[0].faces[0][1] == 0
 
 
 @pytest.mark.parametrize("name", ["SampleHull", "Material"])
-def test_that_a_material_without_an_image_becomes_its_colour_is_said(name):
-    shown = square()
-    shown.data.materials.append(bpy.data.materials.new(name))
-    plan, report = planned(Chosen(None, [shown]))
+def test_that_a_material_without_an_image_becomes_its_colour_is_reported(name):
+    obj = square()
+    obj.data.materials.append(bpy.data.materials.new(name))
+    plan, report = planned(Chosen(None, [obj]))
     assert textures(plan.data) == []
-    said = f"1 of 1 face has the color of the material {name!r}, which has no image"
-    assert f"{said}; if it is to be a texture, give the material an image of that name" in report.notes
-    (found,) = model_export.find_problems(bpy.context, Chosen(None, [shown]), Report())
-    assert (found.shown, found.faces.tolist()) == (shown, [0])
-    assert found.problem.sentence == said
+    message = f"1 of 1 face has the color of the material {name!r}, which has no image"
+    assert f"{message}; if it is to be a texture, give the material an image of that name" in report.notes
+    (problems,) = model_export.find_problems(bpy.context, Chosen(None, [obj]), Report())
+    assert (problems.obj, problems.faces.tolist()) == (obj, [0])
+    assert problems.problem.sentence == message
 
 
 def test_colours_of_a_file_are_no_finding(small):
-    made, _ = imported(small)
-    assert any("#" in slot.material.name for part in made.parts for slot in part.material_slots)
-    found = model_export.find_problems(bpy.context, Chosen(made.holder), Report())
-    assert not any("no image" in one.problem.sentence for one in found)
+    imported_model, _ = imported(small)
+    assert any("#" in slot.material.name for part in imported_model.parts for slot in part.material_slots)
+    problems = model_export.find_problems(bpy.context, Chosen(imported_model.holder), Report())
+    assert not any("no image" in entry.problem.sentence for entry in problems)
 
 
 def test_sharp_edges_split_vertices_where_shown_normals_are_asked_for():
@@ -616,9 +620,9 @@ def test_sharp_edges_split_vertices_where_shown_normals_are_asked_for():
 
 
 def test_too_many_parts_are_refused():
-    made = [square(f"part {number}") for number in range(31)]
+    created = [square(f"part {number}") for number in range(31)]
     with pytest.raises(WriteError, match="31 sub-objects, the game supports 30"):
-        planned(Chosen(None, made))
+        planned(Chosen(None, created))
 
 
 def test_a_scene_without_meshes_is_refused():
@@ -627,16 +631,16 @@ def test_a_scene_without_meshes_is_refused():
 
 
 def test_too_many_textures_are_refused():
-    shown = drawn(
+    obj = drawn(
         "grid", [(x, y, 0) for y in range(2) for x in range(36)], [(x, x + 1, x + 37, x + 36) for x in range(35)]
     )
-    for number, face in enumerate(shown.data.polygons):
-        made = bpy.data.materials.new(f"m{number}")
-        made.motionbridge_material.texture = f"skin{number}"
-        shown.data.materials.append(made)
+    for number, face in enumerate(obj.data.polygons):
+        material = bpy.data.materials.new(f"m{number}")
+        material.motionbridge_material.texture = f"skin{number}"
+        obj.data.materials.append(material)
         face.material_index = number
     with pytest.raises(WriteError, match="35 textures, the game supports 34"):
-        planned(Chosen(None, [shown]))
+        planned(Chosen(None, [obj]))
 
 
 @pytest.mark.parametrize(
@@ -648,23 +652,23 @@ def test_too_many_textures_are_refused():
         (SQUARE, "$glow=1,1", "it needs 4 numbers"),
     ],
 )
-def test_what_the_game_shows_otherwise_is_said(vertices, text, words):
-    shown = drawn("odd", vertices, [(0, 1, 2, 3)])
-    shown.motionbridge_descent_part.text = text
-    _, report = planned(Chosen(None, [shown]))
+def test_what_the_game_shows_otherwise_is_reported(vertices, text, words):
+    obj = drawn("odd", vertices, [(0, 1, 2, 3)])
+    obj.motionbridge_descent_part.text = text
+    _, report = planned(Chosen(None, [obj]))
     assert words in warnings(report)
-    found = model_export.find_problems(bpy.context, Chosen(None, [shown]), Report())
-    assert any(words in one.problem.sentence and one.shown == shown for one in found)
+    problems = model_export.find_problems(bpy.context, Chosen(None, [obj]), Report())
+    assert any(words in entry.problem.sentence and entry.obj == obj for entry in problems)
 
 
-def test_a_helper_without_faces_that_hides_its_branch_is_said():
+def test_a_helper_without_faces_that_hides_its_branch_is_reported():
     helper = drawn("helper", [], [])
     square("wing", parent=helper)
     _, report = planned(Chosen(None, [helper, *helper.children]))
     assert "does not draw its children" in warnings(report)
 
 
-def test_other_kinds_of_objects_are_left_out_and_said():
+def test_other_kinds_of_objects_are_left_out_and_reported():
     curve = bpy.data.objects.new("text", bpy.data.curves.new("text", "FONT"))
     bpy.context.scene.collection.objects.link(curve)
     _, report = planned(Chosen(None, [square(), curve]))
@@ -691,10 +695,12 @@ def test_wrong_files_are_refused_before_anything_is_made(data, words, tmp_path):
 
 
 def test_a_failed_export_leaves_the_old_file(pyro, tmp_path):
-    made, _ = imported(pyro)
-    made.parts[0].data.vertices[0].co.x = float("nan")
+    imported_model, _ = imported(pyro)
+    imported_model.parts[0].data.vertices[0].co.x = float("nan")
     target = tmp_path / "there.oof"
     target.write_bytes(b"old")
     with pytest.raises(WriteError, match="NaN or infinite position"):
-        model_export.export_model(bpy.context, Chosen(made.holder), target, model_export.ModelExportOptions(), Report())
+        model_export.export_model(
+            bpy.context, Chosen(imported_model.holder), target, model_export.ModelExportOptions(), Report()
+        )
     assert target.read_bytes() == b"old"

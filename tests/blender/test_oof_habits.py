@@ -39,10 +39,10 @@ def ship(samples):
 
 @BOTH
 def test_a_copied_part_comes_last_and_the_others_keep_their_bytes(ship, bones):
-    made, _ = imported(ship, textures=False, bones=bones)
-    copy = duplicated(made.parts[2])
+    model, _ = imported(ship, textures=False, bones=bones)
+    copy = duplicated(model.parts[2])
     copy.location.x += 3
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     old, new = parts(ship.read_bytes()), parts(plan.data)
     assert [part.name for part in new] == [*(part.name for part in old), old[2].name]
     assert [part.index for part in new] == list(range(7))
@@ -58,43 +58,43 @@ def test_a_copied_part_comes_last_and_the_others_keep_their_bytes(ship, bones):
 @pytest.mark.parametrize("name", ["twenty_irregular", "position_same_range", "big_steps"])
 def test_a_copied_part_has_the_keys_of_its_original(vectors, name):
     path = vectors / "oof" / f"{name}.oof"
-    made, _ = imported(path, textures=False)
-    place = next(row for row, part in enumerate(made.parts) if part.motionbridge_descent_part.is_moved)
-    copy = duplicated(made.parts[place])
+    model, _ = imported(path, textures=False)
+    index = next(row for row, part in enumerate(model.parts) if part.motionbridge_descent_part.is_moved)
+    copy = duplicated(model.parts[index])
     kinds = [kind for kind in (b"RANI", b"PANI") if kind in dict(chunks(path.read_bytes()))]
     old = {kind: tracks(path.read_bytes(), kind) for kind in kinds}
-    expected = {kind: [*rows, rows[place]] for kind, rows in old.items()}
-    data = planned(made.holder)[0].data
+    expected = {kind: [*rows, rows[index]] for kind, rows in old.items()}
+    data = planned(model.holder)[0].data
     assert {kind: tracks(data, kind) for kind in kinds} == expected
     for curve in transforms.playing_curves(copy):
         curve.mute = True
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     assert {kind: tracks(plan.data, kind) for kind in kinds} == expected
     assert "is kept" in warnings(report)
 
 
 def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):
-    made, _ = imported(ship, textures=False)
-    gun = next(one for one in made.points if one.motionbridge_descent_point.kind == "GUN")
+    model, _ = imported(ship, textures=False)
+    gun = next(point for point in model.points if point.motionbridge_descent_point.kind == "GUN")
     copy = duplicated(gun)
     copy.location = (0, 0, 7)
-    old, new = (points(data, b"GPNT") for data in (ship.read_bytes(), planned(made.holder)[0].data))
+    old, new = (points(data, b"GPNT") for data in (ship.read_bytes(), planned(model.holder)[0].data))
     assert len(new) == len(old) + 1
     for before, after in zip(old, new, strict=False):
         assert (before[0], before[1].tolist(), before[2].tolist()) == (after[0], after[1].tolist(), after[2].tolist())
     assert new[-1][1].tolist() == [0, 7, 0]
-    assert batteries(planned(made.holder)[0].data) == batteries(ship.read_bytes())
+    assert batteries(planned(model.holder)[0].data) == batteries(ship.read_bytes())
     copy.motionbridge_descent_point.number = 1
-    assert points(planned(made.holder)[0].data, b"GPNT")[1][1].tolist() == [0, 7, 0]
+    assert points(planned(model.holder)[0].data, b"GPNT")[1][1].tolist() == [0, 7, 0]
 
 
 @pytest.mark.parametrize("index", range(3))
 def test_a_point_gets_the_index_that_is_typed_and_batteries_follow(ship, index):
-    made, _ = imported(ship, textures=False)
+    model, _ = imported(ship, textures=False)
     old = [row[1].tolist() for row in points(ship.read_bytes(), b"GPNT")]
-    gun = new_point(bpy.context, made.parts[0], "GUN", Vector((0, 0, 7)))
+    gun = new_point(bpy.context, model.parts[0], "GUN", Vector((0, 0, 7)))
     gun.motionbridge_descent_point.number = index
-    data = planned(made.holder)[0].data
+    data = planned(model.holder)[0].data
     new = [row[1].tolist() for row in points(data, b"GPNT")]
     assert new == [*old[:index], [0, 7, 0], *old[index:]]
     assert [[new[gun] for gun in guns] for guns, _ in batteries(data)] == [
@@ -104,16 +104,16 @@ def test_a_point_gets_the_index_that_is_typed_and_batteries_follow(ship, index):
 
 
 def test_a_point_of_another_kind_is_a_new_one_and_the_others_keep_their_index(ship):
-    made, _ = imported(ship, textures=False)
-    attached = next(one for one in made.points if one.motionbridge_descent_point.kind == "ATTACH")
+    model, _ = imported(ship, textures=False)
+    attached = next(point for point in model.points if point.motionbridge_descent_point.kind == "ATTACH")
     attached.motionbridge_descent_point.kind = "GUN"
-    data = planned(made.holder)[0].data
-    old, new = (points(one, b"GPNT") for one in (ship.read_bytes(), data))
+    data = planned(model.holder)[0].data
+    old, new = (points(entry, b"GPNT") for entry in (ship.read_bytes(), data))
     assert [row[1].tolist() for row in new] == [*(row[1].tolist() for row in old), [0, 0.25, 0]]
     assert batteries(data) == batteries(ship.read_bytes())
     assert points(data, b"ATCH") == []
     attached.motionbridge_descent_point.kind = "ATTACH"
-    assert planned(made.holder)[0].data == ship.read_bytes()
+    assert planned(model.holder)[0].data == ship.read_bytes()
 
 
 @pytest.mark.parametrize("index", range(3))
@@ -137,13 +137,13 @@ def test_parts_and_points_of_another_model_are_new_here(ship, tmp_path, bones):
     first.parts[0].name = "A hull"
     variant = tmp_path / "variant.oof"
     variant.write_bytes(planned(first.holder)[0].data)
-    for name in [shown.name for shown in first.objects]:
+    for name in [target.name for target in first.objects]:
         bpy.data.objects.remove(bpy.data.objects[name])
     other, _ = imported(variant, textures=False)
-    made, _ = imported(ship, textures=False, bones=bones)
-    for shown in (other.points[0], other.parts[3], other.parts[1], other.parts[0]):
-        shown.parent = made.parts[4]
-    plan, _ = planned(made.holder)
+    model, _ = imported(ship, textures=False, bones=bones)
+    for obj in (other.points[0], other.parts[3], other.parts[1], other.parts[0]):
+        obj.parent = model.parts[4]
+    plan, _ = planned(model.holder)
     old, new = parts(ship.read_bytes()), parts(plan.data)
     assert [part.name for part in new[: len(old)]] == [part.name for part in old]
     assert sorted(part.name for part in new[len(old) :]) == sorted(p.name for p in parts(variant.read_bytes()))
@@ -155,26 +155,26 @@ def test_parts_and_points_of_another_model_are_new_here(ship, tmp_path, bones):
 
 
 def test_a_part_of_another_model_does_not_replace_one_that_was_deleted(ship, vectors):
-    made, _ = imported(ship, textures=False)
+    model, _ = imported(ship, textures=False)
     other, _ = imported(vectors / "oof" / "chain_depth_six.oof", textures=False, animation=False)
-    row = next(row for row, part in enumerate(made.parts) if part.name == "glow")
-    bpy.data.objects.remove(made.parts[row])
-    other.parts[row].parent = made.parts[0]
-    sentence = planned(made.holder)[0].sentence()
+    row = next(row for row, part in enumerate(model.parts) if part.name == "glow")
+    bpy.data.objects.remove(model.parts[row])
+    other.parts[row].parent = model.parts[0]
+    sentence = planned(model.holder)[0].sentence()
     assert "glow: taken out; link 5: vertices 0 -> 6" in sentence
     assert sentence.count("a new sub-object") == 2
 
 
 def test_the_panel_shows_the_index_that_a_copied_point_gets(ship):
-    made, _ = imported(ship, textures=False)
-    guns = [one for one in made.points if one.motionbridge_descent_point.kind == "GUN"]
+    model, _ = imported(ship, textures=False)
+    guns = [point for point in model.points if point.motionbridge_descent_point.kind == "GUN"]
     copy = duplicated(guns[0])
     copy.location = (0, 0, 7)
     assert [written_index(bpy.context, gun) for gun in guns] == list(range(len(guns)))
     assert written_index(bpy.context, copy) == len(guns)
-    assert points(planned(made.holder)[0].data, b"GPNT")[len(guns)][1].tolist() == [0, 7, 0]
-    said = f"Index in the file: {len(guns)}"
-    assert [said in labels_of(panels.MOTIONBRIDGE_PT_descent, one) for one in (copy, guns[0])] == [True, False]
+    assert points(planned(model.holder)[0].data, b"GPNT")[len(guns)][1].tolist() == [0, 7, 0]
+    message = f"Index in the file: {len(guns)}"
+    assert [message in labels_of(panels.MOTIONBRIDGE_PT_descent, entry) for entry in (copy, guns[0])] == [True, False]
     bpy.context.view_layer.objects.active = copy
     copy.parent = None
     assert written_index(bpy.context, copy) is None
@@ -183,23 +183,23 @@ def test_the_panel_shows_the_index_that_a_copied_point_gets(ship):
 def labels_of(panel, active):
     """The texts that a panel draws with an object active."""
     bpy.context.view_layer.objects.active = active
-    said = []
+    message = []
 
     class Layout:
         def __getattr__(self, name):
             def called(*arguments, **options):
-                said.append(options.get("text"))
+                message.append(options.get("text"))
                 return Layout()
 
             return called
 
     panel.draw(SimpleNamespace(layout=Layout()), bpy.context)
-    return said
+    return message
 
 
 def test_separated_parts_are_called_in_reports_what_blender_calls_them(ship):
-    made, _ = imported(ship, textures=False)
-    part = next(one for one in made.parts if one.type == "MESH" and len(one.data.polygons) > 1)
+    model, _ = imported(ship, textures=False)
+    part = next(part for part in model.parts if part.type == "MESH" and len(part.data.polygons) > 1)
     bpy.context.view_layer.objects.active = part
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
@@ -210,8 +210,8 @@ def test_separated_parts_are_called_in_reports_what_blender_calls_them(ship):
     bpy.ops.mesh.separate(type="SELECTED")
     bpy.ops.object.mode_set(mode="OBJECT")
     (piece,) = set(bpy.data.objects) - before
-    plan, _ = planned(made.holder)
-    names = [one.name for one in parts(plan.data)]
+    plan, _ = planned(model.holder)
+    names = [part.name for part in parts(plan.data)]
     assert names.count(part.motionbridge_descent_part.game_name) == 2, "the file has both by the part's name"
     of_part, of_piece, *_ = plan.sentence().split("; ")
     assert (of_part.partition(": ")[0], of_piece.partition(": ")[0]) == (part.name, piece.name)
@@ -220,26 +220,26 @@ def test_separated_parts_are_called_in_reports_what_blender_calls_them(ship):
 
 
 @pytest.mark.parametrize("name", ["chain_depth_six", "position_same_range"])
-def test_a_copy_of_a_part_on_a_bone_hangs_on_the_part(vectors, name):
+def test_a_copy_of_a_part_on_a_bone_depends_on_the_part(vectors, name):
     path = vectors / "oof" / f"{name}.oof"
-    made, _ = imported(path, bones=True, textures=False)
-    copy = duplicated(made.parts[-1])
+    model, _ = imported(path, bones=True, textures=False)
+    copy = duplicated(model.parts[-1])
     bpy.context.scene.frame_set(3)
     for tick, z in ((0, 0.5), (20, 2)):
         copy.location.z = z
         copy.keyframe_insert("location", frame=tick)
-    made.parts[-1].location.y += 0.25
-    plan, _ = planned(made.holder)
-    made.parts.append(copy)
-    number = len(made.parts) - 1
+    model.parts[-1].location.y += 0.25
+    plan, _ = planned(model.holder)
+    model.parts.append(copy)
+    number = len(model.parts) - 1
     assert parts(plan.data)[number].parent == parts(path.read_bytes())[number - 1].index
     ticks = np.arange(0, 25, 5)
     game = in_game(plan.data, ticks)
     for row, tick in enumerate(ticks.tolist()):
         bpy.context.scene.frame_set(tick)
         graph = bpy.context.evaluated_depsgraph_get()
-        for part, shown in enumerate(made.parts):
-            matrix = np.array(shown.evaluated_get(graph).matrix_world)
+        for part, own_part in enumerate(model.parts):
+            matrix = np.array(own_part.evaluated_get(graph).matrix_world)
             np.testing.assert_allclose(matrix[:3, 3], SWAP @ game.model_positions[row, part], atol=2e-3)
             turned = SWAP @ game.model_rotations[row, part] @ SWAP
             np.testing.assert_allclose(matrix[:3, :3], turned, atol=2e-3)
@@ -252,46 +252,46 @@ def test_a_copy_of_a_part_on_a_bone_hangs_on_the_part(vectors, name):
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_scale_that_every_key_has_is_that_of_the_vertices(scale, turned):
     """I keys location, rotation and scale, whatever moves."""
-    shown = square("wing")
-    shown.scale = scale
-    shown.rotation_mode = "QUATERNION"
+    obj = square("wing")
+    obj.scale = scale
+    obj.rotation_mode = "QUATERNION"
     for frame, x in ((0, 0.0), (10, 4.0)):
-        shown.location.x = x
+        obj.location.x = x
         if turned:
-            shown.rotation_quaternion = Quaternion((0, 0, 1), x / 4)
+            obj.rotation_quaternion = Quaternion((0, 0, 1), x / 4)
         for channel in ("location", "rotation_quaternion", "scale"):
-            shown.keyframe_insert(channel, frame=frame)
-    plan, report = planned(Chosen(None, [shown]))
+            obj.keyframe_insert(channel, frame=frame)
+    plan, report = planned(Chosen(None, [obj]))
     assert "scale is animated" not in warnings(report)
     game = in_game(plan.data, [0, 5, 10])
     mesh = decode(document(plan.data), report).parts[0].mesh
     for row, frame in enumerate((0, 5, 10)):
         bpy.context.scene.frame_set(frame)
-        matrix = np.array(shown.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
-        seen = np.array([vertex.co for vertex in shown.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3]
-        place = SWAP @ game.model_rotations[row, 0] @ SWAP, SWAP @ game.model_positions[row, 0]
-        np.testing.assert_allclose(mesh.positions @ place[0].T + place[1], seen, atol=2e-3)
+        matrix = np.array(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+        seen = np.array([vertex.co for vertex in obj.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3]
+        position = SWAP @ game.model_rotations[row, 0] @ SWAP, SWAP @ game.model_positions[row, 0]
+        np.testing.assert_allclose(mesh.positions @ position[0].T + position[1], seen, atol=2e-3)
 
 
-def test_a_scale_that_changes_is_said():
-    shown = square("wing")
+def test_a_scale_that_changes_is_reported():
+    obj = square("wing")
     for frame, size in ((0, 1.0), (10, 2.0)):
-        shown.scale = (size,) * 3
-        shown.keyframe_insert("scale", frame=frame)
-    plan, report = planned(Chosen(None, [shown]))
+        obj.scale = (size,) * 3
+        obj.keyframe_insert("scale", frame=frame)
+    plan, report = planned(Chosen(None, [obj]))
     assert "scale is animated" in warnings(report)
     assert np.ptp(parts(plan.data)[0].positions, axis=0).tolist() == [1, 0, 1]
 
 
-def hold_to_scene(shown, frames):
+def hold_to_scene(actual, frames):
     """A part alone in the scene: the game shows its vertices where Blender shows them. Returns the warnings."""
-    plan, report = planned(Chosen(None, [shown]))
+    plan, report = planned(Chosen(None, [actual]))
     game = in_game(plan.data, frames)
     mesh = decode(document(plan.data), report).parts[0].mesh
     for row, frame in enumerate(frames):
         bpy.context.scene.frame_set(frame)
-        place = SWAP @ game.model_rotations[row, 0] @ SWAP, SWAP @ game.model_positions[row, 0]
-        np.testing.assert_allclose(mesh.positions @ place[0].T + place[1], evaluated_points(shown), atol=2e-3)
+        position = SWAP @ game.model_rotations[row, 0] @ SWAP, SWAP @ game.model_positions[row, 0]
+        np.testing.assert_allclose(mesh.positions @ position[0].T + position[1], evaluated_points(actual), atol=2e-3)
     return warnings(report)
 
 
@@ -299,48 +299,48 @@ def hold_to_scene(shown, frames):
 @pytest.mark.parametrize("channels", [["location"], ["rotation", "scale"], ["delta_location"], ["delta_rotation"]])
 def test_delta_transforms_are_exported_as_shown(mode, channels):
     """Object > Apply > (Animated) Transforms to Deltas."""
-    shown = square("wing")
-    shown.rotation_mode = mode
+    obj = square("wing")
+    obj.rotation_mode = mode
     kind = "quaternion" if mode == "QUATERNION" else "euler"
-    shown.delta_location, shown.delta_scale = (1, 2, 3), (2, 1, 0.5)
+    obj.delta_location, obj.delta_scale = (1, 2, 3), (2, 1, 0.5)
     for prefix, angle in (("", 0.4), ("delta_", -0.7)):
         turned = Euler((angle, 1, 2 * angle), "XYZ" if kind == "quaternion" else mode)
-        setattr(shown, f"{prefix}rotation_{kind}", turned.to_quaternion() if kind == "quaternion" else turned)
+        setattr(obj, f"{prefix}rotation_{kind}", turned.to_quaternion() if kind == "quaternion" else turned)
     for frame, amount in ((0, 0.0), (10, 0.5)):
         for channel in channels:
             name = f"{channel}_{kind}" if "rotation" in channel else channel
-            value = getattr(shown, name)
+            value = getattr(obj, name)
             value[1] += amount if channel != "scale" else 0
-            shown.keyframe_insert(name, frame=frame)
-    assert hold_to_scene(shown, [0, 5, 10]) == ""
+            obj.keyframe_insert(name, frame=frame)
+    assert hold_to_scene(obj, [0, 5, 10]) == ""
 
 
-def test_keys_of_a_delta_scale_that_changes_are_said_at_every_frame():
-    shown = square("wing")
+def test_keys_of_a_delta_scale_that_changes_are_reported_at_every_frame():
+    obj = square("wing")
     for frame, size in ((0, 1.0), (10, 2.0)):
-        shown.delta_scale = (size,) * 3
-        shown.keyframe_insert("delta_scale", frame=frame)
+        obj.delta_scale = (size,) * 3
+        obj.keyframe_insert("delta_scale", frame=frame)
     for frame in (0, 5):
         bpy.context.scene.frame_set(frame)
-        plan, report = planned(Chosen(None, [shown]))
+        plan, report = planned(Chosen(None, [obj]))
         assert "scale is animated" in warnings(report)
         assert np.ptp(parts(plan.data)[0].positions, axis=0).tolist() == [1, 0, 1]
 
 
 def test_a_mirrored_part_that_only_moves_is_exported_as_shown():
-    shown = square("wing")
-    shown.scale, shown.rotation_euler = (-1, 2, 1), (0.3, 0.2, 0.1)
+    obj = square("wing")
+    obj.scale, obj.rotation_euler = (-1, 2, 1), (0.3, 0.2, 0.1)
     for frame, x in ((0, 0.0), (10, 4.0)):
-        shown.location.x = x
-        shown.keyframe_insert("location", frame=frame)
-    assert hold_to_scene(shown, [0, 10]) == ""
-    assert tracks(planned(Chosen(None, [shown]))[0].data, b"RANI")[0][0] == 0
+        obj.location.x = x
+        obj.keyframe_insert("location", frame=frame)
+    assert hold_to_scene(obj, [0, 10]) == ""
+    assert tracks(planned(Chosen(None, [obj]))[0].data, b"RANI")[0][0] == 0
 
 
 def test_a_part_that_stands_still_with_deltas_gets_no_motion():
-    shown = square("wing")
-    shown.delta_location = (1, 2, 3)
-    data = planned(Chosen(None, [shown]))[0].data
+    actual = square("wing")
+    actual.delta_location = (1, 2, 3)
+    data = planned(Chosen(None, [actual]))[0].data
     assert parts(data)[0].offset == (1, 3, 2)
     assert [kind for kind, _ in chunks(data) if kind in (b"RANI", b"PANI")] == []
 
@@ -348,153 +348,156 @@ def test_a_part_that_stands_still_with_deltas_gets_no_motion():
 def test_curves_muted_with_their_group_do_not_play(vectors):
     """Blender before 4.4 mutes the curves of a muted group."""
     path = vectors / "oof" / "chain_depth_six.oof"
-    made, _ = imported(path, textures=False)
-    for shown in made.parts:
-        data = shown.animation_data
+    model, _ = imported(path, textures=False)
+    for part in model.parts:
+        data = part.animation_data
         bag = compat.curve_bag(data.action, data.action_slot if compat.SLOTTED else None)
         for group in bag.groups:
             group.mute = True
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     assert plan.data == path.read_bytes()
     assert ("muted curves are not shown" in warnings(report)) == (not compat.SLOTTED)
     if compat.SLOTTED:
-        hold_to_game(made, plan.data)
+        hold_to_game(model, plan.data)
 
 
 # Shapes and pictures -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-def test_shape_keys_are_applied_with_modifiers_and_said_without(ship, pinned):
-    made, _ = imported(ship, textures=False)
-    hull = made.parts[0]
+def test_shape_keys_are_applied_with_modifiers_and_reported_without(ship, pinned):
+    model, _ = imported(ship, textures=False)
+    hull = model.parts[0]
     hull.shape_key_add(name="Basis")
     wide = hull.shape_key_add(name="wide")
     wide.data[0].co.x += 2
     wide.value = 0  # 1 from the start, since 5.0
-    assert warnings(planned(made.holder)[1]) == ""
+    assert warnings(planned(model.holder)[1]) == ""
     wide.value = 0 if pinned else 1
     hull.show_only_shape_key, hull.active_shape_key_index = pinned, 1
-    plan, report = planned(made.holder, modifiers=False)
+    plan, report = planned(model.holder, modifiers=False)
     assert plan.data == ship.read_bytes()
     assert "shape keys are not applied (wide)" in warnings(report)
-    plan, report = planned(made.holder, modifiers=True)
+    plan, report = planned(model.holder, modifiers=True)
     old, new = parts(ship.read_bytes())[0].positions, parts(plan.data)[0].positions
     assert "shape keys" not in warnings(report)
     assert (new - old).round(6).tolist() == [[2, 0, 0], *[[0, 0, 0]] * (len(old) - 1)]
     hull.active_shape_key_index = 0
     wide.value = 0
-    assert warnings(planned(made.holder)[1]) == ""
+    assert warnings(planned(model.holder)[1]) == ""
 
 
 def test_another_picture_on_an_imported_material_is_another_texture(ship):
-    made, _ = imported(ship)
-    used = made.parts[0].data.materials[0]
+    model, _ = imported(ship)
+    used = model.parts[0].data.materials[0]
     node = next(node for node in used.node_tree.nodes if node.type == "TEX_IMAGE")
     before, old = node.image, textures(ship.read_bytes())
     node.image = bpy.data.images.new("NewHull.png", 4, 4)
-    plan, _ = planned(made.holder)
+    plan, _ = planned(model.holder)
     assert textures(plan.data) == [*old, "NewHull"]
     now, then = ([face[1] for face in parts(data)[0].faces] for data in (plan.data, ship.read_bytes()))
     assert now == [len(old) if look == old.index("SampleHull") else look for look in then]
     assert len(old) in now
     node.image = before
     before.name = "renamed"
-    assert planned(made.holder)[0].data == ship.read_bytes()
+    assert planned(model.holder)[0].data == ship.read_bytes()
 
 
-def test_a_sub_object_without_uv_map_keeps_the_texture_coordinates_of_the_file_and_says_so(ship):
-    made, _ = imported(ship, textures=False)
-    hull = made.parts[0]
-    assert warnings(planned(made.holder)[1]) == ""
+def test_a_sub_object_without_uv_map_keeps_the_texture_coordinates_of_the_file_and_reports_it(ship):
+    model, _ = imported(ship, textures=False)
+    hull = model.parts[0]
+    assert warnings(planned(model.holder)[1]) == ""
     while hull.data.uv_layers:
         hull.data.uv_layers.remove(hull.data.uv_layers[0])
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     assert plan.data == ship.read_bytes()
-    (said,) = report.warnings
-    assert said == "it has no UV map: faces of the file keep their texture coordinates, new ones get 0"
-    wing = made.parts[1].data
+    (message,) = report.warnings
+    assert message == "it has no UV map: faces of the file keep their texture coordinates, new ones get 0"
+    wing = model.parts[1].data
     wing.uv_layers[0].uv[0].vector = (0.125, 0.25)
-    now, then = (parts(data)[1].faces for data in (planned(made.holder)[0].data, ship.read_bytes()))
-    assert sum(a != b for one, other in zip(now, then, strict=True) for a, b in zip(one[2], other[2], strict=True)) == 1
-    plan, report = planned(made.holder, anew=True)
+    now, then = (parts(data)[1].faces for data in (planned(model.holder)[0].data, ship.read_bytes()))
+    assert (
+        sum(a != b for first, other in zip(now, then, strict=True) for a, b in zip(first[2], other[2], strict=True))
+        == 1
+    )
+    plan, report = planned(model.holder, anew=True)
     assert {row[1:] for face in parts(plan.data)[0].faces for row in face[2]} == {(0.0, 0.0)}
     assert warnings(report) == ""
 
 
-def test_a_picture_in_place_of_a_missing_texture_is_another_texture(ship):
-    made, _ = imported(ship, textures=False)
-    used = made.parts[0].data.materials[0]
+def test_a_picture_instead_of_a_missing_texture_is_another_texture(ship):
+    model, _ = imported(ship, textures=False)
+    used = model.parts[0].data.materials[0]
     old = textures(ship.read_bytes())
     node = used.node_tree.nodes.new("ShaderNodeTexImage")
     used.node_tree.links.new(node.outputs["Color"], used.node_tree.nodes["Principled BSDF"].inputs["Base Color"])
     node.image = bpy.data.images.new("samplehull.png", 4, 4)  # the texture itself, found elsewhere
-    assert planned(made.holder)[0].data == ship.read_bytes()
+    assert planned(model.holder)[0].data == ship.read_bytes()
     node.image = bpy.data.images.new("NewHull.png", 4, 4)
-    assert textures(planned(made.holder)[0].data) == [*old, "NewHull"]
+    assert textures(planned(model.holder)[0].data) == [*old, "NewHull"]
 
 
 def test_a_material_that_lost_its_picture_keeps_its_texture(ship):
-    made, _ = imported(ship)
-    for node in made.parts[0].data.materials[0].node_tree.nodes:
+    model, _ = imported(ship)
+    for node in model.parts[0].data.materials[0].node_tree.nodes:
         if node.type == "TEX_IMAGE":
             node.image = None
-    assert planned(made.holder)[0].data == ship.read_bytes()
+    assert planned(model.holder)[0].data == ship.read_bytes()
 
 
 # What the scene shows and the file cannot have -----------------------------------------------------------------------
 
 
-def test_what_hangs_on_a_deleted_part_is_said_to_be_left_out_until_it_is_parented(vectors):
+def test_what_depends_on_a_deleted_part_is_reported_to_be_left_out_until_it_is_parented(vectors):
     path = vectors / "oof" / "chain_depth_six.oof"
-    made, _ = imported(path, textures=False)
-    middle = made.parts[1]
+    model, _ = imported(path, textures=False)
+    middle = model.parts[1]
     orphans = sorted(child.name for child in middle.children)
     bpy.data.objects.remove(middle)
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     assert [part.name for part in parts(plan.data)] == ["link 0"]
-    (finding,) = (one for one in report.warnings if "is below no object of the model" in one)
+    (finding,) = (warning for warning in report.warnings if "is below no object of the model" in warning)
     assert report.warnings[finding] == orphans
     assert {"link 2", "Gun point 2"} <= set(orphans)
     for orphan in orphans:
-        bpy.data.objects[orphan].parent = made.parts[0]
-    plan, report = planned(made.holder)
+        bpy.data.objects[orphan].parent = model.parts[0]
+    plan, report = planned(model.holder)
     assert [part.name for part in parts(plan.data)] == ["link 0", *(f"link {number}" for number in range(2, 7))]
     assert len(points(plan.data, b"GPNT")) == len(points(path.read_bytes(), b"GPNT"))
     assert "is below no object" not in warnings(report)
 
 
-def test_a_model_whose_root_was_deleted_is_said_to_become_a_new_file(ship):
-    made, _ = imported(ship, textures=False)
-    bpy.data.objects.remove(made.holder)
-    plan, report = planned(Chosen(None, [*made.parts, *made.points]))
+def test_a_model_whose_root_was_deleted_is_reported_to_become_a_new_file(ship):
+    model, _ = imported(ship, textures=False)
+    bpy.data.objects.remove(model.holder)
+    plan, report = planned(Chosen(None, [*model.parts, *model.points]))
     assert plan.sentence() == "a new model"
     assert warnings(report).startswith("its root object is gone, which stored the imported file")
 
 
 def test_another_model_of_the_file_is_not_what_this_one_lost(ship):
-    made, _ = imported(ship, textures=False)
+    model, _ = imported(ship, textures=False)
     imported(ship, textures=False)
-    bpy.data.objects.remove(made.parts[-1])
-    assert "is below no object" not in warnings(planned(made.holder)[1])
+    bpy.data.objects.remove(model.parts[-1])
+    assert "is below no object" not in warnings(planned(model.holder)[1])
 
 
-def test_the_scale_of_the_root_is_said_and_applied_it_is_exported(ship):
-    made, _ = imported(ship, textures=False, bones=True)
-    made.holder.scale = (1, 1, 2)
+def test_the_scale_of_the_root_is_reported_and_applied_it_is_exported(ship):
+    model, _ = imported(ship, textures=False, bones=True)
+    model.holder.scale = (1, 1, 2)
     bpy.context.view_layer.update()
-    assert "import the model as objects and scale that" in warnings(planned(made.holder)[1])
-    made, _ = imported(ship, textures=False)
-    made.holder.scale = (2, 2, 2)
+    assert "import the model as objects and scale that" in warnings(planned(model.holder)[1])
+    model, _ = imported(ship, textures=False)
+    model.holder.scale = (2, 2, 2)
     bpy.context.view_layer.update()
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     assert plan.data == ship.read_bytes()
     assert "its scale is not exported" in warnings(report)
     bpy.ops.object.select_all(action="DESELECT")
-    made.holder.select_set(True)
-    bpy.context.view_layer.objects.active = made.holder
+    model.holder.select_set(True)
+    bpy.context.view_layer.objects.active = model.holder
     bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
-    plan, report = planned(made.holder)
+    plan, report = planned(model.holder)
     assert "its scale" not in warnings(report)
     for before, after in zip(parts(ship.read_bytes()), parts(plan.data), strict=True):
         assert np.abs(2 * before.positions - after.positions).max(initial=0) < 1e-5
@@ -504,8 +507,8 @@ def test_the_scale_of_the_root_is_said_and_applied_it_is_exported(ship):
 
 
 @pytest.mark.parametrize("mirrored", [False, True])
-def test_a_shape_bent_by_an_armature_is_exported_straight_and_said(mirrored):
-    shown = square()
+def test_a_shape_bent_by_an_armature_is_exported_straight_and_reported(mirrored):
+    obj = square()
     rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
     bpy.context.scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
@@ -513,50 +516,50 @@ def test_a_shape_bent_by_an_armature_is_exported_straight_and_said(mirrored):
     bone = rig.data.edit_bones.new("bone")
     bone.tail = (0, 0, 1)
     bpy.ops.object.mode_set(mode="OBJECT")
-    shown.vertex_groups.new(name="bone").add([0, 1], 1.0, "REPLACE")
+    obj.vertex_groups.new(name="bone").add([0, 1], 1.0, "REPLACE")
     if mirrored:
-        shown.modifiers.new("Mirror", "MIRROR")
-    shown.modifiers.new("Armature", "ARMATURE").object = rig
+        obj.modifiers.new("Mirror", "MIRROR")
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
     rig.pose.bones["bone"].location = (0, 5, 0)
     bpy.context.view_layer.update()
-    plan, report = planned(Chosen(None, [shown]), modifiers=True)
+    plan, report = planned(Chosen(None, [obj]), modifiers=True)
     assert np.abs(parts(plan.data)[0].positions[:, 1]).max() == 0  # up: no vertex was raised
     assert "an armature bends it" in warnings(report)
-    assert shown.modifiers["Armature"].show_viewport
-    shown.modifiers["Armature"].show_viewport = False
-    assert "an armature bends it" not in warnings(planned(Chosen(None, [shown]), modifiers=True)[1])
+    assert obj.modifiers["Armature"].show_viewport
+    obj.modifiers["Armature"].show_viewport = False
+    assert "an armature bends it" not in warnings(planned(Chosen(None, [obj]), modifiers=True)[1])
 
 
-def test_a_bone_posed_without_keys_is_said_and_applied_it_is_exported(ship):
-    made, _ = imported(ship, textures=False, bones=True, animation=False)
-    wing = made.parts[2]
-    assert warnings(planned(made.holder)[1]) == ""
-    bpy.context.view_layer.objects.active = made.holder
+def test_a_bone_posed_without_keys_is_reported_and_applied_it_is_exported(ship):
+    model, _ = imported(ship, textures=False, bones=True, animation=False)
+    wing = model.parts[2]
+    assert warnings(planned(model.holder)[1]) == ""
+    bpy.context.view_layer.objects.active = model.holder
     bpy.ops.object.mode_set(mode="POSE")
-    made.rig.pose.bones[wing.parent_bone].location = (0, 0, 3)
-    made.rig.pose.bones[wing.parent_bone].rotation_quaternion = Quaternion((0, 0, 1), 0.5)
-    plan, report = planned(made.holder)
+    model.rig.pose.bones[wing.parent_bone].location = (0, 0, 3)
+    model.rig.pose.bones[wing.parent_bone].rotation_quaternion = Quaternion((0, 0, 1), 0.5)
+    plan, report = planned(model.holder)
     assert plan.data == ship.read_bytes()
-    (finding,) = (one for one in report.warnings if "its bone is posed without keys" in one)
+    (finding,) = (warning for warning in report.warnings if "its bone is posed without keys" in warning)
     assert report.warnings[finding] == [wing.name]
-    shown = evaluated_points(wing)
+    actual = evaluated_points(wing)
     bpy.ops.pose.armature_apply()
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert np.abs(evaluated_points(wing) - shown).max() < 1e-5
-    plan, report = planned(made.holder)
+    assert np.abs(evaluated_points(wing) - actual).max() < 1e-5
+    plan, report = planned(model.holder)
     assert "its bone is posed" not in warnings(report)
     part = parts(plan.data)[2]
     in_file = np.array(part.offset) + part.positions
-    np.testing.assert_allclose(in_file @ SWAP, shown, atol=1e-5)
+    np.testing.assert_allclose(in_file @ SWAP, actual, atol=1e-5)
 
 
-def test_instances_below_a_model_are_said_to_be_left_out(ship):
-    made, _ = imported(ship, textures=False)
-    shown = bpy.data.objects.new("crates", None)
-    bpy.context.scene.collection.objects.link(shown)
-    shown.parent, shown.instance_type = made.parts[0], "COLLECTION"
-    assert warnings(planned(made.holder)[1]) == ""
-    shown.instance_collection = bpy.data.collections.new("crate")
-    plan, report = planned(made.holder)
+def test_instances_below_a_model_are_reported_to_be_left_out(ship):
+    model, _ = imported(ship, textures=False)
+    obj = bpy.data.objects.new("crates", None)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.parent, obj.instance_type = model.parts[0], "COLLECTION"
+    assert warnings(planned(model.holder)[1]) == ""
+    obj.instance_collection = bpy.data.collections.new("crate")
+    plan, report = planned(model.holder)
     assert plan.data == ship.read_bytes()
     assert warnings(report) == "its instances are left out (make them real: Object > Apply)"

@@ -59,20 +59,20 @@ def refused(operator, **options):
 
 
 def part_of(holder, name):
-    return next(shown for shown in holder.children_recursive if shown.motionbridge_descent_part.game_name == name)
+    return next(obj for obj in holder.children_recursive if obj.motionbridge_descent_part.game_name == name)
 
 
 def pictures(holder):
     """Texture -> pixels (rows, columns, 4) of the picture it is shown with, top row first, 0 to 255."""
-    found = {}
-    for shown in holder.children_recursive:
-        for slot in shown.material_slots:
+    result = {}
+    for obj in holder.children_recursive:
+        for slot in obj.material_slots:
             for node in slot.material.node_tree.nodes:
                 if node.type == "TEX_IMAGE":
                     width, height = node.image.size
                     pixels = np.array(node.image.pixels[:]).reshape(height, width, 4)[::-1]
-                    found[slot.material.motionbridge_material.texture] = np.rint(255 * pixels).astype(int)
-    return found
+                    result[slot.material.motionbridge_material.texture] = np.rint(255 * pixels).astype(int)
+    return result
 
 
 # In and out ----------------------------------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ def test_levels_of_detail_leave_from_collections(tmp_path):
     bpy.context.scene.collection.children.link(both)
     for name in ("near", "far"):
         both.objects.link(bpy.data.objects[name])
-    said = refused(bpy.ops.export_scene.descent3_oof, filepath=str(tmp_path / "no.oof"), collection="both")
-    assert "holds 2" in said
+    message = refused(bpy.ops.export_scene.descent3_oof, filepath=str(tmp_path / "no.oof"), collection="both")
+    assert "holds 2" in message
 
 
 def test_selected_meshes_are_a_model(tmp_path):
@@ -135,8 +135,8 @@ def test_selected_meshes_are_a_model(tmp_path):
     assert [part.name for part in parts(data)] == ["hull", "wing"]
     assert other.name not in [part.name for part in parts(data)]
     hull.select_set(False)
-    said = refused(bpy.ops.export_scene.descent3_oof, filepath=str(tmp_path / "no.oof"))
-    assert "Select the objects of one model" in said
+    message = refused(bpy.ops.export_scene.descent3_oof, filepath=str(tmp_path / "no.oof"))
+    assert "Select the objects of one model" in message
 
 
 def test_files_are_named_as_the_game_reads_them(tmp_path):
@@ -145,7 +145,7 @@ def test_files_are_named_as_the_game_reads_them(tmp_path):
     assert "no file is named" in refused(bpy.ops.export_scene.descent3_oof)
 
 
-def test_the_name_of_a_file_that_the_game_cannot_hold_is_said_though_nothing_is_edited(tmp_path):
+def test_the_name_of_a_file_that_the_game_cannot_hold_is_reported_though_nothing_is_edited(tmp_path):
     load()
     assert save(tmp_path / f"{'x' * 30}.oof") == SHIP.read_bytes()
     assert "longer" not in last_report()
@@ -216,7 +216,7 @@ def in_an_archive(tmp_path):
     whole = hog2.new_hog2({name: SHIP.read_bytes() if name == "Ship.OOF" else name.encode() * 9 for name in names})
     archive.write_bytes(hog2.write(replace(whole, gap=b"gap", start=whole.start + 3, tail=b"tail")))
     load(archive)
-    part = next(one for one in bpy.data.objects if one.type == "MESH" and one.motionbridge_descent_part.is_part)
+    part = next(obj for obj in bpy.data.objects if obj.type == "MESH" and obj.motionbridge_descent_part.is_part)
     bpy.context.view_layer.objects.active = part
     return archive, part.data
 
@@ -235,9 +235,9 @@ def test_a_model_is_saved_back_into_its_archive_and_the_other_files_keep_their_b
     assert archive.read_bytes() == before
     mesh.vertices[0].co[0] += 0.25
     dialog = dialog_of(MOTIONBRIDGE_OT_descent_save_back)
-    said = texts_of(dialog)
-    assert said[0] == str(archive)
-    assert "1 file of mod.mn3 changes: Ship.OOF; the others keep their bytes" in said
+    texts = texts_of(dialog)
+    assert texts[0] == str(archive)
+    assert "1 file of mod.mn3 changes: Ship.OOF; the others keep their bytes" in texts
     assert archive.read_bytes() == before
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert "mod.mn3: Ship.OOF: " in last_report()
@@ -283,8 +283,8 @@ def test_of_many_models_those_that_are_named_are_imported(tmp_path):
     files = {name: SHIP.read_bytes() for name in ("a.oof", "B.OOF", "c.oof")}
     archive.write_bytes(hog2.write(hog2.new_hog2({**files, "readme.txt": b"x"})))
     assert "models in it: 3" in refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive))
-    said = refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive), models="zzz")
-    assert "there is no model named 'zzz'" in said
+    message = refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive), models="zzz")
+    assert "there is no model named 'zzz'" in message
     load(archive, models="b;C.oof")
     assert {"B", "c"} <= set(bpy.data.objects.keys())
     assert "a" not in bpy.data.objects
@@ -304,11 +304,11 @@ def test_an_archive_without_models_is_refused(tmp_path):
 
 
 def test_textures_are_shown_with_the_pixels_of_the_file():
-    found = pictures(load())
+    result = pictures(load())
     # 565: eight of red, six of blue, two clear; the sample is 4 by 4, top row first.
-    assert found["SampleHull"][0].tolist() == [[255, 0, 0, 255]] * 4
-    assert found["SampleHull"][3].tolist() == [[0, 0, 255, 255]] * 2 + [[0, 255, 0, 0]] * 2
-    assert found["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
+    assert result["SampleHull"][0].tolist() == [[255, 0, 0, 255]] * 4
+    assert result["SampleHull"][3].tolist() == [[0, 0, 255, 255]] * 2 + [[0, 255, 0, 0]] * 2
+    assert result["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
     assert "one of the 2 frames of an animated texture is shown" in last_report()
 
 
@@ -319,8 +319,8 @@ def test_animated_textures_play_where_a_folder_for_their_pictures_is_named(tmp_p
     assert "an animated texture plays its 2 pictures, one per frame" in last_report()
     nodes = [
         node
-        for shown in model.children_recursive
-        for slot in shown.material_slots
+        for obj in model.children_recursive
+        for slot in obj.material_slots
         for node in slot.material.node_tree.nodes
         if node.type == "TEX_IMAGE" and node.image.source == "SEQUENCE"
     ]
@@ -336,8 +336,8 @@ def test_animated_textures_play_where_a_folder_for_their_pictures_is_named(tmp_p
 
 def test_a_folder_that_cannot_be_made_leaves_one_picture(tmp_path):
     (tmp_path / "file").write_bytes(b"x")
-    found = pictures(load(animated_textures=str(tmp_path / "file")))
-    assert found["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
+    path = pictures(load(animated_textures=str(tmp_path / "file")))
+    assert path["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
     assert "could not be written: " in last_report()
 
 
@@ -358,10 +358,10 @@ def test_a_texture_is_found_beside_the_model_in_folders_and_by_the_table(tmp_pat
     (game / "d3.hog").write_bytes(hog2.write(hog2.new_hog2({"SamplePuff.ogf": green})))
     preferences.descent3_folder = str(game)
     try:
-        found = pictures(load(model))
+        result = pictures(load(model))
     finally:
         preferences.descent3_folder = ""
-    assert {name: pixels.tolist() for name, pixels in found.items()} == {
+    assert {name: pixels.tolist() for name, pixels in result.items()} == {
         "SampleHull": [[[0, 251, 0, 255]]],
         "SamplePuff": [[[0, 251, 0, 255]]],
     }
@@ -374,7 +374,7 @@ def test_the_same_pictures_and_materials_are_made_once():
     assert (len(bpy.data.images), len(bpy.data.materials)) == counts
 
 
-def test_broken_textures_are_said_and_the_model_is_there(tmp_path):
+def test_broken_textures_are_reported_and_the_model_is_there(tmp_path):
     model = tmp_path / "ship.oof"
     shutil.copy(SHIP, model)
     (tmp_path / "samplehull.ogf").write_bytes(image(127, 4, 4, b"\1\0\0"))
@@ -392,15 +392,15 @@ def test_pictures_stay_with_the_scene(tmp_path):
 def test_textures_are_imported_as_images():
     names = [{"name": name} for name in ("SampleHull.ogf", "SamplePuff.oaf")]
     assert bpy.ops.import_scene.descent3_ogf(directory=str(SHIP.parent), files=names) == {"FINISHED"}
-    assert {shown.name: tuple(shown.size) for shown in bpy.data.images} == {
+    assert {picture.name: tuple(picture.size) for picture in bpy.data.images} == {
         "SampleHull": (4, 4),
         "SamplePuff": (2, 2),
         "SamplePuff2": (2, 2),
     }
     pixels = np.rint(255 * np.array(bpy.data.images["SamplePuff2"].pixels[:])).reshape(-1, 4)
     assert pixels.tolist() == [[255, 0, 0, 255]] * 4
-    said = refused(bpy.ops.import_scene.descent3_ogf, filepath=str(SAMPLES / "humanoid.ogf"))
-    assert "not a Descent 3 image" in said
+    message = refused(bpy.ops.import_scene.descent3_ogf, filepath=str(SAMPLES / "humanoid.ogf"))
+    assert "not a Descent 3 image" in message
 
 
 def test_textures_and_models_of_one_suffix_are_dropped_together(tmp_path):
@@ -440,8 +440,8 @@ def test_a_scene_is_worked_on_without_a_window(tmp_path):
 
 def test_a_model_with_points_and_batteries_is_made_by_the_panel(tmp_path):
     hull, wing = square("hull"), square("wing", location=(5, 0, 0))
-    for shown in (hull, wing):
-        shown.select_set(True)
+    for obj in (hull, wing):
+        obj.select_set(True)
     bpy.context.view_layer.objects.active = hull
     assert bpy.ops.motionbridge.descent_begin() == {"FINISHED"}
     holder = holder_of(hull)
@@ -456,12 +456,12 @@ def test_a_model_with_points_and_batteries_is_made_by_the_panel(tmp_path):
     assert bpy.ops.motionbridge.descent_battery_add() == {"FINISHED"}
     data = save(tmp_path / "made.oof")
     assert {part.name: part.offset for part in parts(data)} == {"hull": (0, 0, 0), "wing": (5, 0, 0)}
-    place = [part.name for part in parts(data)].index("wing")
+    index = [part.name for part in parts(data)].index("wing")
     for identifier, count in ((b"GPNT", 2), (b"ATCH", 1), (b"GRND", 1)):
         rows = points(data, identifier)
         assert len(rows) == count
         for parent, position, direction in rows:
-            assert parent == place
+            assert parent == index
             np.testing.assert_allclose(position, [-4, 3, 2], atol=1e-6)
             np.testing.assert_allclose(direction, [0, 0, 1], atol=1e-6)
     np.testing.assert_allclose(points(data, b"NATH")[0][2], [0, 1, 0], atol=1e-6)
@@ -473,10 +473,10 @@ def test_a_model_with_points_and_batteries_is_made_by_the_panel(tmp_path):
 def test_a_battery_takes_what_is_selected(tmp_path):
     holder = load()
     bpy.ops.object.select_all(action="DESELECT")
-    guns = [shown for shown in bpy.data.objects if shown.motionbridge_descent_point.kind == "GUN"]
+    guns = [obj for obj in bpy.data.objects if obj.motionbridge_descent_point.kind == "GUN"]
     assert "neither a gun point nor a sub-object" in refused(bpy.ops.motionbridge.descent_battery_set)
-    for shown in guns:
-        shown.select_set(True)
+    for gun in guns:
+        gun.select_set(True)
     assert bpy.ops.motionbridge.descent_battery_set() == {"FINISHED"}
     assert holder.motionbridge_descent_model.active_battery == 0
     assert batteries(save(tmp_path / "out.oof")) == [([0, 1], []), ([1], [4])]
@@ -484,24 +484,24 @@ def test_a_battery_takes_what_is_selected(tmp_path):
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
 def test_offending_faces_are_selected(mode):
-    shown = drawn("bent", [*SQUARE, (2, 0, 0), (2, 1, 1)], [(0, 1, 2, 3), (1, 4, 5, 2)])
-    shown.select_set(True)
-    bpy.context.view_layer.objects.active = shown
+    obj = drawn("bent", [*SQUARE, (2, 0, 0), (2, 1, 1)], [(0, 1, 2, 3), (1, 4, 5, 2)])
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
     bpy.ops.motionbridge.descent_begin()
-    bpy.context.view_layer.objects.active = shown
+    bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode=mode)
     assert bpy.ops.motionbridge.descent_check() == {"FINISHED"}
     assert "is not flat" in last_report()
-    assert shown.mode == "EDIT"
+    assert obj.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [face.select for face in shown.data.polygons] == [False, True]
+    assert [face.select for face in obj.data.polygons] == [False, True]
 
 
 def test_the_real_ship_is_as_the_game_wants_it():
     load()
     assert bpy.ops.motionbridge.descent_check() == {"FINISHED"}
-    found = model_export.find_problems(bpy.context, Chosen(bpy.data.objects["ship"]), Report())
-    assert all(not one.problem.fatal for one in found)
+    problems = model_export.find_problems(bpy.context, Chosen(bpy.data.objects["ship"]), Report())
+    assert all(not entry.problem.fatal for entry in problems)
 
 
 def test_drops_and_collections_know_the_operators():
@@ -515,7 +515,7 @@ def test_a_model_may_be_called_pof(tmp_path):
     path = Path(shutil.copy(SHIP, tmp_path / "ship.pof"))
     load(path)
     assert save(tmp_path / "out.pof") == SHIP.read_bytes()
-    next(one for one in bpy.data.objects if one.type == "MESH").data.vertices[0].co.x += 0.25
+    next(obj for obj in bpy.data.objects if obj.type == "MESH").data.vertices[0].co.x += 0.25
     assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
     assert path.read_bytes() == save(tmp_path / "out.pof") != SHIP.read_bytes()
 
@@ -538,12 +538,12 @@ def test_the_list_of_an_archive_takes_the_highlighted_row():
     assert bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1) == {"FINISHED"}
     assert bpy.context.view_layer.objects.active is not None
     assert f"no model was ticked: the highlighted one is imported ({name})" in last_report()
-    shown = [SimpleNamespace(**row) for row in rows]
-    dialog = as_in_a_window(IMPORT_SCENE_OT_descent3_oof, filepath=path, listed=shown, active_listed=1)
-    said = f"No model is ticked: the highlighted one is imported, {name}"
-    assert said in texts_of(dialog)
-    shown[0].ticked = True
-    assert said not in texts_of(dialog)
+    actual = [SimpleNamespace(**row) for row in rows]
+    dialog = as_in_a_window(IMPORT_SCENE_OT_descent3_oof, filepath=path, listed=actual, active_listed=1)
+    message = f"No model is ticked: the highlighted one is imported, {name}"
+    assert message in texts_of(dialog)
+    actual[0].ticked = True
+    assert message not in texts_of(dialog)
 
 
 def test_a_ticked_model_of_an_archive_that_the_filter_hides_is_not_imported():
@@ -553,8 +553,8 @@ def test_a_ticked_model_of_an_archive_that_the_filter_hides_is_not_imported():
     with pytest.raises(RuntimeError, match="no model is chosen"):
         bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1, name_filter="other")
     assert len(bpy.data.objects) == 0
-    shown = [SimpleNamespace(**row) for row in rows]
-    dialog = as_in_a_window(IMPORT_SCENE_OT_descent3_oof, filepath=path, listed=shown, name_filter="other")
+    actual = [SimpleNamespace(**row) for row in rows]
+    dialog = as_in_a_window(IMPORT_SCENE_OT_descent3_oof, filepath=path, listed=actual, name_filter="other")
     assert {"Models: 0 of 2", "Ticked, but hidden by the filter and not imported: 1"} <= set(texts_of(dialog))
     dialog.name_filter = name
     assert "Models: 1 of 2" in texts_of(dialog)
@@ -578,8 +578,8 @@ def test_the_list_of_an_archive_opens_again_after_an_error_in_a_window(monkeypat
 def test_the_chosen_meshes_are_known_in_work_that_pauses_at_each_of_them():
     """In a window checks and exports run in a thread of their own, where Blender gives no `selected_objects`."""
     meshes = [drawn(name, SQUARE, [(0, 1, 2, 3)]) for name in ("one", "two")]
-    for shown in meshes:
-        shown.select_set(True)
+    for mesh in meshes:
+        mesh.select_set(True)
     bpy.context.view_layer.objects.active = None
 
     def check():

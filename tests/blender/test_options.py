@@ -62,12 +62,12 @@ def test_the_options_are_what_is_set_on_the_operator():
     operator = SimpleNamespace(
         count=5, taste="SWEET", tastes={"SALTY", "SWEET"}, size="SMALL", table="//names.json", version="5"
     )
-    found = options_from(operator, ToyOptions, hidden=True)
-    assert (found.count, found.taste, found.size) == (5, Taste.SWEET, Size.SMALL)
-    assert found.tastes == frozenset(Taste)
-    assert (found.table, found.hidden, found.names) == (bpy.path.abspath("//names.json"), True, [])
+    result = options_from(operator, ToyOptions, hidden=True)
+    assert (result.count, result.taste, result.size) == (5, Taste.SWEET, Size.SMALL)
+    assert result.tastes == frozenset(Taste)
+    assert (result.table, result.hidden, result.names) == (bpy.path.abspath("//names.json"), True, [])
     assert options_from(operator, ToyOptions, count=7).count == 7
-    assert (found.version, ToyOptions().version) == (5, None)
+    assert (result.version, ToyOptions().version) == (5, None)
 
 
 def test_options_have_their_defaults_and_do_not_change():
@@ -97,12 +97,12 @@ def test_a_class_of_options_has_those_of_its_base_too():
 @pytest.mark.parametrize("kind", DECLARED, ids=lambda kind: kind.__name__)
 def test_every_choice_is_a_member(kind):
     made_now = kind()
-    for name, one in kind.FIELDS.items():
-        if not one.declared or "items" not in one.declared:
+    for name, entry in kind.FIELDS.items():
+        if not entry.declared or "items" not in entry.declared:
             continue
-        identifiers = [item[0] for item in one.declared["items"]]
-        if one.value is not None:
-            assert getattr(made_now, name) in [one.value(identifier) for identifier in identifiers]
+        identifiers = [item[0] for item in entry.declared["items"]]
+        if entry.value is not None:
+            assert getattr(made_now, name) in [entry.value(identifier) for identifier in identifiers]
         else:
-            default = next(iter(one.default)) if isinstance(one.default, frozenset) else one.default
+            default = next(iter(entry.default)) if isinstance(entry.default, frozenset) else entry.default
             assert identifiers == [member.name for member in type(default)]

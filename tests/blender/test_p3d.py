@@ -44,13 +44,13 @@ def animate(file, rig=None, **options):
 
 def raw_weights(lod) -> dict[str, np.ndarray]:
     """Selection in lower case -> weight of each point, by the bytes: 1 is whole, 2 to 255 fall."""
-    found = {}
+    result = {}
     for tag in lod.tags:
         if not tag.name.startswith(b"#") and not tag.name.startswith((b"-", b".", b"proxy:")):
             byte = np.frombuffer(tag.data, np.uint8)[: len(lod.points)].astype(int)
             weight = np.where(byte == 0, 0.0, np.where(byte == 1, 1.0, (256 - byte) / 255))
-            found[tag.name.decode("latin-1").lower()] = weight
-    return found
+            result[tag.name.decode("latin-1").lower()] = weight
+    return result
 
 
 def skinned(lod, bones, matrices) -> np.ndarray:
@@ -71,22 +71,22 @@ def skinned(lod, bones, matrices) -> np.ndarray:
 def with_followers(rig, bones, matrices) -> tuple[list[str], np.ndarray]:
     """The bones of an armature (named as in the game) and their matrices; those without one follow their parents."""
     row = {bone.lower(): number for number, bone in enumerate(bones)}
-    found = []
+    result = []
     for bone in rig.data.bones:
         line = [bone, *bone.parent_recursive]
         number = next((row[above.name.lower()] for above in line if above.name.lower() in row), None)
-        found.append(np.eye(4) if number is None else matrices[number])
-    return [bone.name for bone in rig.data.bones], np.array(found)
+        result.append(np.eye(4) if number is None else matrices[number])
+    return [bone.name for bone in rig.data.bones], np.array(result)
 
 
-def evaluated(shown) -> np.ndarray:
+def evaluated(obj) -> np.ndarray:
     """(vertices, 3) in the world, modifiers applied."""
-    seen = shown.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    seen = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = seen.to_mesh()
     flat = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.vertices.foreach_get("co", flat)
     seen.to_mesh_clear()
-    world = np.array(shown.matrix_world, np.float64)
+    world = np.array(obj.matrix_world, np.float64)
     return flat.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
 
 
@@ -113,9 +113,9 @@ def pairs() -> list:
 
 
 @pytest.mark.parametrize(("model", "move", "config"), pairs())
-@pytest.mark.parametrize("made", ["by the animation", "by the model"])
-def test_the_body_is_where_the_engine_would_put_it(model, move, config, made):
-    if made == "by the animation":
+@pytest.mark.parametrize("created", ["by the animation", "by the model"])
+def test_the_body_is_where_the_engine_would_put_it(model, move, config, created):
+    if created == "by the animation":
         rig = animate(move).rig
         body = load(model, rig).meshes[0]
         action = rig.animation_data.action
@@ -177,8 +177,8 @@ def written(tmp_path):
 def test_faces_stay_what_they_are(written):
     report = Report()
     sharp = struct.pack("<6I", 1, 0, 2, 3, 4, 5)
-    shown = load(written(small_lod(tags=[(b"#SharpEdges#", sharp)])), report=report).meshes[0]
-    data = shown.data
+    mesh = load(written(small_lod(tags=[(b"#SharpEdges#", sharp)])), report=report).meshes[0]
+    data = mesh.data
     assert [tuple(face.vertices) for face in data.polygons] == [(0, 1, 2, 3), (0, 2, 1), (0, 1, 2)]
     assert data.attributes["file_face"].data[2].value == 2
     assert "faces without area are left out: 1 (thing)" in report.lines()
@@ -202,14 +202,14 @@ def test_selections_are_vertex_groups_and_properties_are_kept(written):
         (b"#Property#", b"class".ljust(64, b"\0") + b"house".ljust(64, b"\0")),
         (b"#Mass#", struct.pack("<6f", *range(6))),
     ]
-    shown = load(written(small_lod(1e13, tags=tags)), levels=[Levels.GEOMETRY]).meshes[0]
-    assert [group.name for group in shown.vertex_groups] == ["Arm", "arm"]
-    weights = [[round(entry.weight, 4) for entry in vertex.groups] for vertex in shown.data.vertices]
+    mesh = load(written(small_lod(1e13, tags=tags)), levels=[Levels.GEOMETRY]).meshes[0]
+    assert [group.name for group in mesh.vertex_groups] == ["Arm", "arm"]
+    weights = [[round(entry.weight, 4) for entry in vertex.groups] for vertex in mesh.data.vertices]
     assert weights == [[1.0], [round(128 / 255, 4)], [round(128 / 255, 4)], [], [], []]
-    level = shown.motionbridge_arma_level
-    assert (level.is_level, level.kind, shown.display_type) == (True, "geometry", "WIRE")
+    level = mesh.motionbridge_arma_level
+    assert (level.is_level, level.kind, mesh.display_type) == (True, "geometry", "WIRE")
     assert [(entry.name, entry.value) for entry in level.properties] == [("class", "house")]
-    assert [entry.value for entry in shown.data.attributes["mass"].data] == [0, 1, 2, 3, 4, 5]
+    assert [entry.value for entry in mesh.data.attributes["mass"].data] == [0, 1, 2, 3, 4, 5]
 
 
 def test_levels_are_chosen_by_what_they_are_for(written):
@@ -219,7 +219,7 @@ def test_levels_are_chosen_by_what_they_are_for(written):
     )  # fmt: skip
 
     def kinds(*levels):
-        return [(shown.name, shown.motionbridge_arma_level.kind) for shown in load(file, levels=levels).meshes]
+        return [(mesh.name, mesh.motionbridge_arma_level.kind) for mesh in load(file, levels=levels).meshes]
 
     assert [kind for _, kind in kinds(Levels.FIRST)] == ["visual"]
     assert len(kinds(Levels.VISUAL)) == 2
@@ -238,15 +238,15 @@ def test_levels_are_chosen_by_what_they_are_for(written):
 
 def test_one_level_is_selected_so_that_edit_mode_and_transforms_leave_the_others_alone(written):
     done = load(written(small_lod(1.0), small_lod(1e13)), levels=[Levels.VISUAL, Levels.GEOMETRY])
-    assert [shown.select_get() for shown in done.meshes] == [True, False]
+    assert [mesh.select_get() for mesh in done.meshes] == [True, False]
     bpy.ops.object.mode_set(mode="EDIT")
-    assert [shown.mode for shown in done.meshes] == ["EDIT", "OBJECT"]
+    assert [mesh.mode for mesh in done.meshes] == ["EDIT", "OBJECT"]
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.transform.translate(value=(1, 0, 0))
-    assert [shown.location.x for shown in done.meshes] == [1, 0]
+    assert [mesh.location.x for mesh in done.meshes] == [1, 0]
     file = written(small_lod(1e15, points=2, faces=()))
     points = load(file, levels=[Levels.MEMORY]).points
-    assert [shown.select_get() for shown in points] == [True, True], "points of one level"
+    assert [point.select_get() for point in points] == [True, True], "points of one level"
 
 
 def test_without_a_visual_level_the_first_one_is_shown(written):
@@ -278,7 +278,7 @@ def test_memory_points_and_proxies_are_empties_that_follow_their_bones(written):
     assert not load(file, rig, proxies=False).proxies
 
 
-def test_more_points_than_anybody_names_are_a_mesh(written):
+def test_more_points_than_a_tool_names_are_a_mesh(written):
     many = small_lod(1e15, points=5000, faces=(), tags=[(b"eye", b"\1" * 5000)])
     done = load(written(many), levels=[Levels.MEMORY])
     assert (len(done.points), len(done.meshes), len(done.meshes[0].data.vertices)) == (0, 1, 5000)
@@ -297,8 +297,8 @@ def test_pictures_beside_the_model_are_shown(written, tmp_path):
     picture.filepath_raw, picture.file_format = str(tmp_path / "Tex" / "A_co.png"), "PNG"
     picture.save()
     report = Report()
-    shown = load(file, report=report).meshes[0]
-    used = [node.image for node in shown.data.materials[0].node_tree.nodes if node.type == "TEX_IMAGE"]
+    mesh = load(file, report=report).meshes[0]
+    used = [node.image for node in mesh.data.materials[0].node_tree.nodes if node.type == "TEX_IMAGE"]
     assert [Path(image.filepath).name for image in used] == ["A_co.png"]
     assert not any("PAA" in line for line in report.lines())
 
@@ -333,19 +333,19 @@ def test_textures_are_not_looked_for_outside_the_project(tmp_path):
     inside = picture_file(model.parent.parent / "data")
     textures = ("home\\private\\a_co.paa", "private\\a_co.paa", "..\\..\\..\\private\\a_co.paa")
 
-    def found(*textures):
+    def result(*textures):
         return [Surfaces(model, True).picture(texture) for texture in textures]
 
     model.parent.mkdir(parents=True)
-    assert found(*textures, "mods\\addon\\data\\a_co.paa") == [None] * 4, "nothing says what the project is"
+    assert result(*textures, "mods\\addon\\data\\a_co.paa") == [None] * 4, "nothing says what the project is"
     (model.parent.parent / "config.cpp").write_text("")
-    assert found(*textures, "mods\\addon\\data\\a_co.paa") == [None, None, None, inside]
+    assert result(*textures, "mods\\addon\\data\\a_co.paa") == [None, None, None, inside]
     (model.parents[2] / ".git").mkdir()
-    assert found(*textures) == [beside, beside, beside], "the project's own folder of that name"
-    assert found("C:\\addon\\data\\a_co.paa", "p:\\addon\\data\\a_co.paa", "/addon/data/a_co.paa") == [
+    assert result(*textures) == [beside, beside, beside], "the project's own folder of that name"
+    assert result("C:\\addon\\data\\a_co.paa", "p:\\addon\\data\\a_co.paa", "/addon/data/a_co.paa") == [
         *(None, inside, inside)
     ]
-    assert found("\\\\server\\addon\\data\\a_co.paa", "addon\\" * 500 + "data\\a_co.paa") == [inside] * 2
+    assert result("\\\\server\\addon\\data\\a_co.paa", "addon\\" * 500 + "data\\a_co.paa") == [inside] * 2
     elsewhere = tmp_path / "elsewhere" / "gun.p3d"
     elsewhere.parent.mkdir()
     assert Surfaces(elsewhere, True).picture("home\\private\\a_co.paa") is None
@@ -394,7 +394,7 @@ def test_a_texture_that_is_a_colour(texture, colour):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"ODOL" + struct.pack("<I", 73) + bytes(40), "binarised model"),
         (b"", "empty"),
@@ -403,12 +403,12 @@ def test_a_texture_that_is_a_colour(texture, colour):
         (small_model(small_lod(points=0, faces=())), "the chosen LODs are empty"),
     ],
 )
-def test_refusals_make_nothing(data, said, tmp_path):
+def test_refusals_make_nothing(data, message, tmp_path):
     path = tmp_path / "bad.p3d"
     path.write_bytes(data)
-    with pytest.raises(ReadError, match=said):
+    with pytest.raises(ReadError, match=message):
         load(path, levels=[Levels.FIRST, Levels.VISUAL])
-    with pytest.raises(RuntimeError, match=said):
+    with pytest.raises(RuntimeError, match=message):
         bpy.ops.import_scene.arma_p3d(filepath=str(path))
     assert not bpy.data.meshes
     assert not bpy.data.objects
@@ -421,7 +421,7 @@ def test_a_face_at_a_missing_point_is_reported_and_not_shown(written):
     assert "faces at points or normals that do not exist are kept, but not shown (LOD 0: 1)" in last_report()
 
 
-def test_numbers_that_are_none_do_no_harm(written):
+def test_numbers_that_are_not_one_do_no_harm(written):
     body = bytearray(small_model(small_lod()))
     at = body.index(b"P3DM") + 28
     body[at : at + 12] = struct.pack("<3f", float("nan"), float("inf"), 1e38)
@@ -429,9 +429,9 @@ def test_numbers_that_are_none_do_no_harm(written):
     body[normals : normals + 12] = struct.pack("<3f", float("nan"), 0, 0)
     path = written(small_lod())
     path.write_bytes(bytes(body))
-    shown = load(path).meshes[0]
+    mesh = load(path).meshes[0]
     bpy.context.view_layer.update()
-    assert len(shown.data.polygons) == 3
+    assert len(mesh.data.polygons) == 3
 
 
 def test_the_operator_takes_the_active_armature_where_it_fits(written):
@@ -440,8 +440,8 @@ def test_the_operator_takes_the_active_armature_where_it_fits(written):
     man = bpy.context.view_layer.objects.active
     assert (man.parent, [change.object for change in man.modifiers]) == (rig, [rig])
     assert bpy.ops.import_scene.arma_p3d(filepath=str(written(small_lod()))) == {"FINISHED"}
-    thing = bpy.context.view_layer.objects.active
-    assert (thing.name, thing.parent, len(thing.modifiers)) == ("thing", None, 0)
+    item = bpy.context.view_layer.objects.active
+    assert (item.name, item.parent, len(item.modifiers)) == ("thing", None, 0)
 
 
 def test_the_operator_in_edit_mode_and_in_an_empty_scene():
@@ -460,7 +460,7 @@ def test_the_operator_in_edit_mode_and_in_an_empty_scene():
     assert bpy.ops.import_scene.arma_p3d(filepath=str(MAN), rig="NEW", config=str(SAMPLES / "model.cfg")) == {
         "FINISHED"
     }
-    assert len([shown for shown in bpy.data.objects if shown.type == "ARMATURE"]) == 2
+    assert len([obj for obj in bpy.data.objects if obj.type == "ARMATURE"]) == 2
 
 
 def test_no_armature_without_a_word_of_its_bones(written):
@@ -483,12 +483,14 @@ def test_real_models(file):
         return
     done = load(file, levels=everything)
     lods = [lod for lod in p3d.read(file.read_bytes(), file.name, Report()).lods if len(lod.points)]
-    assert [len(shown.data.vertices) for shown in done.meshes] == [len(x.points) for x in lods if x.kind != "memory"]
+    assert [len(own_mesh.data.vertices) for own_mesh in done.meshes] == [
+        len(x.points) for x in lods if x.kind != "memory"
+    ]
     assert len(done.points) == sum(len(lod.points) for lod in lods if lod.kind == "memory")
-    for shown, lod in zip(done.meshes, (lod for lod in lods if lod.kind != "memory"), strict=True):
+    for mesh, lod in zip(done.meshes, (lod for lod in lods if lod.kind != "memory"), strict=True):
         marked = {name for name, _, _ in lod.selections() if name.lower().startswith("proxy:")}
         hidden = sum(int(faces.any()) for name, _, faces in lod.selections() if name in marked)
-        assert len(shown.data.polygons) == len(lod.faces) - hidden
-        outlines = {tuple(sorted(face.vertices)) for face in shown.data.polygons}
-        two_sided = len(outlines) < len(shown.data.polygons)  # which Blender shows, but calls no valid mesh
-        assert two_sided or not shown.data.validate(clean_customdata=False)
+        assert len(mesh.data.polygons) == len(lod.faces) - hidden
+        outlines = {tuple(sorted(face.vertices)) for face in mesh.data.polygons}
+        two_sided = len(outlines) < len(mesh.data.polygons)  # which Blender shows, but calls no valid mesh
+        assert two_sided or not mesh.data.validate(clean_customdata=False)

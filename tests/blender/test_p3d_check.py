@@ -20,17 +20,17 @@ OPEN = "4 of 5 faces have an open edge; this LOD must be closed"
 
 
 def geometry(name="hull", kind="GEOMETRY", **options):
-    made = cube(name, **options)
+    result = cube(name, **options)
     assert bpy.ops.motionbridge.arma_set_lod(kind=kind) == {"FINISHED"}
-    return made
+    return result
 
 
 def finished(name="hull"):
     """A geometry without problems, the active object."""
-    made = geometry(name)
+    result = geometry(name)
     assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
     assert bpy.ops.motionbridge.arma_set_mass(mass=40) == {"FINISHED"}
-    return made
+    return result
 
 
 def without_face(obj, face=0):
@@ -44,17 +44,17 @@ def without_face(obj, face=0):
 
 def imported(folder):
     """A geometry with a hole, in a file and imported from it."""
-    made = finished()
-    without_face(made)
+    created = finished()
+    without_face(created)
     exported(folder)
     assert any(line.startswith(OPEN) for line in last_report())
-    bpy.data.objects.remove(made)
+    bpy.data.objects.remove(created)
     return load(folder / "out.p3d").levels[0]
 
 
 def members(obj):
     return {
-        group.name: [one.index for one in obj.data.vertices if group.index in {g.group for g in one.groups}]
+        group.name: [vertex.index for vertex in obj.data.vertices if group.index in {g.group for g in vertex.groups}]
         for group in obj.vertex_groups
     }
 
@@ -67,7 +67,7 @@ def check(**options):
     return bpy.ops.motionbridge.arma_model_check(**options)
 
 
-def test_a_new_geometry_is_said_to_lack_components_until_they_are_made_and_gets_a_mass(tmp_path):
+def test_a_new_geometry_is_reported_to_lack_components_until_they_are_made_and_gets_a_mass(tmp_path):
     hull = geometry()
     exported(tmp_path)
     assert [line for line in last_report() if line.startswith("it")] == [f"{NO_COMPONENTS} (hull)"]
@@ -120,16 +120,16 @@ def test_a_check_without_findings_leaves_the_mode_alone():
 
 def test_a_face_with_many_corners_is_selected_whole():
     bpy.ops.mesh.primitive_cylinder_add(vertices=8)
-    made = bpy.context.view_layer.objects.active
+    obj = bpy.context.view_layer.objects.active
     assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=0) == {"FINISHED"}
     assert check() == {"FINISHED"}
     assert "2 faces have more than four corners and are written as triangles" in last_report()[1]
-    chosen = selected_faces(made)
-    assert [len(face.verts) for face in bmesh.from_edit_mesh(made.data).faces if face.index in chosen] == [8, 8]
+    chosen = selected_faces(obj)
+    assert [len(face.verts) for face in bmesh.from_edit_mesh(obj.data).faces if face.index in chosen] == [8, 8]
     bpy.ops.object.mode_set(mode="OBJECT")
     assert bpy.ops.motionbridge.arma_set_lod(kind="SHADOW") == {"FINISHED"}
     assert check(number=1) == {"FINISHED"}
-    assert len(selected_faces(made)) == 8, "the walls have four corners, the caps are written as triangles"
+    assert len(selected_faces(obj)) == 8, "the walls have four corners, the caps are written as triangles"
 
 
 def test_faces_of_a_finding_are_those_of_the_mesh_although_others_are_written_as_triangles():
@@ -149,9 +149,9 @@ def test_the_file_browser_says_it_before_writing():
     dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
     dialog.suggest(bpy.context)
     dialog.check(bpy.context)
-    said = " ".join(drawn(dialog))
-    assert "Check first:" in said
-    assert OPEN in said
+    message = " ".join(drawn(dialog))
+    assert "Check first:" in message
+    assert OPEN in message
     bpy.context.object.location.x = 1
     dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
     dialog.suggest(bpy.context)
@@ -159,9 +159,9 @@ def test_the_file_browser_says_it_before_writing():
     assert "not exported" not in " ".join(drawn(dialog))
     dialog.transforms = False
     dialog.check(bpy.context)
-    said = " ".join(drawn(dialog))
-    assert "its object is moved, rotated or scaled, which is not exported" in said
-    assert OPEN in said
+    message = " ".join(drawn(dialog))
+    assert "its object is moved, rotated or scaled, which is not exported" in message
+    assert OPEN in message
 
 
 def test_the_file_browser_says_why_nothing_can_be_exported():
@@ -172,7 +172,7 @@ def test_the_file_browser_says_why_nothing_can_be_exported():
     assert "nothing of an Arma model is chosen" in " ".join(drawn(dialog))
 
 
-def test_problems_of_a_file_are_said_by_the_check_alone_until_an_edit_makes_them_worse(tmp_path):
+def test_problems_of_a_file_are_reported_by_the_check_alone_until_an_edit_makes_them_worse(tmp_path):
     hull = imported(tmp_path)
     before = (tmp_path / "out.p3d").read_bytes()
     (tmp_path / "again").mkdir()
@@ -188,9 +188,9 @@ def test_problems_of_a_file_are_said_by_the_check_alone_until_an_edit_makes_them
     hull.vertex_groups.remove(hull.vertex_groups[0])
     dialog = as_in_a_window(models.MOTIONBRIDGE_OT_arma_model_save_back)
     dialog.check(bpy.context)
-    said = " ".join(drawn(dialog))
-    assert "it has no components" in said
-    assert "open edge" not in said
+    message = " ".join(drawn(dialog))
+    assert "it has no components" in message
+    assert "open edge" not in message
     assert (tmp_path / "out.p3d").read_bytes() == before
 
 
@@ -233,7 +233,7 @@ def test_more_than_four_bones_are_found(tmp_path):
     exported(tmp_path)
     assert any("1 of 8 vertices has more than 4 bones" in line for line in last_report())
     assert check() == {"FINISHED"}
-    assert [one.index for one in bmesh.from_edit_mesh(body.data).verts if one.select] == [1]
+    assert [vert.index for vert in bmesh.from_edit_mesh(body.data).verts if vert.select] == [1]
 
 
 def test_hidden_and_excluded_meshes_are_reported_and_not_selected():
@@ -281,16 +281,16 @@ def test_components_replace_earlier_ones_and_other_groups_stay():
 
 
 def test_components_of_several_objects_and_of_one_mesh_twice():
-    one, two = geometry("one"), geometry("two", "FIRE_GEOMETRY")
+    entry, two = geometry("one"), geometry("two", "FIRE_GEOMETRY")
     visual = cube("visual")
     assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
-    twin = one.copy()
+    twin = entry.copy()
     bpy.context.scene.collection.objects.link(twin)
-    for obj in (one, two, twin, visual):
+    for obj in (entry, two, twin, visual):
         obj.select_set(True)
     assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
     assert last_report() == ["Components: 2, LODs: 2"]
-    assert [list(members(obj)) for obj in (one, two, twin, visual)] == [["Component01"]] * 3 + [[]]
+    assert [list(members(obj)) for obj in (entry, two, twin, visual)] == [["Component01"]] * 3 + [[]]
 
 
 def test_components_and_mass_need_a_geometry():
@@ -327,10 +327,10 @@ def test_faces_that_share_no_vertices_are_too_many_pieces():
 
 
 def test_imported_components_that_are_found_again_keep_the_bytes(tmp_path):
-    made = finished()
-    made.vertex_groups[0].name = "component01"
+    obj = finished()
+    obj.vertex_groups[0].name = "component01"
     before = exported(tmp_path)
-    bpy.data.objects.remove(made)
+    bpy.data.objects.remove(obj)
     load(tmp_path / "out.p3d")
     assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
     (tmp_path / "again").mkdir()
@@ -341,7 +341,7 @@ def test_imported_components_that_are_found_again_keep_the_bytes(tmp_path):
 
 
 def masses(obj):
-    return [one.value for one in obj.data.attributes["mass"].data]
+    return [data.value for data in obj.data.attributes["mass"].data]
 
 
 def test_a_mass_by_volume_and_in_edit_mode():
@@ -384,7 +384,7 @@ def test_undo_takes_components_and_mass_back(mode):
         obj = bpy.data.objects["hull"]
         assert obj.mode == mode
         with outside_edit_mode(obj) as data:
-            weights = [[one.group for one in vertex.groups] for vertex in data.vertices]
+            weights = [[group.group for group in vertex.groups] for vertex in data.vertices]
         return [group.name for group in obj.vertex_groups], weights, model_check.mass_of(obj)
 
     states = [(["Component07"], [[]] * 8, 0), (["Component01"], [[0]] * 8, 0), (["Component01"], [[0]] * 8, 8)]

@@ -86,9 +86,9 @@ def test_a_posed_armature_changes_nothing(man, tmp_path):
     assert exported(tmp_path) == before
 
 
-def differing(one: bytes, other: bytes) -> np.ndarray:
-    assert len(one) == len(other)
-    return np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
+def differing(entry: bytes, other: bytes) -> np.ndarray:
+    assert len(entry) == len(other)
+    return np.flatnonzero(np.frombuffer(entry, np.uint8) != np.frombuffer(other, np.uint8))
 
 
 def test_a_moved_vertex_changes_its_point(man):
@@ -126,10 +126,10 @@ def test_the_dialog_names_what_changes_in_each_lod_and_which_lods_go(man):
     bpy.ops.motionbridge.arma_property_add(label="class", value="house")
     dialog = as_in_a_window(models.MOTIONBRIDGE_OT_arma_model_save_back)
     dialog.check(bpy.context)
-    shown = " ".join(line.strip() for line in drawn(dialog))
-    assert f"1 selection ({old}), removed; 1 selection (flap), new" in shown
-    assert "1 named property (class), new" in shown
-    assert "the LOD leaves the file, because it is no longer in Blender (memory)" in shown
+    actual = " ".join(line.strip() for line in drawn(dialog))
+    assert f"1 selection ({old}), removed; 1 selection (flap), new" in actual
+    assert "1 named property (class), new" in actual
+    assert "the LOD leaves the file, because it is no longer in Blender (memory)" in actual
     russian = change_words.TranslatedWords(json.loads(RUSSIAN.read_bytes())["Changes"])
     assert russian.line("2 selections (a, b), removed") == "2 выделения (a, b), удалено"
 
@@ -175,13 +175,13 @@ def test_deleted_extruded_and_duplicated_faces(man, tmp_path):
     edited.to_mesh(mesh.data)
     edited.free()
     lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
-    shown, before = (p3d.decode_polygons(one, Report(), {}, "x") for one in (lod, old))
-    assert len(shown.counts) == len(before.counts)
+    actual, before = (p3d.decode_polygons(entry, Report(), {}, "x") for entry in (lod, old))
+    assert len(actual.counts) == len(before.counts)
     assert len(lod.points) == len(old.points) + len(corners)
     assert np.array_equal(lod.points[: len(old.points)], old.points)
-    last = shown.corners[-shown.counts[-1] :]
-    assert np.allclose(shown.positions[last], np.array(corners) + np.array([5, 0, 0]), atol=1e-6)
-    assert shown.materials[shown.material_index[-1]] == before.materials[before.material_index[0]]
+    last = actual.corners[-actual.counts[-1] :]
+    assert np.allclose(actual.positions[last], np.array(corners) + np.array([5, 0, 0]), atol=1e-6)
+    assert actual.materials[actual.material_index[-1]] == before.materials[before.material_index[0]]
 
 
 def test_weights_materials_and_properties_are_written(man, tmp_path):
@@ -205,8 +205,8 @@ def test_weights_materials_and_properties_are_written(man, tmp_path):
 
 
 def uv_sets(lod):
-    found = [bytes(tag.data) for tag in lod.tags if tag.name == b"#UVSet#"]
-    return {data[0]: np.frombuffer(data[4:], "<f4").reshape(-1, 2) for data in found}
+    result = [bytes(tag.data) for tag in lod.tags if tag.name == b"#UVSet#"]
+    return {data[0]: np.frombuffer(data[4:], "<f4").reshape(-1, 2) for data in result}
 
 
 def test_further_uv_sets_are_uv_maps(tmp_path):
@@ -243,8 +243,8 @@ def test_modifiers_and_shape_keys_are_applied_unless_switched_off(man, tmp_path)
     assert exported(tmp_path) == before, "bent by the armature alone"
     mesh.modifiers.new("Mirror", "MIRROR").use_mirror_merge = False
     old, now = read(man).lods[0], p3d.read(exported(tmp_path), "", Report()).lods[0]
-    shown = [p3d.decode_polygons(one, Report(), {}, "x") for one in (old, now)]
-    assert len(shown[1].counts) == 2 * len(shown[0].counts)
+    actual = [p3d.decode_polygons(entry, Report(), {}, "x") for entry in (old, now)]
+    assert len(actual[1].counts) == 2 * len(actual[0].counts)
     assert np.array_equal(now.points[: len(old.points)], old.points)
     assert {name for name, *_ in now.selections()} == {name for name, *_ in old.selections()}
     assert exported(tmp_path, modifiers=False) == before
@@ -263,10 +263,10 @@ def test_modifiers_and_shape_keys_are_applied_unless_switched_off(man, tmp_path)
 
 def test_materials_of_the_object_itself_count(man, tmp_path):
     mesh = load(man).levels[0]
-    made = bpy.data.materials.new("own")
-    made.motionbridge_material.texture = "tag\\own_co.paa"
+    material = bpy.data.materials.new("own")
+    material.motionbridge_material.texture = "tag\\own_co.paa"
     mesh.material_slots[0].link = "OBJECT"
-    mesh.material_slots[0].material = made
+    mesh.material_slots[0].material = material
     assert ("tag\\own_co.paa", "") in p3d.read(exported(tmp_path), "", Report()).lods[0].textures()
 
 
@@ -281,7 +281,7 @@ def test_points_are_moved_renamed_deleted_and_added(man, tmp_path):
     bpy.context.view_layer.objects.active = points[0]
     assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="new point") == {"FINISHED"}
     now = p3d.named_points(p3d.read(exported(tmp_path), "", Report()).lods[number])
-    assert [one.name for one in now] == [old[0].name, "muzzle", *(one.name for one in old[3:]), "new point"]
+    assert [entry.name for entry in now] == [old[0].name, "muzzle", *(entry.name for entry in old[3:]), "new point"]
     np.testing.assert_allclose(now[0].transform[:3, 3] - old[0].transform[:3, 3], [1, 0, 0], atol=1e-6)
     assert np.array_equal(now[1].transform, old[1].transform)
 
@@ -292,7 +292,7 @@ def test_a_point_is_added_to_a_memory_lod_that_was_not_imported(man, tmp_path):
     old, now = read(man), p3d.read(exported(tmp_path), "", Report())
     number = next(number for number, lod in enumerate(old.lods) if lod.kind == "memory")
     before, after = p3d.named_points(old.lods[number]), p3d.named_points(now.lods[number])
-    assert [one.name for one in after] == [*(one.name for one in before), "new point"]
+    assert [entry.name for entry in after] == [*(entry.name for entry in before), "new point"]
     assert np.array_equal(now.lods[number].points[:-1], old.lods[number].points)
 
 
@@ -313,11 +313,11 @@ def copied_scene(scene):
     """
     result = bpy.data.scenes.new("copy")
     copies = {obj: obj.copy() for obj in scene.objects}
-    for obj, made in copies.items():
+    for obj, copy in copies.items():
         if obj.data is not None:
-            made.data = obj.data.copy()
-        made.parent = copies.get(obj.parent)
-        result.collection.objects.link(made)
+            copy.data = obj.data.copy()
+        copy.parent = copies.get(obj.parent)
+        result.collection.objects.link(copy)
     result.view_layers[0].objects.active = copies[scene.view_layers[0].objects.active]
     return result
 
@@ -347,20 +347,20 @@ def test_proxies_are_moved_deleted_copied_and_added(man, tmp_path):
     mesh = chosen.levels[0]
     bpy.context.view_layer.objects.active = mesh
     assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", label="tag\\gun.001") == {"FINISHED"}
-    made = next(obj for obj in bpy.context.scene.objects if obj.motionbridge_arma_mark.game_name == "tag\\gun.001")
-    made.matrix_basis = Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(0.5, 4, "Z")
+    target = next(obj for obj in bpy.context.scene.objects if obj.motionbridge_arma_mark.game_name == "tag\\gun.001")
+    target.matrix_basis = Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(0.5, 4, "Z")
     before = list(p3d.proxies(read(man).lods[0]))
     bpy.context.view_layer.update()
     now = list(p3d.proxies(p3d.read(exported(tmp_path), "", Report()).lods[0]))
-    assert [one.name for one in now] == [*(one.name for one in before), "tag\\gun.001"]
-    np.testing.assert_allclose(now[-1].transform, np.array(made.matrix_basis), atol=1e-6)
-    copy = made.copy()
+    assert [entry.name for entry in now] == [*(entry.name for entry in before), "tag\\gun.001"]
+    np.testing.assert_allclose(now[-1].transform, np.array(target.matrix_basis), atol=1e-6)
+    copy = target.copy()
     bpy.context.scene.collection.objects.link(copy)
     now = list(p3d.proxies(p3d.read(exported(tmp_path), "", Report()).lods[0]))
-    assert [one.name for one in now][len(before) :] == ["tag\\gun.001", "tag\\gun.002"]
+    assert [entry.name for entry in now][len(before) :] == ["tag\\gun.001", "tag\\gun.002"]
 
 
-def test_what_a_file_cannot_store_is_said(man, tmp_path):
+def test_what_a_file_cannot_store_is_reported(man, tmp_path):
     mesh = load(man).levels[0]
     bpy.context.view_layer.objects.active = mesh
     assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", label="tag\\gun.001") == {"FINISHED"}
@@ -379,7 +379,7 @@ def test_what_a_file_cannot_store_is_said(man, tmp_path):
     assert any("edges without faces are not exported: 1" in line for line in last_report())
 
 
-def test_the_transform_of_an_armature_is_said_not_to_count(tmp_path):
+def test_the_transform_of_an_armature_is_reported_not_to_count(tmp_path):
     bpy.ops.object.armature_add()
     rig = bpy.context.view_layer.objects.active
     for name, kind in (("body", "VISUAL"), ("hull", "GEOMETRY")):
@@ -446,9 +446,9 @@ def test_new_lods_are_in_the_order_of_their_resolutions(numbers, tmp_path):
 
 def cube(name="new", **options):
     assert bpy.ops.mesh.primitive_cube_add(**options) == {"FINISHED"}
-    made = bpy.context.view_layer.objects.active
-    made.name = name
-    return made
+    result = bpy.context.view_layer.objects.active
+    result.name = name
+    return result
 
 
 def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
@@ -475,11 +475,11 @@ def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
     assert (np.einsum("ij,ij->i", around, mesh.corner_normals.reshape(6, 4, 3).mean(axis=1)) > 0.9).all(), "outside"
     assert mesh.groups == ["camo"]
     assert visual.textures()[visual.face_texts[0]] == ("tag\\a_co.paa", "")
-    assert [one.name for one in p3d.proxies(visual)] == ["tag\\gun.001"]
+    assert [proxy.name for proxy in p3d.proxies(visual)] == ["tag\\gun.001"]
     assert np.array_equal(np.unique(geometry.points["position"][:, 1]), [2.5, 3.5]), "its object's location counts"
     assert geometry.properties() == {"autocenter": "0"}
     assert [bytes(tag.data) for tag in geometry.tags if tag.name == b"#Mass#"] == [np.full(8, 12.5, "<f4").tobytes()]
-    assert [one.name for one in p3d.named_points(memory)] == ["eye"]
+    assert [named_point.name for named_point in p3d.named_points(memory)] == ["eye"]
     load(tmp_path / "out.p3d")
     (tmp_path / "again").mkdir()
     assert exported(tmp_path / "again") == (tmp_path / "out.p3d").read_bytes()
@@ -495,9 +495,9 @@ def test_a_new_model_has_all_lods_of_the_scene_unless_selected_ones_are_wanted(t
     assert [lod.kind for lod in lods] == ["geometry"]
     cube()
     bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
-    told = refusal(bpy.ops.export_scene.arma_p3d, filepath=str(tmp_path / "other.p3d"))
-    assert "two LODs have the resolution 1" in told
-    assert "Selected Only" in told
+    calls = refusal(bpy.ops.export_scene.arma_p3d, filepath=str(tmp_path / "other.p3d"))
+    assert "two LODs have the resolution 1" in calls
+    assert "Selected Only" in calls
     assert [lod.kind for lod in p3d.read(exported(tmp_path, selected=True), "", Report()).lods] == ["visual"]
 
 
@@ -506,7 +506,7 @@ def test_the_active_armature_stands_for_its_model(man, tmp_path):
     load(man, rig="NEW")
     body = cube("body")
     bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
-    bpy.context.view_layer.objects.active = next(one for one in bpy.context.scene.objects if one.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
     dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
     dialog.suggest(bpy.context)
     assert dialog.filepath == str(man)
@@ -543,14 +543,14 @@ def test_the_next_export_of_a_new_model_suggests_the_last_file(man, tmp_path):
 def test_the_dialog_lists_the_lods_of_a_new_model(man):
     cube("body")
     bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
-    shown = drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d))
-    assert "LODs: 1, points and proxies: 0" in shown
-    assert "visual (1): body" in shown
+    actual = drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d))
+    assert "LODs: 1, points and proxies: 0" in actual
+    assert "visual (1): body" in actual
     load(man)
     assert not any("body" in line for line in drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)))
 
 
-def test_a_lod_with_another_resolution_takes_its_place_in_the_order(man, tmp_path):
+def test_a_lod_with_another_resolution_takes_its_index_in_the_order(man, tmp_path):
     mesh = load(man).levels[0]
     bpy.context.view_layer.objects.active = mesh
     old = read(man)
@@ -574,15 +574,15 @@ def test_a_mirrored_object_keeps_its_outside_outside(tmp_path):
 
 def test_sharp_edges_flat_faces_and_ngons(tmp_path):
     bpy.ops.mesh.primitive_cylinder_add(vertices=8)
-    made = bpy.context.view_layer.objects.active
-    made.data.shade_smooth()
-    made.data.polygons[0].use_smooth = False
+    obj = bpy.context.view_layer.objects.active
+    obj.data.shade_smooth()
+    obj.data.polygons[0].use_smooth = False
     bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=0)
     lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
     assert any("2 faces have more than four corners and are written as triangles" in line for line in last_report())
     assert sorted(set(lod.faces["count"].tolist())) == [3, 4]
     (pairs,) = (np.frombuffer(tag.data, "<u4").reshape(-1, 2) for tag in lod.tags if tag.name == b"#SharpEdges#")
-    flat = made.data.polygons[0].vertices
+    flat = obj.data.polygons[0].vertices
     wanted = {tuple(sorted((flat[at], flat[(at + 1) % 4]))) for at in range(4)}
     assert {tuple(sorted(pair)) for pair in pairs.tolist()} == wanted
 
@@ -662,7 +662,9 @@ def test_a_linked_model_is_exported_and_not_saved_into(man, tmp_path):
 def test_an_exporter_of_a_collection(man, tmp_path):
     load(man, new_collection=True)
     load(man)
-    collection = next(one for one in bpy.data.collections if one.name.startswith("man") and one.objects)
+    collection = next(
+        collection for collection in bpy.data.collections if collection.name.startswith("man") and collection.objects
+    )
     assert exported(tmp_path, collection=collection.name) == man.read_bytes()
 
 

@@ -119,8 +119,8 @@ def test_a_new_image_gets_the_type_of_its_name_and_alpha(tmp_path):
     image.pixels.foreach_set(pixels.ravel())
     out = tmp_path / "sign_ca.paa"
     assert bpy.ops.export_scene.arma_paa(filepath=str(out), image="sign") == {"FINISHED"}
-    made = paa.read(out.read_bytes(), "", Report())
-    assert (made.kind, made.alpha) == (paa.TextureType.DXT5, paa.Alpha.BLEND)
+    document = paa.read(out.read_bytes(), "", Report())
+    assert (document.kind, document.alpha) == (paa.TextureType.DXT5, paa.Alpha.BLEND)
     assert np.abs(shown(out)[0, 0].astype(int) - (51, 102, 153, 128)).max() <= 4
     assert bpy.ops.export_scene.arma_paa(filepath=str(out), image="sign", kind="ARGB8888") == {"FINISHED"}
     assert shown(out)[7, 0].tolist() == [51, 102, 153, 128]
@@ -139,15 +139,15 @@ def test_float_images_are_written_as_they_look(tmp_path):
 def test_a_map_of_values_in_linear_light_is_warned_of(tmp_path):
     image = bpy.data.images.new("baked", 4, 4, float_buffer=True)
 
-    def said(name):
+    def message(name):
         report = Report()
         textures.preview_texture(image, str(tmp_path / name), textures.TextureExportOptions(), report)
         return any("set its color space to Non-Color" in line for line in report.lines())
 
-    assert (said("wall_nohq.paa"), said("wall_co.paa")) == (True, False)
+    assert (message("wall_nohq.paa"), message("wall_co.paa")) == (True, False)
     for name in ("sRGB", "Non-Color"):
         image.colorspace_settings.name = name
-        assert not said("wall_nohq.paa")
+        assert not message("wall_nohq.paa")
 
 
 def test_transparent_colours_of_float_images_are_not_darkened(tmp_path):
@@ -159,12 +159,12 @@ def test_transparent_colours_of_float_images_are_not_darkened(tmp_path):
     image.save()
     loaded = bpy.data.images.load(str(tmp_path / "soft.png"))
     assert loaded.is_float
-    found = []
+    result = []
     for alpha_mode in ("STRAIGHT", "CHANNEL_PACKED"):
         loaded.alpha_mode = alpha_mode
-        found.append(material.gather_pixels(loaded)[0, 0].astype(int))
-    assert 0 < found[1][1] < found[1][0] < 255
-    assert np.abs(found[0] - found[1]).max() <= 1
+        result.append(material.gather_pixels(loaded)[0, 0].astype(int))
+    assert 0 < result[1][1] < result[1][0] < 255
+    assert np.abs(result[0] - result[1]).max() <= 1
     image.pixels.foreach_set(np.tile(np.array((0.5, np.nan, 0.0, 0.0), np.float32), 16))
     assert material.gather_pixels(image)[0, 0].tolist() == [188, 0, 0, 0]
 
@@ -191,13 +191,13 @@ def test_the_file_browser_looks_at_the_file_that_would_be_replaced(tmp_path):
     shutil.copy(BRICKS, tmp_path / "there" / "new_co.paa")
     image = bpy.data.images.new("new", 8, 8)
     dialog = as_in_a_window(EXPORT_SCENE_OT_arma_paa, image=image.name, filepath=str(tmp_path / "new_co.paa"))
-    said = [" ".join(drawn(dialog))]
+    message = [" ".join(drawn(dialog))]
     dialog.filepath = str(tmp_path / "there" / "new_co.paa")
-    said.append(" ".join(drawn(dialog)))
-    assert ["all of the texture changes" in text for text in said] == [False, True]
+    message.append(" ".join(drawn(dialog)))
+    assert ["all of the texture changes" in text for text in message] == [False, True]
 
 
-def test_another_name_of_the_texture_that_is_replaced_is_said_before_and_after(tmp_path):
+def test_another_name_of_the_texture_that_is_replaced_is_reported_before_and_after(tmp_path):
     path = tmp_path / "wall_co.paa"
     shutil.copy(BRICKS, path)
     os.link(path, tmp_path / "staging.paa")
@@ -216,27 +216,27 @@ def test_the_file_browser_says_it_only_of_painted_images(tmp_path):
     shutil.copy(BRICKS, path)
     (image,) = imported(path)
 
-    def said(**options):
+    def message(**options):
         report = Report()
         textures.preview_texture(image, str(path), textures.TextureExportOptions(**options), report)
         return "; ".join(report.lines())
 
-    assert said() == ""
-    assert "all of the texture changes" in said(kind="DXT5")
+    assert message() == ""
+    assert "all of the texture changes" in message(kind="DXT5")
     paint(image, 5, 2, (255, 0, 0, 255))
-    assert said() == "DXT1: the colors of painted blocks are approximated"
+    assert message() == "DXT1: the colors of painted blocks are approximated"
     path.write_bytes(b"no texture")
-    assert "written as a new texture" in said()
+    assert "written as a new texture" in message()
 
 
-def test_what_cannot_be_kept_of_the_imported_texture_is_said(tmp_path):
+def test_what_cannot_be_kept_of_the_imported_texture_is_reported(tmp_path):
     path = tmp_path / "wall_co.paa"
     document = paa.read(BRICKS.read_bytes(), "", Report())
     document.levels.append(document.levels[-1])
     path.write_bytes(paa.write(document))
     (image,) = imported(path)
 
-    def said():
+    def message():
         texts = []
         for tell in (textures.preview_texture, textures.plan_texture):
             report = Report()
@@ -244,11 +244,11 @@ def test_what_cannot_be_kept_of_the_imported_texture_is_said(tmp_path):
             texts.append("; ".join(report.lines()))
         return texts
 
-    assert said() == ["", ""]
+    assert message() == ["", ""]
     paint(image, 5, 2, (255, 0, 0, 255))
-    assert all("its smaller levels have other sides" in text for text in said())
+    assert all("its smaller levels have other sides" in text for text in message())
     path.unlink()
-    assert all(f"the file that it was imported from is missing, {path}" in text for text in said())
+    assert all(f"the file that it was imported from is missing, {path}" in text for text in message())
 
 
 def test_refusals_have_a_remedy_and_write_nothing(tmp_path):
@@ -275,29 +275,29 @@ def model_beside(tmp_path, **files):
     for name, source in files.items():
         shutil.copy(source, folder / f"{name}.paa")
     assert bpy.ops.import_scene.arma_p3d(filepath=str(tmp_path / "man.p3d"), levels={"FIRST"}) == {"FINISHED"}
-    return {made.motionbridge_material.texture: made for made in bpy.data.materials}
+    return {used_material.motionbridge_material.texture: used_material for used_material in bpy.data.materials}
 
 
 def test_models_show_their_textures(tmp_path):
-    made = model_beside(tmp_path, cloth_co=BRICKS, skin_co=GLASS)
-    cloth, skin = made["samples\\cloth_co.paa"], made["samples\\skin_co.paa"]
+    path = model_beside(tmp_path, cloth_co=BRICKS, skin_co=GLASS)
+    cloth, skin = path["samples\\cloth_co.paa"], path["samples\\skin_co.paa"]
     assert material.image_of(cloth).get(SOURCE) == str(tmp_path / "data" / "cloth_co.paa")
 
-    def has_alpha(one):
-        return any(link.to_socket.name == "Alpha" for link in one.node_tree.links)
+    def has_alpha(entry):
+        return any(link.to_socket.name == "Alpha" for link in entry.node_tree.links)
 
     # Whether alpha is drawn is a tag of the texture, not a matter of its name.
     assert (has_alpha(cloth), has_alpha(skin)) == (False, True)
 
 
 def test_a_painted_texture_is_named_by_the_models_export(tmp_path):
-    made = model_beside(tmp_path, cloth_co=BRICKS)
+    path = model_beside(tmp_path, cloth_co=BRICKS)
     plan = {"filepath": str(tmp_path / "out.p3d")}
     assert bpy.ops.export_scene.arma_p3d(**plan) == {"FINISHED"}
     assert "painted" not in bpy.context.window_manager.motionbridge_report
-    mesh = next(one for one in bpy.context.scene.objects if one.type == "MESH").data
+    mesh = next(obj for obj in bpy.context.scene.objects if obj.type == "MESH").data
     mesh.vertices[0].co.x += 0.5
-    paint(material.image_of(made["samples\\cloth_co.paa"]), 1, 1, (255, 0, 0, 255))
+    paint(material.image_of(path["samples\\cloth_co.paa"]), 1, 1, (255, 0, 0, 255))
     assert bpy.ops.export_scene.arma_p3d(**plan) == {"FINISHED"}
     assert "the painted image 'cloth_co.paa' is not part of the model" in (
         bpy.context.window_manager.motionbridge_report
@@ -317,11 +317,11 @@ def test_the_smaller_level_that_a_model_shows_is_not_the_whole_texture(tmp_path)
 def test_a_damaged_texture_is_named_and_the_model_is_imported(tmp_path):
     broken = tmp_path / "broken.paa"
     broken.write_bytes(BRICKS.read_bytes()[:100])
-    made = model_beside(tmp_path, cloth_co=broken)
-    assert material.image_of(made["samples\\cloth_co.paa"]) is None
-    said = bpy.context.window_manager.motionbridge_report
-    assert "a texture is not readable" in said
-    assert "cloth_co.paa" in said
+    path = model_beside(tmp_path, cloth_co=broken)
+    assert material.image_of(path["samples\\cloth_co.paa"]) is None
+    message = bpy.context.window_manager.motionbridge_report
+    assert "a texture is not readable" in message
+    assert "cloth_co.paa" in message
 
 
 def test_a_new_material_with_an_imported_texture_has_its_path_in_the_game(tmp_path):
@@ -330,11 +330,11 @@ def test_a_new_material_with_an_imported_texture_has_its_path_in_the_game(tmp_pa
     addon.mkdir()
     shutil.copy(BRICKS, addon / "wall_co.paa")
     (image,) = imported(addon / "wall_co.paa")
-    made = bpy.data.materials.new("wall")
-    if made.node_tree is None:
-        made.use_nodes = True
-    made.node_tree.nodes.new("ShaderNodeTexImage").image = image
-    assert textures.texture_of(made, None) == f"{tmp_path.name}\\data\\wall_co.paa"
+    used_material = bpy.data.materials.new("wall")
+    if used_material.node_tree is None:
+        used_material.use_nodes = True
+    used_material.node_tree.nodes.new("ShaderNodeTexImage").image = image
+    assert textures.texture_of(used_material, None) == f"{tmp_path.name}\\data\\wall_co.paa"
 
 
 def test_a_linked_image_is_suggested_beside_its_own_file(tmp_path):

@@ -12,13 +12,13 @@ from tests.blender.test_ui import last_report
 WORDS = "objects of another copy of the file (pasted, or imported again) are not written; to copy a part, use Shift D ("
 
 
-def pasted(shown):
+def pasted(obj):
     """The new object, moved, and active as after a paste."""
-    scope.make_current(bpy.context, [shown], shown)
+    scope.make_current(bpy.context, [obj], obj)
     before = set(bpy.data.objects)
     assert bpy.ops.view3d.copybuffer() == {"FINISHED"}
     assert bpy.ops.view3d.pastebuffer() == {"FINISHED"}
-    copy = next(made for made in bpy.data.objects if made not in before and made.name.startswith(shown.name))
+    copy = next(target for target in bpy.data.objects if target not in before and target.name.startswith(obj.name))
     copy.location.x += 2
     return copy
 
@@ -30,10 +30,10 @@ def said_after(save, active) -> list[str]:
     return [line.partition(" (")[2].partition(" (")[2] for line in last_report() if line.startswith(WORDS)]
 
 
-def test_a_pasted_tree_is_said_not_to_be_written(samples, tmp_path):
+def test_a_pasted_tree_is_reported_not_to_be_written(samples, tmp_path):
     folder = shutil.copytree(samples / "level", tmp_path / "level")
     bpy.ops.import_scene.xray_level(directory=str(folder))
-    tree = next(shown for shown in bpy.data.objects if shown.motionbridge_level.kind == "TREE")
+    tree = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "TREE")
     save = bpy.ops.motionbridge.level_save_back
     assert said_after(save, tree) == []
     before = (folder / "level").read_bytes()
@@ -48,12 +48,12 @@ def test_a_pasted_tree_is_said_not_to_be_written(samples, tmp_path):
     assert last_report()[0].startswith("level: 1 tree added")
 
 
-def test_a_pasted_memory_point_and_a_pasted_lod_are_said_not_to_be_written(samples, tmp_path):
+def test_a_pasted_memory_point_and_a_pasted_lod_are_reported_not_to_be_written(samples, tmp_path):
     path = Path(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
     before = path.read_bytes()
     assert bpy.ops.import_scene.arma_p3d(filepath=str(path), levels={"FIRST", "MEMORY"}) == {"FINISHED"}
-    body = next(shown for shown in bpy.data.objects if shown.type == "MESH")
-    point = next(shown for shown in bpy.data.objects if shown.motionbridge_arma_mark.kind == "POINT")
+    body = next(obj for obj in bpy.data.objects if obj.type == "MESH")
+    point = next(obj for obj in bpy.data.objects if obj.motionbridge_arma_mark.kind == "POINT")
     save = bpy.ops.motionbridge.arma_model_save_back
     assert said_after(save, body) == []
     copies = [pasted(point), pasted(body)]
@@ -67,7 +67,7 @@ def test_a_pasted_memory_point_and_a_pasted_lod_are_said_not_to_be_written(sampl
     assert said_after(save, body) == []
 
 
-def test_a_pasted_gun_is_said_not_to_be_written(samples, tmp_path):
+def test_a_pasted_gun_is_reported_not_to_be_written(samples, tmp_path):
     path = Path(shutil.copy(samples / "descent3" / "ship.oof", tmp_path))
     before = path.read_bytes()
     assert bpy.ops.import_scene.descent3_oof(filepath=str(path)) == {"FINISHED"}
@@ -83,6 +83,6 @@ def test_two_models_of_one_archive_are_two_files(samples, tmp_path):
     archive = tmp_path / "two.hog"
     archive.write_bytes(hog2.write(hog2.new_hog2({"a.oof": ship, "b.oof": ship})))
     assert bpy.ops.import_scene.descent3_oof(filepath=str(archive), models="a.oof;b.oof") == {"FINISHED"}
-    holders = [shown for shown in bpy.data.objects if shown.motionbridge_descent_model.is_model]
+    holders = [obj for obj in bpy.data.objects if obj.motionbridge_descent_model.is_model]
     assert [holder.motionbridge_descent_model.member for holder in holders] == ["a.oof", "b.oof"]
     assert said_after(bpy.ops.motionbridge.descent_save_back, holders[0]) == []

@@ -44,10 +44,10 @@ FEWEST_IN_A_THOUSAND = 998
 class Drawn:
     """An F-curve beside the channel it shows, in the signs and seconds of the file."""
 
-    def __init__(self, shown, channel, sign, fps):
-        self.shown, self.channel, self.sign, self.fps = shown, channel, sign, fps
-        flat = np.empty(2 * len(shown.keyframe_points), np.float32)
-        shown.keyframe_points.foreach_get("co", flat)
+    def __init__(self, actual, channel, sign, fps):
+        self.shown, self.channel, self.sign, self.fps = actual, channel, sign, fps
+        flat = np.empty(2 * len(actual.keyframe_points), np.float32)
+        actual.keyframe_points.foreach_get("co", flat)
         self.keys = flat[::2]
         """Frames (keys,)."""
 
@@ -84,11 +84,11 @@ def drawn_channels(animation, owner):
     """The channels that have a curve to speak of, as `Drawn`."""
     bag = compat.curve_bag(owner.animation_data.action)
     result = []
-    for shown in bag.fcurves:
-        number, sign = CHANNELS[shown.data_path, shown.array_index]
+    for fcurve in bag.fcurves:
+        number, sign = CHANNELS[fcurve.data_path, fcurve.array_index]
         channel = Channel(animation.envelopes[number])
         if len(channel) > 1:
-            result.append(Drawn(shown, channel, sign, 1.0 / animation.frame))
+            result.append(Drawn(fcurve, channel, sign, 1.0 / animation.frame))
     return result
 
 
@@ -158,7 +158,7 @@ def test_generated_envelopes_are_drawn_as_the_formula_says(fps, whole, handles, 
 @pytest.mark.parametrize(("whole", "bound"), [(True, 1e-5), (False, 1e-4)])
 def test_outside_the_keys_constant_and_linear_go_on_as_in_the_game(whole, bound, tmp_path):
     random = np.random.default_rng(6)
-    compared = said = 0
+    compared = message = 0
     for _ in range(20):
         channels = [generated(random, 30.0, whole=whole, handles=(0.1, 1)) for _ in range(6)]
         animation, owner = imported(channels, 30.0, tmp_path)
@@ -167,7 +167,7 @@ def test_outside_the_keys_constant_and_linear_go_on_as_in_the_game(whole, bound,
             channel, (first, last) = drawn.channel, drawn.channel.times[[0, -1]]
             if channel.shapes[1] == STEPPED and channel.before == LINEAR_BEHAVIOUR and channel.leaving(0):
                 assert "a straight line before a held key" in hidden
-                said += 1
+                message += 1
                 continue
             times = np.concatenate((first - np.linspace(2, 0.01, 50), last + np.linspace(0.01, 2, 50)))
             frames = (times * 30).astype(np.float32)
@@ -176,7 +176,7 @@ def test_outside_the_keys_constant_and_linear_go_on_as_in_the_game(whole, bound,
             assert np.abs(drawn.at(frames) - expected).max() <= bound * reach, (channel.shapes[:2], channel.before)
             compared += 1
     assert compared > 100
-    assert 0 < said < compared / 10
+    assert 0 < message < compared / 10
 
 
 # ---- real files
@@ -191,7 +191,7 @@ def leap_closed(channel, reach):
     if not flat:
         return 0.0
     controls = np.array([channel.controls(k) for k in flat])
-    ends = np.array([solved(controls, controls[:, 0, place]) - controls[:, 1, place] for place in (0, -1)])
+    ends = np.array([solved(controls, controls[:, 0, index]) - controls[:, 1, index] for index in (0, -1)])
     shares = np.abs(ends) / reach
     return float(shares[shares <= JUMP].max(initial=0.0))
 
@@ -244,9 +244,9 @@ def compared_with_engine(drawn, times, expected, status, tol):
     channel = drawn.channel
     frames = (times.astype(np.float64) * drawn.fps).astype(np.float32)
     wanted = (status == 0) & (np.abs(frames[:, None] - drawn.keys).min(axis=1) > LEAP)
-    shown = (CONSTANT_BEHAVIOUR, LINEAR_BEHAVIOUR) if len(drawn.keys) == len(channel) else ()
-    wanted &= (times >= channel.times[0]) | (channel.before in shown and channel.shapes[1] != STEPPED)
-    wanted &= (times <= channel.times[-1]) | (channel.after in shown)
+    actual = (CONSTANT_BEHAVIOUR, LINEAR_BEHAVIOUR) if len(drawn.keys) == len(channel) else ()
+    wanted &= (times >= channel.times[0]) | (channel.before in actual and channel.shapes[1] != STEPPED)
+    wanted &= (times <= channel.times[-1]) | (channel.after in actual)
     inside = wanted & (times >= channel.times[0]) & (times <= channel.times[-1])
     off = np.abs(drawn.at(frames[wanted]) - expected[wanted])
     reach = float(np.ptp(expected[inside])) if inside.any() else 0.0
@@ -259,10 +259,10 @@ WORST_OF_MADE, WORST_OF_REAL = 2.5e-3, 1e-4
 
 
 def test_the_engines_numbers_for_made_envelopes(vectors, tmp_path):
-    made = list(engine_envelopes(vectors))
+    created = list(engine_envelopes(vectors))
     worst = compared = 0
-    for start in range(0, len(made), 6):
-        rows = made[start : start + 6]
+    for start in range(0, len(created), 6):
+        rows = created[start : start + 6]
         channels = [row[0] for row in rows]
         channels += [StoredEnvelope(1, 1, np.zeros(0, OLD))] * (6 - len(channels))
         animation, owner = imported(channels, 30.0, tmp_path)
@@ -328,21 +328,21 @@ def test_after_moving_a_tcb_key_the_game_plays_what_blender_shows(edit, tmp_path
         animation, owner = imported([tcb_channel(random, fps) for _ in range(6)], fps, tmp_path)
         edited = {}
         for drawn in drawn_channels(animation, owner):
-            place = int(random.integers(1, len(drawn.keys) - 1))
-            room = np.diff(drawn.keys[place - 1 : place + 2]).min()
-            EDITS[edit](drawn.shown.keyframe_points[place], room)
+            index = int(random.integers(1, len(drawn.keys) - 1))
+            room = np.diff(drawn.keys[index - 1 : index + 2]).min()
+            EDITS[edit](drawn.shown.keyframe_points[index], room)
             drawn.shown.update()
-            edited[CHANNELS[drawn.shown.data_path, drawn.shown.array_index][0]] = place
+            edited[CHANNELS[drawn.shown.data_path, drawn.shown.array_index][0]] = index
         assert len(edited) == 6
         plan = plan_export(bpy.context, owner, "x.anm", options=PathExportOptions(), report=Report())
         written = anm.read(plan.data, "", Report()).animation
         for drawn in drawn_channels(written, owner):
             number = CHANNELS[drawn.shown.data_path, drawn.shown.array_index][0]
-            place, shapes = edited[number], written.envelopes[number].shapes
+            index, shapes = edited[number], written.envelopes[number].shapes
             assert drawn.differences(drawn.frames())[1].max() <= 1e-5
             # It is one key's neighbourhood that is no longer TCB.
-            assert (shapes[: max(place - 1, 0)] == TCB).all()
-            assert (shapes[place + 3 :] == TCB).all()
+            assert (shapes[: max(index - 1, 0)] == TCB).all()
+            assert (shapes[index + 3 :] == TCB).all()
             # The key two before it is TCB as it was, but lends the Bezier segment behind it a parameter.
-            same = slice(0, max(place - 2, 0))
+            same = slice(0, max(index - 2, 0))
             assert animation.envelopes[number].keys[same].tobytes() == written.envelopes[number].keys[same].tobytes()

@@ -30,11 +30,11 @@ def path(moving, *, version=3, first=0, last=50, fps=30.0):
 
 
 def with_keys(**columns):
-    made = channel()
+    result = channel()
     for name, rows in columns.items():
-        for place, value in rows.items():
-            made.keys[name][place] = value
-    return made
+        for position, value in rows.items():
+            result.keys[name][position] = value
+    return result
 
 
 UNKEYED = StoredEnvelope(1, 1, np.zeros(0, OLD))
@@ -49,7 +49,7 @@ ODD = {
     "three keys at one time": path(with_keys(time={3: 2 / 3, 4: 2 / 3})),
     "all keys at one time": path(with_keys(time=dict.fromkeys(range(6), 1.0))),
     "a key out of order": path(with_keys(time={3: 0.2})),
-    "times that fall": path(with_keys(time={place: 2.0 - place / 3 for place in range(6)})),
+    "times that fall": path(with_keys(time={index: 2.0 - index / 3 for index in range(6)})),
     "an unknown shape": path(with_keys(shape={3: 77})),
     "an unknown behaviour": path(StoredEnvelope(9, 200, channel().keys)),
     "a rate that is NaN or infinite": path(channel(), fps=np.nan),
@@ -72,7 +72,7 @@ def exported(owner) -> bytes:
 
 @pytest.mark.parametrize("oddity", ODD)
 @pytest.mark.parametrize("draw", [False, True])
-def test_odd_paths_leave_as_they_came_through_a_saved_file(oddity, draw, tmp_path) -> None:
+def test_odd_paths_leave_unchanged_through_a_saved_file(oddity, draw, tmp_path) -> None:
     owner, report = imported(ODD[oddity], tmp_path, draw_curve=draw)
     name = owner.name
     bpy.context.scene.frame_set(20)
@@ -125,8 +125,8 @@ def test_a_jump_is_drawn_a_fiftieth_of_a_frame_wide(oddity, tmp_path) -> None:
     judge = Channel(anm.read(ODD[oddity], "", Report()).animation.envelopes[0])
     frames = np.linspace(0, judge.times[-1] * 30, 2000)
     frames = frames[np.abs(frames[:, None] - judge.times * 30).min(axis=1) > 0.05]
-    shown = np.array([curve.evaluate(frame) for frame in frames])
-    assert np.abs(shown - judge.at(frames / 30)).max() <= 1e-5 * 2
+    actual = np.array([curve.evaluate(frame) for frame in frames])
+    assert np.abs(actual - judge.at(frames / 30)).max() <= 1e-5 * 2
     assert np.ptp(judge.values) == 2
 
 
@@ -136,9 +136,9 @@ def test_the_real_path_that_jumps_shows_the_new_value_at_its_frame(file, tmp_pat
     curve = curves_of(owner)["location", 0]
     judge = Channel(anm.read(file.read_bytes(), "", Report()).animation.envelopes[0])
     frames = np.array([0.0, 59.9, 60.0, 60.1, 61.0, 75.0, 90.0])
-    shown = np.array([curve.evaluate(frame) for frame in frames])
-    np.testing.assert_allclose(shown, judge.at(frames / 30), atol=2e-4)
-    assert shown[2] - shown[1] > 5
+    actual = np.array([curve.evaluate(frame) for frame in frames])
+    np.testing.assert_allclose(actual, judge.at(frames / 30), atol=2e-4)
+    assert actual[2] - actual[1] > 5
     assert exported(owner) == file.read_bytes()
 
 
@@ -179,7 +179,7 @@ def test_a_key_before_the_first_frame_makes_the_path_longer(sampled, tmp_path) -
     assert anm.read(exported(owner), "", Report()).animation.first == 0
 
 
-def test_a_shorter_range_makes_the_path_shorter_and_is_said(tmp_path) -> None:
+def test_a_shorter_range_makes_the_path_shorter_and_is_reported(tmp_path) -> None:
     owner, _ = imported(path(channel()), tmp_path)
     action = owner.animation_data.action
     curves_of(owner)["location", 0].keyframe_points.insert(80, 7.0)
@@ -190,7 +190,7 @@ def test_a_shorter_range_makes_the_path_shorter_and_is_said(tmp_path) -> None:
     assert any("shortened by the action's frame range" in line and "50 -> 40" in line for line in report.lines())
 
 
-def test_more_frames_than_anybody_would_wait_for_are_not_sampled(tmp_path) -> None:
+def test_more_frames_than_the_user_would_wait_for_are_not_sampled(tmp_path) -> None:
     owner, _ = imported(ODD["times beyond Blender's frames"], tmp_path)
     owner.animation_data.action.use_frame_range = False
     owner.constraints.new("LIMIT_LOCATION")

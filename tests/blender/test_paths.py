@@ -42,7 +42,7 @@ def curves_of(owner) -> dict:
 
 
 @pytest.mark.parametrize("file", WELL_FORMED)
-def test_untouched_paths_leave_as_they_came_through_a_saved_file(file, tmp_path) -> None:
+def test_unedited_paths_leave_unchanged_through_a_saved_file(file, tmp_path) -> None:
     owner = load(file)
     name = owner.name
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
@@ -51,20 +51,20 @@ def test_untouched_paths_leave_as_they_came_through_a_saved_file(file, tmp_path)
 
 
 @pytest.mark.parametrize("file", WELL_FORMED)
-def test_objects_stand_where_the_engine_has_them(file, corpus, vectors) -> None:
+def test_objects_are_where_the_engine_has_them(file, corpus, vectors) -> None:
     with np.load(vectors / "xray" / "anm_files.npz") as stored:
         numbers = dict(stored)
-    place = list(numbers["name"]).index(f"anm/{file.name}") if f"anm/{file.name}" in numbers["name"] else None
-    if place is None:
+    index = list(numbers["name"]).index(f"anm/{file.name}") if f"anm/{file.name}" in numbers["name"] else None
+    if index is None:
         pytest.skip("the engine's numbers lack this file")
     owner = load(file)
     swap = np.eye(4)[[0, 2, 1, 3]]
-    fps = float(numbers["fps"][place])
+    fps = float(numbers["fps"][index])
     scene = bpy.context.scene
-    times = numbers["xform_time"][place].astype(np.float64)
+    times = numbers["xform_time"][index].astype(np.float64)
     channels = [Channel(stored) for stored in anm.read(file.read_bytes(), "", Report()).animation.envelopes]
     slack = matrix_slack(channels, times)
-    for time, expected, most in zip(times, swap @ numbers["xform"][place] @ swap, slack, strict=True):
+    for time, expected, most in zip(times, swap @ numbers["xform"][index] @ swap, slack, strict=True):
         frame = time * fps
         scene.frame_set(int(np.floor(frame)), subframe=frame - np.floor(frame))
         assert (np.abs(np.array(owner.matrix_world) - expected) <= most).all(), frame
@@ -118,9 +118,9 @@ def test_after_moving_a_key_the_game_plays_what_blender_shows(file) -> None:
     curve.update()
     written = anm.read(exported(owner, PathExportOptions(version=3)), "", Report()).animation.envelopes[0].decoded()
     times = np.linspace(envelope.times[0], envelope.times[-1], 500)
-    shown = np.array([curve.evaluate(frame) for frame in times * fps])
-    reach = float(np.ptp(shown))
-    assert np.abs(evaluate(written, times) - shown).max() <= 1e-5 * reach
+    actual = np.array([curve.evaluate(frame) for frame in times * fps])
+    reach = float(np.ptp(actual))
+    assert np.abs(evaluate(written, times) - actual).max() <= 1e-5 * reach
 
 
 def test_the_camera_looks_where_the_games_camera_looks(corpus) -> None:
@@ -135,26 +135,26 @@ def test_the_camera_looks_where_the_games_camera_looks(corpus) -> None:
 
 
 def keyed_object(mode: str = "YXZ"):
-    made = bpy.data.objects.new("mover", None)
-    bpy.context.scene.collection.objects.link(made)
-    made.rotation_mode = mode
+    obj = bpy.data.objects.new("mover", None)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.rotation_mode = mode
     for frame, (x, angle) in {1: (0.0, 0.0), 20: (2.0, 1.0), 41: (1.0, -0.5)}.items():
-        made.location, made.rotation_euler = (x, x / 2, 0.0), (0.0, 0.0, angle)
-        made.keyframe_insert("location", frame=frame)
-        made.keyframe_insert("rotation_euler", frame=frame)
-    return made
+        obj.location, obj.rotation_euler = (x, x / 2, 0.0), (0.0, 0.0, angle)
+        obj.keyframe_insert("location", frame=frame)
+        obj.keyframe_insert("rotation_euler", frame=frame)
+    return obj
 
 
 def test_a_new_animation_leaves_as_its_keys_in_version_3() -> None:
-    made = keyed_object()
-    document = anm.read(exported(made), "", Report()).animation
+    created = keyed_object()
+    document = anm.read(exported(created), "", Report()).animation
     assert document.version == 3
     assert document.envelopes[0].decoded().count == 3
     fps = bpy.context.scene.render.fps
     times = np.arange(1, 42) / fps
-    curve = curves_of(made)["location", 0]
-    shown = [curve.evaluate(frame) for frame in range(1, 42)]
-    np.testing.assert_allclose(evaluate(document.envelopes[0].decoded(), times), shown, atol=2e-5)
+    curve = curves_of(created)["location", 0]
+    actual = [curve.evaluate(frame) for frame in range(1, 42)]
+    np.testing.assert_allclose(evaluate(document.envelopes[0].decoded(), times), actual, atol=2e-5)
 
 
 def test_a_curve_object_becomes_a_path_along_it() -> None:
@@ -164,10 +164,10 @@ def test_a_curve_object_becomes_a_path_along_it() -> None:
     spline = data.splines.new("POLY")
     spline.points.add(1)
     spline.points[1].co = (0, 6, 0, 1)
-    made = bpy.data.objects.new("track", data)
-    bpy.context.scene.collection.objects.link(made)
+    obj = bpy.data.objects.new("track", data)
+    bpy.context.scene.collection.objects.link(obj)
     bpy.context.view_layer.update()
-    animation = anm.read(exported(made), "", Report()).animation
+    animation = anm.read(exported(obj), "", Report()).animation
     assert (animation.first, animation.last) == (0, 60)
     half = 30 / bpy.context.scene.render.fps
     x, z, y = (float(evaluate(animation.envelopes[axis].decoded(), half)) for axis in range(3))
@@ -177,7 +177,7 @@ def test_a_curve_object_becomes_a_path_along_it() -> None:
 def test_a_path_can_be_drawn_with_its_keys_marked(corpus) -> None:
     before = set(bpy.data.objects)
     load(next(iter(sorted((corpus / "anm").glob("[!o]*.anm")))), draw=True)
-    kinds = sorted(made.type for made in set(bpy.data.objects) - before)
+    kinds = sorted(obj.type for obj in set(bpy.data.objects) - before)
     assert kinds == ["CURVE", "EMPTY", "MESH"]
 
 

@@ -33,7 +33,7 @@ def mesh_edits(objects):
 
 def key_edits(action):
     """Move the first key of the first curve, and the last one of the last curve of locations."""
-    curves = [one for one in compat.curve_bag(action).fcurves if one.data_path.endswith("location")]
+    curves = [fcurve for fcurve in compat.curve_bag(action).fcurves if fcurve.data_path.endswith("location")]
 
     def move(curve, key):
         curve.keyframe_points[key].co[1] += 0.5
@@ -46,7 +46,7 @@ def with_mesh(obj):
 
 
 def below(holder):
-    return [one for one in (holder, *holder.children_recursive) if with_mesh(one)]
+    return [entry for entry in (holder, *holder.children_recursive) if with_mesh(entry)]
 
 
 def a_game_model(path):
@@ -69,7 +69,7 @@ def an_arma_model(path):
 
 def a_descent_model(path):
     bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False)
-    parts = [one for one in bpy.data.objects if with_mesh(one) and one.motionbridge_descent_part.is_part]
+    parts = [obj for obj in bpy.data.objects if with_mesh(obj) and obj.motionbridge_descent_part.is_part]
     bpy.context.view_layer.objects.active = parts[0]
     return descent_models.MOTIONBRIDGE_OT_descent_save_back, *mesh_edits(parts)
 
@@ -101,14 +101,14 @@ def editor_motions(path):
 
 def a_level_file(path):
     bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
-    holder = next(one for one in bpy.data.objects if one.motionbridge_level.kind != "NONE")
+    holder = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind != "NONE")
     bpy.context.view_layer.objects.active = holder
     return levels.MOTIONBRIDGE_OT_level_save_back, *mesh_edits(below(holder))
 
 
 def slots(path):
     _, *_ = a_level_file(path)
-    ground = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "DETAILS")
+    ground = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "DETAILS")
     bpy.context.view_layer.objects.active = ground
 
     def darken(face):
@@ -120,7 +120,7 @@ def slots(path):
 def a_level(path):
     bpy.ops.import_scene.xray_level(directory=str(path.parent), textures=False)
     trees = sorted(
-        (one for one in bpy.data.objects if one.motionbridge_level.kind == "TREE"), key=lambda one: str(one.name)
+        (obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "TREE"), key=lambda entry: str(entry.name)
     )
     bpy.context.view_layer.objects.active = trees[0]
 
@@ -132,13 +132,13 @@ def a_level(path):
 
 def vertices_of_a_level(path):
     kind, move_a_tree, _ = a_level(path)
-    surface = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "SURFACE")
+    surface = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE")
     return kind, move_a_tree, mesh_edits([surface])[0]
 
 
 def coordinates_of_a_level(path):
     kind, move_a_tree, _ = a_level(path)
-    surface = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "SURFACE")
+    surface = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE")
 
     def shift():
         for corner in surface.data.uv_layers[0].uv:
@@ -203,7 +203,7 @@ def of_editor_model():
 
 
 def mesh_of(kind):
-    return next(one for one in bpy.data.objects if one.motionbridge_level.kind == kind and one.type == "MESH")
+    return next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == kind and obj.type == "MESH")
 
 
 def without_a_face(mesh):
@@ -216,23 +216,23 @@ def without_a_face(mesh):
 
 
 def trees():
-    found = [one for one in bpy.data.objects if one.motionbridge_level.kind == "TREE"]
-    return sorted(found, key=lambda one: str(one.name))
+    result = [obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "TREE"]
+    return sorted(result, key=lambda entry: str(entry.name))
 
 
 def copy_of(obj):
-    made = obj.copy()
-    made.location.x += 2
-    obj.users_collection[0].objects.link(made)
+    target = obj.copy()
+    target.location.x += 2
+    obj.users_collection[0].objects.link(target)
 
 
 def retextured():
-    used = next(one for one in bpy.data.materials if one.motionbridge_surface.is_surface)
+    used = next(material for material in bpy.data.materials if material.motionbridge_surface.is_surface)
     used.motionbridge_material.texture = "wpn\\other"
 
 
 def light():
-    return next(one for one in bpy.data.objects if one.motionbridge_level.kind == "LIGHT" and one.data.type == "POINT")
+    return next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "LIGHT" and obj.data.type == "POINT")
 
 
 def rename_a_reference():
@@ -240,12 +240,12 @@ def rename_a_reference():
 
 
 def heavier():
-    armature = next(one for one in bpy.data.objects if one.type == "ARMATURE").data
+    armature = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE").data
     armature.bones[1].motionbridge_xray.mass = 123.0
 
 
 def descent_parts():
-    return [one for one in bpy.data.objects if with_mesh(one) and one.motionbridge_descent_part.is_part]
+    return [obj for obj in bpy.data.objects if with_mesh(obj) and obj.motionbridge_descent_part.is_part]
 
 
 OTHER_EDITS = {
@@ -265,7 +265,7 @@ OTHER_EDITS = {
 
 
 @pytest.mark.parametrize("name", OTHER_EDITS)
-def test_other_edits_are_said_as_an_import_of_the_file_on_disk_says_them(name, tmp_path, samples):
+def test_other_edits_are_reported_as_an_import_of_the_file_on_disk_says_them(name, tmp_path, samples):
     source, change = OTHER_EDITS[name]
     opened = opened_in(tmp_path, samples, *OPENED[source])
     kind, edit, _ = opened.open()
@@ -285,8 +285,8 @@ def test_other_edits_are_said_as_an_import_of_the_file_on_disk_says_them(name, t
 
 def memory_points(path):
     bpy.ops.import_scene.arma_p3d(filepath=str(path), rig="NONE", textures=False, levels={"VISUAL", "MEMORY"})
-    points = {one.motionbridge_arma_mark.game_name: one for one in bpy.data.objects if one.type == "EMPTY"}
-    bpy.context.view_layer.objects.active = next(one for one in bpy.data.objects if one.type == "MESH")
+    points = {obj.motionbridge_arma_mark.game_name: obj for obj in bpy.data.objects if obj.type == "EMPTY"}
+    bpy.context.view_layer.objects.active = next(obj for obj in bpy.data.objects if obj.type == "MESH")
     return arma_models.MOTIONBRIDGE_OT_arma_model_save_back, points
 
 
@@ -383,9 +383,9 @@ def export_dialog(kind, path):
     dialog.suggest(bpy.context)
     dialog.filepath = str(path)
     dialog.check(bpy.context)
-    said = drawn(dialog)
+    message = drawn(dialog)
     heading = "Changes in the file on disk:"
-    return said[said.index(heading) + 1 :] if heading in said else []
+    return message[message.index(heading) + 1 :] if heading in message else []
 
 
 def test_the_dialog_of_an_export_speaks_of_the_file_that_it_would_replace(tmp_path, samples):
@@ -420,7 +420,7 @@ def test_the_dialog_of_a_level_file_speaks_of_the_file_that_it_would_replace(tmp
 
 def test_a_model_in_an_archive_is_compared_with_the_one_there(tmp_path):
     in_an_archive(tmp_path)
-    parts = [one for one in bpy.data.objects if with_mesh(one) and one.motionbridge_descent_part.is_part]
+    parts = [obj for obj in bpy.data.objects if with_mesh(obj) and obj.motionbridge_descent_part.is_part]
     edit, other = mesh_edits(parts)
     kind = descent_models.MOTIONBRIDGE_OT_descent_save_back
     edit()
@@ -435,16 +435,16 @@ def test_a_model_in_an_archive_is_compared_with_the_one_there(tmp_path):
 
 def test_an_export_of_bones_counts_against_the_file_that_it_replaces(tmp_path, samples):
     bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"), textures=False)
-    armature = next(one for one in bpy.data.objects if one.type == "ARMATURE").data
+    armature = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE").data
     path = tmp_path / "out.bones"
 
-    def said():
+    def message():
         assert bpy.ops.export_scene.xray_bones(filepath=str(path)) == {"FINISHED"}
         return last_report()[0]
 
-    count = int(said().removeprefix("out.bones: ").removesuffix(" added"))
-    assert said() == f"out.bones: {count} unchanged"
+    count = int(message().removeprefix("out.bones: ").removesuffix(" added"))
+    assert message() == f"out.bones: {count} unchanged"
     armature.bones[1].motionbridge_xray.mass = 123.0
-    assert said() == f"out.bones: 1 bone changed, {count - 1} unchanged"
+    assert message() == f"out.bones: 1 bone changed, {count - 1} unchanged"
     armature.bones[2].motionbridge_xray.mass = 123.0
-    assert said() == f"out.bones: 1 bone changed, {count - 1} unchanged"
+    assert message() == f"out.bones: 1 bone changed, {count - 1} unchanged"

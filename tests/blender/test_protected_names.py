@@ -36,7 +36,9 @@ def scrambled(path: Path) -> None:
 def names_in(path: Path) -> tuple[list[str], list[str]]:
     """The names in the definitions of a file, and those in its motions."""
     motions = omf.read(path.read_bytes(), path.name, Report()).motion_set
-    return [one.label for one in motions.parameters.definitions], [one.label for one in motions.library.motions]
+    return [definition.label for definition in motions.parameters.definitions], [
+        motion.label for motion in motions.library.motions
+    ]
 
 
 @pytest.fixture
@@ -135,18 +137,18 @@ def test_motions_inside_a_model_keep_their_names(samples, tmp_path):
     for _ in range(2):
         turn_a_key(rig.animation_data.action, f'pose.bones["{rig.pose.bones[0].name}"].rotation_quaternion')
         assert save() == {"FINISHED"}
-        found = motion_set_of(ogf.read(path.read_bytes(), "", Report()))
-        assert found.labels == [one.label for one in parameters.definitions]
-        assert [motion.name for motion in found.library.motions] == [motion.name for motion in hidden]
+        motion_set = motion_set_of(ogf.read(path.read_bytes(), "", Report()))
+        assert motion_set.labels == [definition.label for definition in parameters.definitions]
+        assert [motion.name for motion in motion_set.library.motions] == [motion.name for motion in hidden]
 
 
 def test_a_scene_finds_motions_by_the_names_of_the_game(protected, tmp_path):
     bpy.ops.wm.read_homefile(use_empty=True)
     model = import_model(bpy.context, tmp_path / "humanoid.ogf", ModelImportOptions(textures=False), Report())
-    found = MotionFiles(model, tmp_path / "humanoid.ogf", str(protected), Report()).import_named(
+    motion_files = MotionFiles(model, tmp_path / "humanoid.ogf", str(protected), Report()).import_named(
         bpy.context, ["idle", "walk"], Report()
     )
-    assert sorted(found) == ["idle", "walk"]
+    assert sorted(motion_files) == ["idle", "walk"]
 
 
 @pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
@@ -156,8 +158,8 @@ def test_a_real_protected_file_keeps_its_names(tmp_path):
     rig = opened(CORPUS / "ogf" / "protected_saiga12_hud.ogf", path)
     names = names_in(path)
     assert len(set(names[0]) - set(names[1])) == 17
-    curves = [one for one in compat.curve_bag(rig.animation_data.action).fcurves if one.array_index == 1]
-    curve = next(one for one in curves if one.data_path.endswith("rotation_quaternion"))
+    curves = [fcurve for fcurve in compat.curve_bag(rig.animation_data.action).fcurves if fcurve.array_index == 1]
+    curve = next(curve for curve in curves if curve.data_path.endswith("rotation_quaternion"))
     for _ in range(3):
         curve.keyframe_points[0].co[1] += 0.2
         assert save() == {"FINISHED"}

@@ -39,10 +39,10 @@ def default_of(prop: bpy.types.Property) -> str:
         return prop.fixed_type.identifier
     values = prop.default_array if getattr(prop, "is_array", False) else [prop.default]
     if prop.type not in {"INT", "FLOAT"}:
-        return " ".join(f"{one:g}" for one in values) if len(values) > 1 else repr(prop.default)
+        return " ".join(f"{value:g}" for value in values) if len(values) > 1 else repr(prop.default)
     ends = (("from", prop.hard_min), ("to", prop.hard_max))
     limits = [f"{word} {limit:g}" for word, limit in ends if abs(limit) < UNLIMITED]
-    return " ".join([*(f"{one:g}" for one in values), *limits])
+    return " ".join([*(f"{value:g}" for value in values), *limits])
 
 
 def public_names() -> Iterator[str]:
@@ -62,9 +62,9 @@ def public_names() -> Iterator[str]:
 
 def test_public_names_stay():
     listed = LISTED.read_text(encoding="utf-8").splitlines()
-    found = sorted(public_names())
-    assert len(found) > 400
-    gone, new = ("\n".join(sorted(set(one) - set(other))) for one, other in ((listed, found), (found, listed)))
+    result = sorted(public_names())
+    assert len(result) > 400
+    gone, new = ("\n".join(sorted(set(first) - set(other))) for first, other in ((listed, result), (result, listed)))
     assert not gone, f"these are gone or changed:\n{gone}"
     assert not new, f"these are new: add their lines\n{new}"
     assert listed == sorted(listed)

@@ -57,9 +57,9 @@ def test_an_edit_after_a_rename_is_that_edit_alone(game):
     rig.data.bones[a_keyed_bone(rig)].name = "renamed"
     follow_renames(Report())
     curve = next(
-        one
-        for one in compat.curve_bag(bpy.data.actions["idle"]).fcurves
-        if one.data_path == 'pose.bones["renamed"].rotation_quaternion' and one.array_index == 1
+        fcurve
+        for fcurve in compat.curve_bag(bpy.data.actions["idle"]).fcurves
+        if fcurve.data_path == 'pose.bones["renamed"].rotation_quaternion' and fcurve.array_index == 1
     )
     curve.keyframe_points[0].co.y += 0.2
     assert save_back() == {"FINISHED"}
@@ -72,8 +72,8 @@ def test_bones_renamed_in_edit_mode_keep_their_keys_once_it_is_left(game):
     before = (game / "humanoid.omf").read_bytes()
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    one, other = "upperarm_l", "upperarm_r"
-    for old, new in ((one, "spare"), (other, one), ("spare", other)):
+    first, other = "upperarm_l", "upperarm_r"
+    for old, new in ((first, "spare"), (other, first), ("spare", other)):
         rig.data.edit_bones[old].name = new
     assert "renamed in edit mode. Leave edit mode" in refusal(save_back)
     assert rig.mode == "EDIT"
@@ -98,27 +98,27 @@ def test_two_renames_in_a_row_and_a_chain(game):
 def poses(rig) -> dict[str, np.ndarray]:
     """Of each action and bone, by the place of the bone, where it is on the action's second frame."""
     playing = rig.animation_data.action
-    found = {}
+    result = {}
     for action in bpy.data.actions:
         compat.assign(rig, action, compat.suitable_slot(action, rig))
         bpy.context.scene.frame_set(2)
-        found[action.name] = np.array([bone.matrix for bone in rig.pose.bones])
+        result[action.name] = np.array([bone.matrix for bone in rig.pose.bones])
     compat.assign(rig, playing, compat.suitable_slot(playing, rig))
-    return found
+    return result
 
 
 @pytest.mark.parametrize("chained", [False, True])
 def test_two_bones_that_exchange_names_keep_their_keys_in_every_motion(game, chained):
     rig = load(game)
     before = (game / "humanoid.omf").read_bytes()
-    shown = poses(rig)
+    own_poses = poses(rig)
     first, second = (bone.name for bone in list(rig.data.bones)[2:4])
     rig.data.bones[first].name = "spare"
     rig.data.bones[second].name = first
     rig.data.bones["spare"].name = "third" if chained else second
     follow_renames(Report())
     now = poses(rig)
-    assert all(np.allclose(now[name], shown[name], atol=1e-5) for name in shown)
+    assert all(np.allclose(now[name], own_poses[name], atol=1e-5) for name in own_poses)
     assert save_back() == {"CANCELLED"}
     assert (game / "humanoid.omf").read_bytes() == before
 
@@ -127,7 +127,7 @@ def test_two_bones_that_exchange_names_keep_their_keys_in_every_motion(game, cha
 def test_bones_that_exchange_names_before_another_motion_is_chosen_in_edit_mode_keep_their_keys(game, extra):
     rig = load(game)
     before = (game / "humanoid.omf").read_bytes()
-    shown = poses(rig)
+    own_poses = poses(rig)
     first, second, last = (list(rig.data.bones)[number].name for number in (2, 3, -1))
     bpy.ops.object.mode_set(mode="EDIT")
     bones = rig.data.edit_bones
@@ -147,8 +147,8 @@ def test_bones_that_exchange_names_before_another_motion_is_chosen_in_edit_mode_
     bpy.ops.object.mode_set(mode="OBJECT")
     follow_renames(Report())
     now = poses(rig)
-    both = min(len(now["nod"]), len(shown["nod"]))
-    assert all(np.allclose(now[name][:both], shown[name][:both], atol=1e-5) for name in shown)
+    both = min(len(now["nod"]), len(own_poses["nod"]))
+    assert all(np.allclose(now[name][:both], own_poses[name][:both], atol=1e-5) for name in own_poses)
     if extra != "deleted":
         assert save_back() == {"CANCELLED"}
     assert (game / "humanoid.omf").read_bytes() == before

@@ -80,9 +80,9 @@ def test_a_choice_by_hand_stays_and_says_what_will_be_removed(game, export_in_a_
     browser.onto, browser.choose = "OWN_FILES", "ACTIVE"
     assert browser.check(bpy.context)
     assert browser.onto == "OWN_FILES"
-    said = drawn(browser)
-    place = said.index(f"{len(names) - 1} motions will be removed")
-    assert said[place + 1] == names[1]
+    message = drawn(browser)
+    index = message.index(f"{len(names) - 1} motions will be removed")
+    assert message[index + 1] == names[1]
     browser.choose = "FILE"
     browser.check(bpy.context)
     assert not any("will be removed" in line for line in drawn(browser))
@@ -114,7 +114,7 @@ def test_what_a_script_sets_is_respected_and_its_default_is_a_new_file(game, exp
     assert rna.is_skip_save  # what was used last would count as set by hand
 
 
-def test_a_file_that_cannot_be_read_is_said_to_be_replaced(game, export_in_a_window):
+def test_a_file_that_cannot_be_read_is_reported_to_be_replaced(game, export_in_a_window):
     walk_of(game)
     browser = export_in_a_window(motion_files.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES", choose="ACTIVE")
     browser.filepath = str(game / "other.omf")
@@ -163,11 +163,11 @@ def test_motions_of_the_editor_go_into_a_file_that_exists_too(tmp_path, export_i
 
 def cube(name: str = "box"):
     bpy.ops.mesh.primitive_cube_add()
-    made = bpy.context.view_layer.objects.active
-    made.name = name
-    made.data.materials.append(bpy.data.materials.new("stone"))
-    made.data.materials[0].motionbridge_surface.texture = "ston\\stone"
-    return made
+    result = bpy.context.view_layer.objects.active
+    result.name = name
+    result.data.materials.append(bpy.data.materials.new("stone"))
+    result.data.materials[0].motionbridge_surface.texture = "ston\\stone"
+    return result
 
 
 def warned_of_removed() -> list[str]:
@@ -182,10 +182,10 @@ def test_a_model_exported_over_another_says_which_motions_inside_go(tmp_path, sa
     assert browser.removed_motions == ""
     browser.filepath = str(path)
     assert browser.check(bpy.context), "the options are drawn again"
-    said = drawn(browser)
+    message = drawn(browser)
     words = "1 motion will be removed" if len(names) == 1 else f"{len(names)} motions will be removed"
-    assert words in said
-    assert said[said.index(words) + 1] == names[0]
+    assert words in message
+    assert message[message.index(words) + 1] == names[0]
     assert browser.execute(bpy.context) == {"FINISHED"}
     assert [line.partition(" (")[2] for line in warned_of_removed()] == [", ".join(names) + ")"]
     assert browser.check(bpy.context)
@@ -217,7 +217,7 @@ def test_a_model_exported_onto_itself_or_to_a_new_file_says_nothing(tmp_path, sa
         assert len(warned_of_removed()) == 1
 
 
-def test_a_folder_or_a_broken_file_in_the_place_of_a_model_is_no_matter(tmp_path, export_in_a_window):
+def test_a_folder_or_a_broken_file_instead_of_a_model_is_not_a_matter(tmp_path, export_in_a_window):
     cube()
     browser = export_in_a_window(models.EXPORT_SCENE_OT_xray_ogf)
     broken = tmp_path / "broken.ogf"

@@ -85,12 +85,12 @@ def test_a_touched_parent_takes_its_children_along(corpus):
     below = {bone.name for bone in done.rig.data.bones["RightForeArm"].children_recursive}
     assert changed == ({"RightForeArm"} | below) & set(names)
     assert set(np.argwhere((before != after).any(axis=(1, 2, 3))).ravel()) == {3}
-    shown = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
+    poses = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
     for name in changed:
-        assert np.abs(shown[3, names.index(name)] - after[3, names.index(name)]).max() < 1e-5
+        assert np.abs(poses[3, names.index(name)] - after[3, names.index(name)]).max() < 1e-5
 
 
-def test_scale_and_shear_that_nobody_touched_leave_as_they_came(tmp_path):
+def test_scale_and_shear_that_not_edited_are_written_unchanged(tmp_path):
     sheared = (0.8, 0.1, 0, 0.3, 1.2, 0, 0, 0, 0.7, 1, 2, 3)
     frames = [(0.0, [sheared, moved()]), (1.0, [sheared, moved(x=1)])]
     file = tmp_path / "odd.rtm"
@@ -133,9 +133,9 @@ def test_constraints_are_sampled_and_what_they_leave_alone_keeps_its_bytes(corpu
     assert differences(scene, snapshot()) == []
     assert plan.sampled == ["active constraints"]
     after = raw_matrices(plan.data)[2]
-    assert {names[place] for _, place in np.argwhere((before != after).any(axis=(2, 3)))} == {bone}
-    shown = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
-    assert np.abs(shown[:, names.index(bone)] - after[:, names.index(bone)]).max() <= 1e-5
+    assert {names[index] for _, index in np.argwhere((before != after).any(axis=(2, 3)))} == {bone}
+    poses = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
+    assert np.abs(poses[:, names.index(bone)] - after[:, names.index(bone)]).max() <= 1e-5
 
 
 def test_bones_below_one_that_is_scaled_to_zero_are_written_as_shown(walk):
@@ -145,9 +145,9 @@ def test_bones_below_one_that_is_scaled_to_zero_are_written_as_shown(walk):
     bone.parent.scale = (0, 0, 0)
     matrices = raw_matrices(planned(done).data)[2]
     assert np.isfinite(matrices).all()
-    shown = shown_matrices(done, [bone.name], timing.kept_frames(done.action.motionbridge_animation))
+    poses = shown_matrices(done, [bone.name], timing.kept_frames(done.action.motionbridge_animation))
     names = raw_matrices(walk.read_bytes())[0]
-    assert np.abs(shown[:, 0] - matrices[:, names.index(bone.name)]).max() <= 1e-5
+    assert np.abs(poses[:, 0] - matrices[:, names.index(bone.name)]).max() <= 1e-5
 
 
 def test_nla_is_sampled(walk):
@@ -180,10 +180,10 @@ def test_inverse_kinematics_are_sampled():
     names, _, rows = raw_matrices(plan.data)
     for frame in range(5):
         bpy.context.scene.frame_set(frame)
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             bone = done.rig.pose.bones[name]
             wanted = np.array(bone.matrix) @ np.linalg.inv(np.array(bone.bone.matrix_local))
-            assert np.abs(rows[frame, place] - wanted).max() < 1e-6
+            assert np.abs(rows[frame, index] - wanted).max() < 1e-6
     assert np.abs(rows[0, 1] - rows[4, 1]).max() > 0.05
 
 
@@ -208,12 +208,12 @@ def test_other_rotation_modes_are_read(walk):
     for curve in [c for c in bag.fcurves if c.data_path.endswith('"Spine"].rotation_quaternion')]:
         bag.fcurves.remove(curve)
     make = compat.curve_maker(done.action, bag)
-    turn = make('pose.bones["Spine"].rotation_euler', 0, "Spine")
+    rotation = make('pose.bones["Spine"].rotation_euler', 0, "Spine")
     for frame in range(4):
-        turn.keyframe_points.insert(frame, 0.3 * frame)
+        rotation.keyframe_points.insert(frame, 0.3 * frame)
     names = ["Pelvis", "Spine"]
-    shown = shown_matrices(done, names, np.arange(4, dtype=np.float32))
-    assert np.abs(raw_matrices(exported(done))[2] - shown).max() < 1e-6
+    poses = shown_matrices(done, names, np.arange(4, dtype=np.float32))
+    assert np.abs(raw_matrices(exported(done))[2] - poses).max() < 1e-6
 
 
 # Steps
@@ -222,14 +222,14 @@ def test_other_rotation_modes_are_read(walk):
 @pytest.mark.parametrize("mode", StepMode)
 def test_a_step_forward_moves_forward_and_is_taken_out_again(walk, mode):
     done = load(walk, step=mode)
-    places = []
+    positions = []
     for frame in (0, 3):
         bpy.context.scene.frame_set(frame)
-        places.append((done.rig.matrix_world @ done.rig.pose.bones["Pelvis"].matrix).translation.copy())
-    way = places[1] - places[0]
+        positions.append((done.rig.matrix_world @ done.rig.pose.bones["Pelvis"].matrix).translation.copy())
+    kind = positions[1] - positions[0]
     # In the file the bone goes 0.03 along z in place: Blender's y. Characters look along -Y.
     expected = 0.03 - (0.0 if mode is StepMode.LEFT_OUT else 1.5)
-    assert (way - Vector((0, expected, 0))).length < 1e-5
+    assert (kind - Vector((0, expected, 0))).length < 1e-5
     assert tuple(done.action.motionbridge_animation.step) == (0, -1.5, 0)
     assert exported(done) == walk.read_bytes()
 
@@ -283,11 +283,11 @@ def runs(corpus, tmp_path, step):
 def slides(done, toe):
     """How far in metres a toe goes over the ground while it is within 1 cm of its lowest place, and on which frames."""
     frames = timing.kept_frames(done.action.motionbridge_animation)
-    places = []
+    positions = []
     for frame in frames.tolist():
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1.0)
-        places.append(np.array((done.rig.matrix_world @ done.rig.pose.bones[toe].matrix).translation))
-    heights, level = np.array(places)[:, 2], np.array(places)[:, :2]
+        positions.append(np.array((done.rig.matrix_world @ done.rig.pose.bones[toe].matrix).translation))
+    heights, level = np.array(positions)[:, 2], np.array(positions)[:, :2]
     low = np.flatnonzero(heights <= heights.min() + 0.01)
     down = max(np.split(low, np.flatnonzero(np.diff(low) > 1) + 1), key=len)
     return float(np.linalg.norm(level[down] - level[down[0]], axis=1).max()), down.tolist()
@@ -464,7 +464,7 @@ def test_a_prefix_and_other_case_find_the_bones(walk):
     assert exported(done) == walk.read_bytes()
 
 
-def test_a_scaled_armature_is_said_and_applied_it_plays_what_the_game_plays(walk):
+def test_a_scaled_armature_is_reported_and_applied_it_plays_what_the_game_plays(walk):
     rig = load(walk).rig
     rig.scale = (2, 2, 2)
     bpy.context.view_layer.update()
@@ -480,8 +480,8 @@ def test_a_scaled_armature_is_said_and_applied_it_plays_what_the_game_plays(walk
     names, _, matrices = raw_matrices(walk.read_bytes())
     frames = np.arange(len(matrices), dtype=np.float32)
     in_world = np.array(rig.matrix_world)
-    shown = in_world @ shown_matrices(done, names, frames) @ np.linalg.inv(in_world)
-    assert np.abs(shown - matrices).max() < 1e-5
+    poses = in_world @ shown_matrices(done, names, frames) @ np.linalg.inv(in_world)
+    assert np.abs(poses - matrices).max() < 1e-5
 
 
 def test_bones_that_the_armature_lacks_are_kept(walk):
@@ -497,7 +497,7 @@ def test_bones_that_the_armature_lacks_are_kept(walk):
     assert not np.array_equal(before[:, 0], after[:, 0])
 
 
-def test_a_deleted_bone_keeps_its_keys_in_the_file_and_that_is_said(walk):
+def test_a_deleted_bone_keeps_its_keys_in_the_file_and_that_is_reported(walk):
     done = load(walk)
     with scope.editing_armature(bpy.context, done.rig) as bones:
         bones.remove(bones["Spine"])
@@ -509,7 +509,7 @@ def test_a_deleted_bone_keeps_its_keys_in_the_file_and_that_is_said(walk):
     assert "keys of a bone that the armature lacks; left out" in report.warnings
 
 
-def test_connected_bones_are_disconnected_and_said(walk):
+def test_connected_bones_are_disconnected_and_reported(walk):
     done = drawn_animation(bones=("Pelvis", "Spine"))
     bpy.ops.object.mode_set(mode="EDIT")
     bones = done.rig.data.edit_bones
@@ -541,7 +541,7 @@ def test_plain_and_binarised_say_the_same(walk, tmp_path):
     assert np.abs(back[2] - wanted[2]).max() < 5e-4
 
 
-def test_what_a_binarised_file_cannot_hold_is_said(tmp_path):
+def test_what_a_binarised_file_cannot_hold_is_reported(tmp_path):
     file = tmp_path / "far.rtm"
     file.write_bytes(plain(["Pelvis"], [(0.0, [moved(x=100.03)]), (1.0, [moved(x=1)])]))
     report = Report()
@@ -583,7 +583,7 @@ def test_bones_of_a_rig_behind_a_prefix_have_the_parents_of_the_known_man(bones,
     assert np.abs(matrices - wanted).max() < 5e-4
 
 
-def test_the_parents_of_a_rig_of_unknown_bones_are_a_guess_that_is_said(tmp_path):
+def test_the_parents_of_a_rig_of_unknown_bones_are_a_guess_that_is_reported(tmp_path):
     report = Report()
     planned(drawn_animation(bones=("DEF-Quelle", "DEF-Stamm")), report=report, kind=Encoding.BINARISED, prefix="DEF-")
     assert any("are taken for those of the game's skeleton; name its model.cfg" in line for line in report.lines())
@@ -661,7 +661,7 @@ def test_a_wrong_armature_is_refused(walk):
     assert not done.action.motionbridge_animation.is_animation
 
 
-def test_phases_that_are_no_numbers_are_kept(tmp_path):
+def test_phases_that_are_not_finite_are_kept(tmp_path):
     file = tmp_path / "nan.rtm"
     file.write_bytes(plain(["a"], [(math.nan, [moved()]), (1.0, [moved(x=1)])], step=(0, 0, -1)))
     for mode in StepMode:
@@ -671,7 +671,7 @@ def test_phases_that_are_no_numbers_are_kept(tmp_path):
         assert np.isnan(raw_matrices(exported(done))[1][0])
 
 
-def test_matrices_that_are_no_numbers_are_shown_as_rest_and_kept(tmp_path):
+def test_matrices_that_are_not_finite_are_shown_as_rest_and_kept(tmp_path):
     file = tmp_path / "nan.rtm"
     broken = (math.nan,) * 12
     file.write_bytes(plain(["a", "b"], [(0.0, [broken, moved()]), (1.0, [moved(x=1), moved()])]))
@@ -690,8 +690,8 @@ def test_zero_quaternions_are_the_identity(tmp_path):
     file = tmp_path / "zero.rtm"
     file.write_bytes(data)
     done = load(file, hierarchy=HierarchyFrom.ARMA3)
-    shown = shown_matrices(done, ["pelvis"], np.zeros(1, np.float32))[0, 0]
-    assert np.abs(shown - np.array(Matrix.Translation((-1, 0, 0)))).max() < 1e-6
+    poses = shown_matrices(done, ["pelvis"], np.zeros(1, np.float32))[0, 0]
+    assert np.abs(poses - np.array(Matrix.Translation((-1, 0, 0)))).max() < 1e-6
     assert exported(done) == data
 
 

@@ -61,7 +61,7 @@ def test_the_dialog_says_it_before_anything_is_written(with_table, tmp_path):
     if with_table:
         dialog.bone_names, dialog.bone_table = "TABLE", table(tmp_path)
     dialog.draw_last(bpy.context)
-    drawn = " ".join(one for one in dialog.layout.kept if isinstance(one, str))
+    drawn = " ".join(entry for entry in dialog.layout.kept if isinstance(entry, str))
     assert (IGNORED if with_table else REFUSED) in drawn
     assert "mixamorig:Spine1" in drawn
 
@@ -72,7 +72,7 @@ def test_a_prefix_gives_the_bones_the_names_of_the_game():
     assert said(report) == []
 
 
-def test_an_own_skeleton_is_said_to_be_unknown_until_its_model_cfg_is_named(tmp_path):
+def test_an_own_skeleton_is_reported_to_be_unknown_until_its_model_cfg_is_named(tmp_path):
     report = Report()
     planned(drawn_animation(bones=("Quelle", "Stamm")), report=report)
     (line,) = said(report)

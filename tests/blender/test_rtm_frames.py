@@ -33,10 +33,10 @@ def worst_between(done, plan, frames):
         after = int(np.clip(np.searchsorted(key_frames, frame), 1, len(key_frames) - 1))
         share = (frame - key_frames[after - 1]) / (key_frames[after] - key_frames[after - 1])
         blend = (1 - share) * written[after - 1] + share * written[after]
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             bone, pose = bones[name], done.rig.pose.bones[name]
-            for rest, shown in ((bone.head_local, pose.head), (bone.tail_local, pose.tail)):
-                worst = max(worst, np.linalg.norm(blend[place] @ [*rest, 1] - [*shown, 1]))
+            for rest, actual in ((bone.head_local, pose.head), (bone.tail_local, pose.tail)):
+                worst = max(worst, np.linalg.norm(blend[index] @ [*rest, 1] - [*actual, 1]))
     return worst
 
 
@@ -138,9 +138,9 @@ def test_a_posed_rig_without_an_action_is_a_static_pose(tmp_path):
     assert "exported as a static pose" in bpy.context.window_manager.motionbridge_report
     names, phases, matrices = raw_matrices(target.read_bytes())
     assert phases.tolist() == [0, 1]
-    shown = shown_matrices_of(done.rig, names)
-    assert np.abs(matrices - shown).max() < 1e-6
-    assert np.abs(shown - np.eye(4)).max() > 0.1
+    own_shown_matrices = shown_matrices_of(done.rig, names)
+    assert np.abs(matrices - own_shown_matrices).max() < 1e-6
+    assert np.abs(own_shown_matrices - np.eye(4)).max() > 0.1
     assert done.rig.animation_data is None
 
 
@@ -186,7 +186,7 @@ def test_binarised_ones_become_longer_too(walk, tmp_path):
     assert np.array_equal(document.transforms[:4], before.transforms)
 
 
-def test_the_frame_range_makes_it_shorter_and_that_is_said(walk):
+def test_the_frame_range_makes_it_shorter_and_that_is_reported(walk):
     done = load(walk)
     done.action.frame_end = 2
     report = Report()
@@ -256,9 +256,9 @@ def test_what_was_saved_with_a_constraint_is_edited_when_that_is_gone(walk):
     assert exported(done) == saved
     done.rig.pose.bones["Spine"].constraints.remove(limit)
     names, _, matrices = raw_matrices(exported(done))
-    shown = shown_matrices(done, names, done.action.frame_start + np.arange(len(matrices), dtype=np.float32))
+    poses = shown_matrices(done, names, done.action.frame_start + np.arange(len(matrices), dtype=np.float32))
     assert np.abs(raw_matrices(saved)[2] - matrices).max() > 1
-    assert np.abs(shown - matrices).max() < 1e-5
+    assert np.abs(poses - matrices).max() < 1e-5
 
 
 @pytest.mark.parametrize("mode", StepMode)
@@ -323,13 +323,13 @@ def test_pieces_and_counted_frames_go_on_in_proportion(tmp_path, phases):
     done = load(file)
     count = len(phases)
     key(done, count)
-    found = frames_of(exported(done))
+    frames = frames_of(exported(done))
     step = phases[1] - phases[0]
     wanted = phases[-1] + step
     if wanted > 1 and phases[-1] <= 1:
-        assert found == [0, 0.5, 1], "the game plays nothing behind 1"
+        assert frames == [0, 0.5, 1], "the game plays nothing behind 1"
     else:
-        assert found == pytest.approx([*phases, wanted])
+        assert frames == pytest.approx([*phases, wanted])
 
 
 def test_phases_run_between_the_files_keys_and_outside_as_they_do_on_the_whole(tmp_path):

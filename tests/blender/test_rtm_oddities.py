@@ -20,10 +20,10 @@ ODD = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "huge": 3e38, "tiny": 1e-4
 
 @pytest.mark.parametrize("mode", StepMode)
 @pytest.mark.parametrize("value", ODD.values(), ids=ODD)
-@pytest.mark.parametrize("place", ["phase", "step", "event", "matrix"])
-def test_untouched_animations_with_such_numbers_leave_as_they_came(tmp_path, place, value, mode):
+@pytest.mark.parametrize("index", ["phase", "step", "event", "matrix"])
+def test_unedited_animations_with_such_numbers_are_written_unchanged(tmp_path, index, value, mode):
     def at(where, otherwise=0.0):
-        return value if place == where else otherwise
+        return value if index == where else otherwise
 
     frames = [(0.0, [moved(), moved(x=0.1)]), (at("phase", 1.0), [moved(y=at("matrix")), moved()])]
     head = event_block((at("event", 0.5), b"StepSound", b"x"), (0.25, b"b", b""))
@@ -36,7 +36,7 @@ def test_untouched_animations_with_such_numbers_leave_as_they_came(tmp_path, pla
         assert exported(done) == file.read_bytes()
         assert animation_edit.update_status(bpy.context, done.rig, done.action, Report()) == "UNTOUCHED"
         curve_of(done.action, "b", "location", 0).keyframe_points[0].co[1] += 0.1
-        if place != "matrix":
+        if index != "matrix":
             assert [change.name for change in planned(done).changes.parts] == ["b"]
 
 

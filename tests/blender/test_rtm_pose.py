@@ -59,29 +59,29 @@ def ways(file) -> dict:
 def test_every_way_of_making_the_armature_shows_the_files_matrices(file):
     names, _, wanted = raw_matrices(file.read_bytes())
     allowed = 1e-5 + 2 * shear_of(wanted)
-    for way, options in ways(file).items():
+    for kind, options in ways(file).items():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         done = load(file, **options)
-        shown = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
-        apart = np.abs(shown - wanted).max(axis=(-1, -2))
-        LOG.info("%-30s %-26s %.1e apart, shear %.1e", file.name, way, apart.max(), (allowed.max() - 1e-5) / 2)
-        assert (apart <= allowed).all(), (way, apart.max(), (allowed - apart).min())
+        poses = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
+        apart = np.abs(poses - wanted).max(axis=(-1, -2))
+        LOG.info("%-30s %-26s %.1e apart, shear %.1e", file.name, kind, apart.max(), (allowed.max() - 1e-5) / 2)
+        assert (apart <= allowed).all(), (kind, apart.max(), (allowed - apart).min())
 
 
 @pytest.mark.parametrize("file", sampled(PLAIN + BINARISED))
-def test_untouched_animations_leave_as_they_came_through_a_saved_file(file, tmp_path):
+def test_unedited_animations_leave_unchanged_through_a_saved_file(file, tmp_path):
     hierarchy = HierarchyFrom.ARMA3 if "binarised" in str(file) else HierarchyFrom.AUTOMATIC
-    made = [load(file, hierarchy=hierarchy, step=mode) for mode in StepMode]
-    named = [(done.rig.name, done.action.name) for done in made]
+    created = [load(file, hierarchy=hierarchy, step=mode) for mode in StepMode]
+    named = [(done.rig.name, done.action.name) for done in created]
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
-    for done, (rig, action), mode in zip(made, named, StepMode, strict=True):
+    for done, (rig, action), mode in zip(created, named, StepMode, strict=True):
         done.rig, done.action = bpy.data.objects[rig], bpy.data.actions[action]
         assert exported(done) == file.read_bytes(), mode
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm/dog_runfront.rtm"))
-def test_phases_lie_on_frames_and_leave_as_they_came(file):
+def test_phases_lie_on_frames_and_are_written_unchanged(file):
     bpy.context.scene.render.fps = 30
     done = load(file, seconds=2.0, first_frame=5)
     frames = timing.kept_frames(done.action.motionbridge_animation)
@@ -96,15 +96,15 @@ def test_binarised_ones_show_what_the_format_says(file):
     done = load(file, hierarchy=HierarchyFrom.ARMA3)
     names = document.bones
     parents = {entry.name: entry.parent for entry in done.action.motionbridge_animation.bones}
-    shown = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
+    poses = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
     turned = np.diag([-1.0, 1.0, -1.0, 1.0])
     swap = np.eye(4)[[0, 2, 1, 3]]
-    for frame in range(min(len(shown), 12)):
-        for place, name in enumerate(names):
-            x, y, z, w = document.transforms["rotation"][frame, place] / np.float64(16384)
+    for frame in range(min(len(poses), 12)):
+        for index, name in enumerate(names):
+            x, y, z, w = document.transforms["rotation"][frame, index] / np.float64(16384)
             length = np.sqrt(x * x + y * y + z * z + w * w)
             x, y, z, w = np.array([x, y, z, w]) / length
-            turn = np.array(
+            rotation = np.array(
                 [
                     [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
                     [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
@@ -112,11 +112,11 @@ def test_binarised_ones_show_what_the_format_says(file):
                 ]
             )
             own = np.eye(4)
-            own[:3, :3] = length**2 * turn.T
-            own[:3, 3] = document.transforms["translation"][frame, place]
+            own[:3, :3] = length**2 * rotation.T
+            own[:3, 3] = document.transforms["translation"][frame, index]
             wanted = swap @ turned @ own @ turned @ swap
-            above = shown[frame, names.index(parents[name])] if parents[name] else np.eye(4)
-            assert np.abs(shown[frame, place] - above @ wanted).max() < 2e-5, (frame, name)
+            above = poses[frame, names.index(parents[name])] if parents[name] else np.eye(4)
+            assert np.abs(poses[frame, index] - above @ wanted).max() < 2e-5, (frame, name)
 
 
 def test_scales_of_binarised_files_are_shown_and_edited_frames_keep_them(corpus):

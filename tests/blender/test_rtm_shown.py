@@ -58,8 +58,8 @@ def test_keys_that_the_rotation_mode_hides_stop_the_export(walk, mode, tmp_path)
             operator(**options)
         assert differences(before, snapshot()) == []
     assert not target.exists()
-    shown, written = shown_and_written(done, hidden_keys=HiddenKeys.SHOWN)
-    assert np.abs(shown - written).max() < 1e-6
+    actual, written = shown_and_written(done, hidden_keys=HiddenKeys.SHOWN)
+    assert np.abs(actual - written).max() < 1e-6
     assert np.abs(written - raw_matrices(walk.read_bytes())[2]).max() > 0.1
     assert exported(done, hidden_keys=HiddenKeys.RESTORE) == walk.read_bytes()
     assert bone.rotation_mode == mode
@@ -75,8 +75,8 @@ def test_sampled_rigs_stop_too(walk):
     done.rig.pose.bones["Spine"].rotation_mode = "XYZ"
     with pytest.raises(WriteError, match="rotation mode"):
         exported(done)
-    shown, written = shown_and_written(done, hidden_keys=HiddenKeys.SHOWN)
-    assert np.abs(shown - written).max() < 1e-5
+    actual, written = shown_and_written(done, hidden_keys=HiddenKeys.SHOWN)
+    assert np.abs(actual - written).max() < 1e-5
     assert exported(done, hidden_keys=HiddenKeys.RESTORE) == walk.read_bytes()
     assert done.rig.pose.bones["Spine"].rotation_mode == "XYZ"
 
@@ -108,7 +108,7 @@ def test_muted_curves_keep_the_files_values_between_its_keys(walk):
     assert np.abs(after[2, 1, :3, 3] - (before[1, 1, :3, 3] + before[2, 1, :3, 3]) / 2).max() < 1e-6
 
 
-def test_bones_posed_without_keys_are_said(walk):
+def test_bones_posed_without_keys_are_reported(walk):
     done = load(walk)
     bag = compat.curve_bag(done.action)
     for curve in [curve for curve in bag.fcurves if 'bones["Spine"].scale' in curve.data_path]:

@@ -40,16 +40,16 @@ class Interrupted(BaseException):
 @pytest.fixture
 def looked_at(monkeypatch):
     """The actions that poses were looked at of."""
-    found = []
+    result = []
     evaluated = bone_curves.evaluated_poses
 
     def evaluated_poses(context, rig, action, wanted, *others):
-        found.append(action)
+        result.append(action)
         return evaluated(context, rig, action, wanted, *others)
 
     monkeypatch.setattr(actions, "evaluated_poses", evaluated_poses)
     monkeypatch.setattr(animation_export.delta_action, "evaluated_poses", evaluated_poses)
-    return found
+    return result
 
 
 def planned(rig, report=None, **options):
@@ -77,7 +77,7 @@ def reach_toward(rig, bone="hand_l", count=2, offset=(0.4, 0.3, 0.8)):
 
 
 def chain(rig, bone, count):
-    return {bone, *(one.name for one in rig.pose.bones[bone].parent_recursive[: count - 1])}
+    return {bone, *(entry.name for entry in rig.pose.bones[bone].parent_recursive[: count - 1])}
 
 
 def changed_tracks(plan):
@@ -87,7 +87,9 @@ def changed_tracks(plan):
 def raw_tracks(data):
     """Motion -> the bytes of each of its tracks."""
     motions = omf.read(data, "x.omf", Report()).motion_set.library.motions
-    return {one.label: [bytes(one.track_bytes(track)) for track in range(one.track_count)] for one in motions}
+    return {
+        motion.label: [bytes(motion.track_bytes(track)) for track in range(motion.track_count)] for motion in motions
+    }
 
 
 def test_inverse_kinematics_change_the_tracks_of_their_chain_alone(humanoid, samples):
@@ -120,7 +122,7 @@ def test_bones_below_one_that_is_scaled_to_zero_cannot_be_sampled(humanoid, scal
 
 
 @pytest.mark.parametrize(("tail", "count"), [(True, 3), (False, 2), (True, 0)])
-def test_what_reaches_which_bones(humanoid, tail, count):
+def test_what_moves_which_bones(humanoid, tail, count):
     rig, imported = humanoid
     action = imported.actions[0]
     above = [bone.name for bone in rig.pose.bones["hand_l"].parent_recursive]
@@ -252,26 +254,26 @@ def test_the_badge_of_an_animation_samples_nothing(samples, looked_at):
 def crowded(humanoid):
     """The rig with its skinned mesh, a mesh that a bone follows through an empty, one that collides, a hidden one."""
     rig, imported = humanoid
-    made = {name: bpy.data.objects.new(name, bpy.data.meshes.new(name)) for name in BESIDE}
-    for shown in made.values():
-        bpy.context.scene.collection.objects.link(shown)
+    created = {name: bpy.data.objects.new(name, bpy.data.meshes.new(name)) for name in BESIDE}
+    for obj in created.values():
+        bpy.context.scene.collection.objects.link(obj)
     middle = bpy.data.objects.new("middle", None)
     bpy.context.scene.collection.objects.link(middle)
-    middle.parent = made["ground"]
+    middle.parent = created["ground"]
     rig.pose.bones["head"].constraints.new("COPY_ROTATION").target = middle
-    made["wall"].modifiers.new("collision", "COLLISION")
-    made["unseen"].hide_viewport = True
-    for shown in bpy.context.scene.objects:
-        shown.select_set(shown.name in {"free", "ground"})
-    bpy.context.view_layer.objects.active = made["free"]
-    return SimpleNamespace(rig=rig, actions=imported.actions, **made)
+    created["wall"].modifiers.new("collision", "COLLISION")
+    created["unseen"].hide_viewport = True
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj.name in {"free", "ground"})
+    bpy.context.view_layer.objects.active = created["free"]
+    return SimpleNamespace(rig=rig, actions=imported.actions, **created)
 
 
 def test_meshes_that_nothing_sampled_depends_on_are_hidden(crowded):
-    skins = [one for one in bpy.context.scene.objects if one.type == "MESH" and one.find_armature() == crowded.rig]
+    skins = [obj for obj in bpy.context.scene.objects if obj.type == "MESH" and obj.find_armature() == crowded.rig]
     before = snapshot()
     with scope.only_evaluated(bpy.context, [crowded.rig]):
-        hidden = {one for one in bpy.context.scene.objects if one.hide_viewport}
+        hidden = {obj for obj in bpy.context.scene.objects if obj.hide_viewport}
     assert differences(before, snapshot()) == []
     assert hidden == {crowded.free, crowded.unseen, *skins}
     planned(crowded.rig)
@@ -315,8 +317,8 @@ def test_the_frame_is_restored_once_for_many_motions(game, monkeypatch):
     @contextmanager
     def kept_frame(context):
         before = len(scope._kept_frames)
-        with contextmanager(kept)(context) as found:
-            yield found
+        with contextmanager(kept)(context) as result:
+            yield result
         left.append(before == len(scope._kept_frames) == 0)
 
     monkeypatch.setattr(scope, "kept_frame", kept_frame)
@@ -339,7 +341,7 @@ def test_a_sampled_clip_has_the_bones_that_were_asked_for(humanoid):
 
 
 @pytest.mark.parametrize("how", ["scaled", "sheared", "turned"])
-def test_scale_and_shear_of_constraints_are_said_before_writing(humanoid, how):
+def test_scale_and_shear_of_constraints_are_reported_before_writing(humanoid, how):
     """The child of a scaled bone is shown larger, too, but its own pose relative to it is as it was."""
     rig, imported = humanoid
     bone = rig.pose.bones["forearm_l"]
@@ -353,17 +355,17 @@ def test_scale_and_shear_of_constraints_are_said_before_writing(humanoid, how):
     constraint.target = target
     report = Report()
     planned(rig, report)
-    said = [line for line in report.lines() if "no scale or shear" in line]
+    lines = [line for line in report.lines() if "no scale or shear" in line]
     if how == "turned":
-        assert said == []
+        assert lines == []
     else:
-        assert len(said) == 1
+        assert len(lines) == 1
         playing, *others = imported.actions
-        assert f"{playing.name}: forearm_l" in said[0]
-        assert not any(action.name in said[0] for action in others)
+        assert f"{playing.name}: forearm_l" in lines[0]
+        assert not any(action.name in lines[0] for action in others)
 
 
-def test_bones_of_an_animation_that_nothing_reaches_are_read_by_their_keys(samples):
+def test_bones_of_an_animation_that_nothing_moves_are_read_by_their_keys(samples):
     """An edit of them is written although it is smaller than what evaluation may round."""
     done = load_animation(samples / "arma" / "walk.rtm")
     rig = done.rig

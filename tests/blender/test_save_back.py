@@ -52,7 +52,7 @@ def a_path(folder, samples):
     action = bpy.context.view_layer.objects.active.animation_data.action
 
     def edit():
-        curve = next(one for one in compat.curve_bag(action).fcurves if one.data_path == "location")
+        curve = next(fcurve for fcurve in compat.curve_bag(action).fcurves if fcurve.data_path == "location")
         curve.keyframe_points[0].co[1] += 0.5
 
     kind = paths.MOTIONBRIDGE_OT_path_save_back
@@ -69,7 +69,7 @@ def editor_motions(folder, _samples):
     compat.assign(rig, action)
 
     def edit():
-        curve = next(one for one in compat.curve_bag(action).fcurves if '"hand"].location' in one.data_path)
+        curve = next(fcurve for fcurve in compat.curve_bag(action).fcurves if '"hand"].location' in fcurve.data_path)
         curve.keyframe_points[0].co[1] += 0.5
 
     kind = skeletal.MOTIONBRIDGE_OT_skeletal_save_back
@@ -80,7 +80,7 @@ def editor_motions(folder, _samples):
 def a_model(folder, samples):
     path = Path(shutil.copy(samples / "descent3" / "ship.oof", folder))
     bpy.ops.import_scene.descent3_oof(filepath=str(path))
-    part = next(one for one in bpy.data.objects if one.type == "MESH" and one.motionbridge_descent_part.is_part)
+    part = next(obj for obj in bpy.data.objects if obj.type == "MESH" and obj.motionbridge_descent_part.is_part)
     bpy.context.view_layer.objects.active = part
 
     def edit():
@@ -106,10 +106,10 @@ def an_arma_model(folder, samples):
 def an_editor_model(folder, samples):
     path = Path(shutil.copy(samples / "weapon.object", folder))
     bpy.ops.import_scene.xray_object(filepath=str(path))
-    shown = next(one for one in bpy.context.view_layer.objects.active.children if one.type == "MESH")
+    child = next(own_child for own_child in bpy.context.view_layer.objects.active.children if own_child.type == "MESH")
 
     def edit():
-        shown.data.vertices[0].co[2] += 0.25
+        child.data.vertices[0].co[2] += 0.25
 
     kind = editor_models.MOTIONBRIDGE_OT_editor_model_save_back
     says = "1 mesh changed"
@@ -119,11 +119,11 @@ def an_editor_model(folder, samples):
 def occluders(folder, samples):
     path = Path(shutil.copy(samples / "level" / "level.hom", folder))
     bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
-    shown = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "HOM")
-    bpy.context.view_layer.objects.active = shown
+    obj = next(target for target in bpy.data.objects if target.motionbridge_level.kind == "HOM")
+    bpy.context.view_layer.objects.active = obj
 
     def edit():
-        mesh = next(one for one in (shown, *shown.children_recursive) if one.type == "MESH")
+        mesh = next(entry for entry in (obj, *obj.children_recursive) if entry.type == "MESH")
         mesh.data.vertices[0].co[2] += 0.25
 
     kind = levels.MOTIONBRIDGE_OT_level_save_back
@@ -142,15 +142,15 @@ def motions(folder, samples):
 
 
 FORMATS = (an_animation, an_arma_model, a_path, editor_motions, a_model, an_editor_model, occluders)
-MADE = {made.__name__: made for made in FORMATS}
+MADE = {created.__name__: created for created in FORMATS}
 AS_IMPORTED = "the file is written as it was imported or last saved"
 
 
 @pytest.fixture(params=MADE.values(), ids=MADE.keys())
 def opened(request, tmp_path, samples):
-    made = request.param(tmp_path, samples)
-    made.made_by = request.param
-    return made
+    result = request.param(tmp_path, samples)
+    result.made_by = request.param
+    return result
 
 
 def dialog_of(kind, **options):
@@ -172,9 +172,9 @@ def test_the_dialog_says_what_changes_and_only_then_it_is_written(opened):
     assert dialog_of(opened.kind).execute(bpy.context) == {"CANCELLED"}
     opened.edit()
     dialog = dialog_of(opened.kind)
-    said = drawn(dialog)
-    assert said[0] == str(opened.path)
-    assert opened.says in " ".join(said)
+    message = drawn(dialog)
+    assert message[0] == str(opened.path)
+    assert opened.says in " ".join(message)
     assert opened.option not in properties_drawn(dialog)
     assert ("", "", "Close") not in dialog.layout.kept
     assert opened.path.read_bytes() == before
@@ -233,7 +233,7 @@ def test_an_export_onto_the_same_file_is_not_taken_for_a_change_by_others(opened
     assert opened.path.read_bytes() not in {before, exported}
 
 
-def test_what_somebody_else_changed_is_asked_about(opened):
+def test_what_another_program_changed_is_asked_about(opened):
     opened.edit()
     dialog = dialog_of(opened.kind, backup=False)
     assert dialog.execute(bpy.context) == {"FINISHED"}
@@ -252,7 +252,7 @@ def test_what_somebody_else_changed_is_asked_about(opened):
 
 
 @pytest.mark.parametrize("make", [motions, *MADE.values()])
-def test_of_a_file_that_nobody_changed_every_base_is_the_same(tmp_path, samples, make):
+def test_of_a_file_that_no_one_changed_every_base_is_the_same(tmp_path, samples, make):
     opened = make(tmp_path, samples)
     opened.edit()
     if make is motions:
@@ -263,9 +263,11 @@ def test_of_a_file_that_nobody_changed_every_base_is_the_same(tmp_path, samples,
     option = getattr(getattr(bpy.ops, group), name).get_rna_type().properties[opened.option]
     choices = [item.identifier for item in option.enum_items] if option.type == "ENUM" else [False, True]
     dialogs = [dialog_of(opened.kind, **{opened.option: choice}) for choice in choices]
-    wanted, *others = [(drawn(one), one._shown.plan.data, getattr(one._shown.plan, "base", "")) for one in dialogs]
+    wanted, *others = [
+        (drawn(dialog), dialog._shown.plan.data, getattr(dialog._shown.plan, "base", "")) for dialog in dialogs
+    ]
     assert others
-    assert all(found == wanted for found in others)
+    assert all(other == wanted for other in others)
 
 
 def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
@@ -318,7 +320,7 @@ def test_an_edited_copy_that_plays_is_never_called_no_changes(tmp_path, samples,
     rig = bpy.context.view_layer.objects.active
     copy = rig.animation_data.action.copy()
     compat.assign(rig, copy)
-    moved = next(one for one in compat.curve_bag(copy).fcurves if one.data_path.endswith("location"))
+    moved = next(fcurve for fcurve in compat.curve_bag(copy).fcurves if fcurve.data_path.endswith("location"))
     moved.keyframe_points[0].co[1] += 0.5
     kind = panels.MOTIONBRIDGE_OT_arma_save_all if make == an_animation else opened.kind
     dialog = as_in_a_window(kind, backup=False)
@@ -382,7 +384,7 @@ def keys_of(action):
 def test_editor_motions_that_others_edited_stay_and_are_shown(tmp_path):
     path, rig, walk, run = two_editor_motions(tmp_path)
     theirs = edited_by_others(path)
-    curve = next(one for one in compat.curve_bag(walk).fcurves if '"hand"].location' in one.data_path)
+    curve = next(fcurve for fcurve in compat.curve_bag(walk).fcurves if '"hand"].location' in fcurve.data_path)
     curve.keyframe_points[0].co[1] += 0.5
     dialog = dialog_of(skeletal.MOTIONBRIDGE_OT_skeletal_save_back, if_changed="DISK")
     assert "changed on disk and not in Blender" in " ".join(drawn(dialog))
@@ -463,11 +465,11 @@ def test_saving_the_active_motion_needs_one(game):
 
 def test_a_plan_knows_whether_it_is_on_disk(tmp_path):
     path = tmp_path / "file"
-    made = plans.FilePlan(str(path), b"bytes", None)
-    assert not made.is_saved()
-    made.write()
-    assert made.is_saved()
-    assert plans.starts_from_disk(path, {made.digest}, plans.OtherBase.REFUSE)
+    file_plan = plans.FilePlan(str(path), b"bytes", None)
+    assert not file_plan.is_saved()
+    file_plan.write()
+    assert file_plan.is_saved()
+    assert plans.starts_from_disk(path, {file_plan.digest}, plans.OtherBase.REFUSE)
     assert plans.starts_from_disk(path, set(), plans.OtherBase.DISK)
     assert not plans.starts_from_disk(path, set(), plans.OtherBase.IMPORTED)
     with pytest.raises(WriteError, match=CHANGED) as refused:

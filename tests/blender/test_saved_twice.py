@@ -28,7 +28,9 @@ from tests.real_files import CORPUS, MOTIONS_OF_MODELS, SAMPLES, motions_of_mode
 def move_a_key() -> None:
     """Change a key of the action that the active object plays."""
     curves = compat.curve_bag(bpy.context.view_layer.objects.active.animation_data.action).fcurves
-    curve = next((one for one in curves if one.data_path.endswith("location") and len(one.keyframe_points)), curves[0])
+    curve = next(
+        (curve for curve in curves if curve.data_path.endswith("location") and len(curve.keyframe_points)), curves[0]
+    )
     curve.keyframe_points[0].co[1] += 0.25
     curve.update()
 
@@ -36,7 +38,9 @@ def move_a_key() -> None:
 def move_a_vertex() -> None:
     """Move a vertex of the active object, or of the first mesh below it."""
     active = bpy.context.view_layer.objects.active
-    obj = next(one for one in (active, *active.children_recursive) if one.type == "MESH" and len(one.data.vertices))
+    obj = next(
+        entry for entry in (active, *active.children_recursive) if entry.type == "MESH" and len(entry.data.vertices)
+    )
     obj.data.vertices[0].co[2] += 0.25
     obj.data.update()
 
@@ -96,11 +100,11 @@ def alike_matrices(first: bytes, second: bytes) -> bool:
 
     Each of two edits may move a number by less than that; saved one by one, neither of them is written.
     """
-    one, other = (rtm.read(data, "", Report()) for data in (first, second))
-    if first == second or isinstance(one, rtm.Binarised):
+    mine, other = (rtm.read(data, "", Report()) for data in (first, second))
+    if first == second or isinstance(mine, rtm.Binarised):
         return first == second
-    near = bool(np.abs(one.matrices - other.matrices).max() <= 2 * rtm.TOLERANCE)
-    return near and rtm.write(replace(one, matrices=other.matrices)) == second
+    near = bool(np.abs(mine.matrices - other.matrices).max() <= 2 * rtm.TOLERANCE)
+    return near and rtm.write(replace(mine, matrices=other.matrices)) == second
 
 
 LEVEL_FILE, LEVEL_SAVE = importer("xray_level_geometry"), levels.MOTIONBRIDGE_OT_level_save_back
@@ -151,7 +155,7 @@ WITHOUT_CONTENT = {"bx_no_mesh.object", "no_keys_pl_test.anm"}
 
 def cases() -> list:
     """Return our samples and the two smallest real files of each format; all others are deep."""
-    found = [] if CORPUS else [pytest.param("", None, id="no corpus", marks=pytest.mark.skip(reason="no corpus"))]
+    result = [] if CORPUS else [pytest.param("", None, id="no corpus", marks=pytest.mark.skip(reason="no corpus"))]
     for name, form in FORMATS.items():
         real = {file for pattern in form.real for file in (CORPUS.glob(pattern) if CORPUS else ())}
         if name == "omf":
@@ -160,8 +164,8 @@ def cases() -> list:
         own = [SAMPLES / sample for sample in form.samples]
         for number, file in enumerate([*own, *sorted(real, key=lambda file: (file.stat().st_size, file))]):
             deep = (pytest.mark.deep,) if number > len(own) + 1 else ()
-            found.append(pytest.param(name, file, id=f"{name} {file.parent.name}/{file.name}", marks=deep))
-    return found
+            result.append(pytest.param(name, file, id=f"{name} {file.parent.name}/{file.name}", marks=deep))
+    return result
 
 
 def copied(file: Path, folder: Path) -> Path:

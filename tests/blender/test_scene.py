@@ -85,8 +85,8 @@ def test_it_notices(scene, name):
     change, expected = CHANGES[name]
     before = snapshot()
     change()
-    found = differences(before, snapshot())
-    assert any(expected in line for line in found), found
+    result = differences(before, snapshot())
+    assert any(expected in line for line in result), result
 
 
 def test_nothing_is_reported_where_nothing_was_changed(scene):

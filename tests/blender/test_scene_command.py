@@ -16,7 +16,7 @@ def test_a_model_and_its_motions_go_through_a_saved_scene(samples, tmp_path, cap
     assert written.read_bytes() == (samples / "humanoid.omf").read_bytes()
 
 
-def test_chosen_motions_go_into_a_file_that_is_there(samples, tmp_path) -> None:
+def test_chosen_motions_go_into_a_file_existing(samples, tmp_path) -> None:
     target = tmp_path / "target.omf"
     target.write_bytes((samples / "humanoid.omf").read_bytes())
     files = [str(samples / name) for name in ("humanoid.ogf", "humanoid.omf")]
@@ -43,11 +43,11 @@ def test_chosen_motions_go_into_a_file_that_is_there(samples, tmp_path) -> None:
 )
 def test_a_refusal_is_one_sentence_and_a_status(arguments, sentence, capfd) -> None:
     assert scene_command.main(arguments) == 2
-    said = capfd.readouterr().err
-    assert sentence in said
-    assert "Traceback" not in said
-    assert said.count("motionbridge: ") == 1
-    assert "usage" not in said
+    message = capfd.readouterr().err
+    assert sentence in message
+    assert "Traceback" not in message
+    assert message.count("motionbridge: ") == 1
+    assert "usage" not in message
 
 
 def test_the_command_knows_both_halves(samples, capfd) -> None:

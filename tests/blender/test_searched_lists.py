@@ -54,16 +54,16 @@ def rig(samples, tmp_path):
         shutil.copy(samples / name, tmp_path / name)
     bpy.ops.import_scene.xray_ogf(filepath=str(tmp_path / "humanoid.ogf"))
     bpy.ops.import_scene.xray_omf(filepath=str(tmp_path / "humanoid.omf"))
-    found = bpy.context.view_layer.objects.active
-    assert listed(found) == NAMES
+    result = bpy.context.view_layer.objects.active
+    assert listed(result) == NAMES
     with in_viewport():
-        yield found
+        yield result
 
 
 def listed(rig):
     file = rig.motionbridge_motion_files[0]
-    found = [row.action for row in file.action_list.motionbridge_actions.entries if row.action is not None]
-    return [action.name for action in sorted(found, key=lambda action: action.motionbridge_motion.order)]
+    result = [row.action for row in file.action_list.motionbridge_actions.entries if row.action is not None]
+    return [action.name for action in sorted(result, key=lambda action: action.motionbridge_motion.order)]
 
 
 def play(rig, name):

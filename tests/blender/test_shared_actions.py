@@ -28,9 +28,9 @@ def game(samples, tmp_path):
 def duplicate(*chosen):
     """Shift D; the copy of the first object."""
     bpy.ops.object.select_all(action="DESELECT")
-    for one in chosen:
-        one.hide_set(False)
-        one.select_set(True)
+    for entry in chosen:
+        entry.hide_set(False)
+        entry.select_set(True)
     bpy.context.view_layer.objects.active = chosen[0]
     bpy.ops.object.duplicate()
     return bpy.context.view_layer.objects.active
@@ -42,13 +42,13 @@ def motions(rig):
 
 def poses(rig, actions):
     """(actions, bones, 4, 4) on their second frames."""
-    playing, found = rig.animation_data.action, []
+    playing, result = rig.animation_data.action, []
     for action in actions:
         compat.assign(rig, action)
         bpy.context.scene.frame_set(2)
-        found.append([np.array(bone.matrix) for bone in rig.pose.bones])
+        result.append([np.array(bone.matrix) for bone in rig.pose.bones])
     compat.assign(rig, playing)
-    return np.array(found)
+    return np.array(result)
 
 
 def save_back_of(rig):
@@ -62,7 +62,7 @@ def test_each_armature_keeps_its_motions(game, renamed, exchanged):
     rig = load(game)
     before = (game / "humanoid.omf").read_bytes()
     copy = duplicate(rig)
-    shown = [poses(one, motions(one)) for one in (rig, copy)]
+    own_poses = [poses(own_entry, motions(own_entry)) for own_entry in (rig, copy)]
     assert len(set(motions(rig)) & set(motions(copy))) == 4
     bones = (rig if renamed == "original" else copy).data.bones
     old, other = a_keyed_bone(rig), list(bones.keys())[-1]
@@ -75,9 +75,9 @@ def test_each_armature_keeps_its_motions(game, renamed, exchanged):
     assert not set(motions(rig)) & set(motions(copy))
     assert not any(action.name.endswith(".001") for action in motions(rig))
     assert all(action.use_fake_user for action in motions(copy)[1:])
-    for one, then in zip((rig, copy), shown, strict=True):
-        np.testing.assert_allclose(poses(one, motions(one)), then, atol=1e-5)
-        assert save_back_of(one) == {"CANCELLED"}
+    for entry, then in zip((rig, copy), own_poses, strict=True):
+        np.testing.assert_allclose(poses(entry, motions(entry)), then, atol=1e-5)
+        assert save_back_of(entry) == {"CANCELLED"}
     assert (game / "humanoid.omf").read_bytes() == before
 
 
@@ -86,16 +86,16 @@ def test_a_motion_that_both_play_moves_both(game, renamed):
     rig = load(game)
     before = (game / "humanoid.omf").read_bytes()
     copy = duplicate(rig)
-    for one in (rig, copy):
-        library.play(bpy.context, one, bpy.data.actions["idle"])
-    shown = [poses(one, motions(one)) for one in (rig, copy)]
+    for entry in (rig, copy):
+        library.play(bpy.context, entry, bpy.data.actions["idle"])
+    own_poses = [poses(own_entry, motions(own_entry)) for own_entry in (rig, copy)]
     (rig if renamed == "original" else copy).data.bones[a_keyed_bone(rig)].name = "fresh"
     follow_renames(Report())
     assert rig.animation_data.action == bpy.data.actions["idle"]
     assert copy.animation_data.action == bpy.data.actions["idle.001"]
-    for one, then in zip((rig, copy), shown, strict=True):
-        np.testing.assert_allclose(poses(one, motions(one)), then, atol=1e-5)
-        assert save_back_of(one) == {"CANCELLED"}
+    for entry, then in zip((rig, copy), own_poses, strict=True):
+        np.testing.assert_allclose(poses(entry, motions(entry)), then, atol=1e-5)
+        assert save_back_of(entry) == {"CANCELLED"}
     assert (game / "humanoid.omf").read_bytes() == before
 
 
@@ -103,15 +103,15 @@ def test_a_third_armature_and_a_strip(game):
     rig = load(game)
     rig.animation_data.nla_tracks.new().strips.new("wave", 1, bpy.data.actions["wave"])
     copies = [duplicate(rig), duplicate(rig)]
-    for number, one in enumerate(copies):
-        one.data.bones[a_keyed_bone(one)].name = f"fresh {number}"
+    for number, entry in enumerate(copies):
+        entry.data.bones[a_keyed_bone(entry)].name = f"fresh {number}"
         follow_renames(Report())
-    for one in (rig, *copies):
-        (strip,) = one.animation_data.nla_tracks[0].strips
-        assert strip.action in motions(one)
-        bones = set(one.data.bones.keys())
-        assert all(bones_named_by(action) <= bones for action in motions(one))
-    assert len({action for one in (rig, *copies) for action in motions(one)}) == 15
+    for entry in (rig, *copies):
+        (strip,) = entry.animation_data.nla_tracks[0].strips
+        assert strip.action in motions(entry)
+        bones = set(entry.data.bones.keys())
+        assert all(bones_named_by(action) <= bones for action in motions(entry))
+    assert len({action for own_entry in (rig, *copies) for action in motions(own_entry)}) == 15
 
 
 def test_an_armature_without_a_common_bone_name_keeps_the_actions_as_they_are(game):
@@ -119,8 +119,8 @@ def test_an_armature_without_a_common_bone_name_keeps_the_actions_as_they_are(ga
     copy = duplicate(rig)
     count = len(bpy.data.actions)
     old = a_keyed_bone(rig)
-    for one in (rig, copy):
-        one.data.bones[old].name = "fresh"
+    for entry in (rig, copy):
+        entry.data.bones[old].name = "fresh"
     follow_renames(Report())
     assert len(bpy.data.actions) == count
     assert all("fresh" in bones_named_by(action) for action in bpy.data.actions)
@@ -139,10 +139,10 @@ def test_undo_and_redo_of_the_rename(game):
         step()
         follow_renames(Report())
         for owner, bone in (("humanoid", old), ("humanoid.001", name)):
-            one = bpy.data.objects[owner]
-            assert bone in one.data.bones
-            assert all(bone in bones_named_by(action) for action in motions(one))
-            assert save_back_of(one) == {"CANCELLED"}
+            obj = bpy.data.objects[owner]
+            assert bone in obj.data.bones
+            assert all(bone in bones_named_by(action) for action in motions(obj))
+            assert save_back_of(obj) == {"CANCELLED"}
     assert (game / "humanoid.omf").read_bytes() == before
 
 
@@ -153,8 +153,8 @@ def test_motions_of_the_editor(tmp_path, samples):
     rig = bpy.context.view_layer.objects.active
     copy = duplicate(rig)
     copy.data.bones[a_keyed_bone(rig)].name = "fresh"
-    for one in (rig, copy):
-        bpy.context.view_layer.objects.active = one
+    for entry in (rig, copy):
+        bpy.context.view_layer.objects.active = entry
         assert bpy.ops.export_scene.xray_skl(filepath=str(tmp_path / "new.skls")) == {"FINISHED"}
         assert (tmp_path / "new.skls").read_bytes() == (tmp_path / "humanoid.skls").read_bytes()
 
@@ -168,13 +168,13 @@ def test_animations_of_arma(tmp_path, samples):
     old = next(iter(bones_named_by(rig.animation_data.action) - {""}))
     copy.data.bones[old].name = "fresh"
     follow_renames(Report())
-    for one, bone in ((rig, old), (copy, "fresh")):
-        bpy.context.view_layer.objects.active = one
-        rows = [row.action for row in one.motionbridge_animations]
+    for entry, bone in ((rig, old), (copy, "fresh")):
+        bpy.context.view_layer.objects.active = entry
+        rows = [row.action for row in entry.motionbridge_animations]
         assert len(rows) == 2
         for name, action in zip(names, rows, strict=True):
             assert bone in bones_named_by(action)
-            compat.assign(one, action)
+            compat.assign(entry, action)
             bpy.ops.export_scene.arma_rtm(filepath=str(tmp_path / "new.rtm"))
             assert (tmp_path / "new.rtm").read_bytes() == (samples / "arma" / f"{name}.rtm").read_bytes()
 
@@ -188,40 +188,40 @@ def test_motions_that_were_moved_to_controls(game, of_controls):
     copy = duplicate(rig, controls)
     mine = controls_of(copy)
     assert mine not in {None, controls}
-    shown = [poses_with_controls(one) for one in (rig, copy)]
+    own_poses = [poses_with_controls(own_entry) for own_entry in (rig, copy)]
     renamed = mine if of_controls else copy
     bone = next(iter(bones_named_by(control_action(rig, motions(rig)[0])))) if of_controls else a_keyed_bone(copy)
     renamed.data.bones[bone].name = "fresh"
     follow_renames(Report())
-    for one, then in zip((rig, copy), shown, strict=True):
-        np.testing.assert_allclose(poses_with_controls(one), then, atol=1e-4)
-    of_each = [{control_action(one, action) for action in motions(one)} for one in (rig, copy)]
+    for entry, then in zip((rig, copy), own_poses, strict=True):
+        np.testing.assert_allclose(poses_with_controls(entry), then, atol=1e-4)
+    of_each = [{control_action(own_entry, action) for action in motions(own_entry)} for own_entry in (rig, copy)]
     assert not of_each[0] & of_each[1]
 
 
 def poses_with_controls(rig):
-    found = []
+    result = []
     for action in motions(rig):
         library.play(bpy.context, rig, action)
         bpy.context.scene.frame_set(2)
-        found.append([np.array(bone.matrix) for bone in rig.pose.bones])
-    return np.array(found)
+        result.append([np.array(bone.matrix) for bone in rig.pose.bones])
+    return np.array(result)
 
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
 def test_a_motion_played_right_after_bones_exchanged_names_loses_no_keys(game, mode):
     rig = load(game)
     before = (game / "humanoid.omf").read_bytes()
-    shown = poses(rig, motions(rig))
-    one, other = "upperarm_l", "upperarm_r"
+    own_poses = poses(rig, motions(rig))
+    first, other = "upperarm_l", "upperarm_r"
     bpy.ops.object.mode_set(mode=mode)
-    for old, new in ((one, "spare"), (other, one), ("spare", other)):
+    for old, new in ((first, "spare"), (other, first), ("spare", other)):
         (rig.data.edit_bones if mode == "EDIT" else rig.data.bones)[old].name = new
     library.play(bpy.context, rig, bpy.data.actions["idle"])
     assert rig.mode == mode
     bpy.ops.object.mode_set(mode="OBJECT")
     follow_renames(Report())
-    np.testing.assert_allclose(poses(rig, motions(rig)), shown, atol=1e-5)
+    np.testing.assert_allclose(poses(rig, motions(rig)), own_poses, atol=1e-5)
     assert save_back() == {"CANCELLED"}
     assert (game / "humanoid.omf").read_bytes() == before
 

@@ -75,8 +75,8 @@ def in_file(rig, plan, number=0):
     return matrices
 
 
-def difference(one, other):
-    return np.abs(one - other).max()
+def difference(entry, other):
+    return np.abs(entry - other).max()
 
 
 # Rotation modes that hide keys ----------------------------------------------------------------------------------------
@@ -282,8 +282,8 @@ def test_muted_curves_of_new_actions_are_in_rest(humanoid):
     clip = decode(omf.read(export(rig, [action], report).data, "x.omf", Report()).motion_set, Report())[0]
     rest = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     track = [bone.lower() for bone in clip.bones].index("thigh_l")
-    place = rest.bones.index("thigh_l")
-    assert rotation.angles_between(clip.rotations[track], rest.rotations[place]).max() < 1e-3
+    index = rest.bones.index("thigh_l")
+    assert rotation.angles_between(clip.rotations[track], rest.rotations[index]).max() < 1e-3
     assert any("muted" in line and "rest pose" in line for line in report.lines())
 
 
@@ -329,7 +329,7 @@ def added_bone(rig, name, parent):
 
 
 @pytest.mark.parametrize("name", ["extra", "HEAD"])
-def test_keys_of_a_bone_without_a_track_are_said_to_be_left_out(humanoid, name):
+def test_keys_of_a_bone_without_a_track_are_reported_to_be_left_out(humanoid, name):
     rig, imported = humanoid
     untouched = export(rig, imported.actions).data
     added_bone(rig, name, "head")
@@ -462,8 +462,8 @@ def test_drivers_of_the_rigs_object_change_no_export(humanoid, path):
     rig, imported = humanoid
     untouched = export(rig, [imported.actions[0]]).data
     rig.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
-    made = rig.driver_add(path)
-    for curve in made if isinstance(made, list) else [made]:
+    created = rig.driver_add(path)
+    for curve in created if isinstance(created, list) else [created]:
         curve.driver.expression = "2"
     bpy.context.scene.frame_set(3)
     assert export(rig, [imported.actions[0]]).data == untouched
@@ -484,12 +484,12 @@ def test_a_solo_track_of_a_motion_puts_it_in_play(humanoid):
 def seen_at(rig, frames):
     """The local poses (bones, frames) that the scene shows."""
     rest = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
-    found = []
+    result = []
     for frame in frames.tolist():
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
         poses = armature.matrices_of(rig.pose.bones, "matrix")
-        found.append(armature.parent_local(poses, rest.parents, rest.root_frame))
-    return np.stack(found, axis=1)
+        result.append(armature.parent_local(poses, rest.parents, rest.root_frame))
+    return np.stack(result, axis=1)
 
 
 def test_a_solo_track_of_a_layer_stops_the_export(humanoid):
@@ -582,9 +582,9 @@ def test_keys_of_other_slots_say_nothing_of_a_motions_length(game):
     shot, _, of_camera = compat.new_action("shot", "OBJECT", "camera")
     of_camera.fcurves.new("location", index=0).keyframe_points.insert(250, 3.0)
     slot, bag = compat.add_slot(shot, "OBJECT", rig.name)
-    turn = bag.fcurves.new(bone_curves.channel_path("thigh_l", "rotation_quaternion"), index=1)
-    turn.keyframe_points.insert(0, 0.0)
-    turn.keyframe_points.insert(20, 0.5)
+    fcurve = bag.fcurves.new(bone_curves.channel_path("thigh_l", "rotation_quaternion"), index=1)
+    fcurve.keyframe_points.insert(0, 0.0)
+    fcurve.keyframe_points.insert(20, 0.5)
     compat.assign(rig, shot, slot)
     for bone in rig.pose.bones:
         bone.location, bone.rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
@@ -597,7 +597,7 @@ def test_keys_of_other_slots_say_nothing_of_a_motions_length(game):
     file = rig.motionbridge_motion_files[0]
     library.add(omf_codec.OMF, file, shot)
     save(rig, file)
-    turn.keyframe_points.insert(40, 0.1)
+    fcurve.keyframe_points.insert(40, 0.1)
     assert save(rig, file).library.motions[-1].frames == 41
     omf_codec.revert(bpy.context, rig, shot, Report())
     assert [curve.data_path for curve in of_camera.fcurves] == ["location"]
@@ -654,10 +654,10 @@ def test_scale_that_stays_1_is_no_loss_and_any_other_is(humanoid):
     assert any("head" in line and "scale" in line for line in report.lines())
 
 
-def test_marks_that_end_up_outside_of_their_motion_are_said(humanoid):
+def test_marks_that_end_up_outside_of_their_motion_are_reported(humanoid):
     """Blender moves keys without the markers above them."""
     rig, imported = humanoid
-    action = next(one for one in imported.actions if len(one.motionbridge_motion.marks))
+    action = next(action for action in imported.actions if len(action.motionbridge_motion.marks))
     report = Report()
     export(rig, [action], report)
     assert not report.warnings

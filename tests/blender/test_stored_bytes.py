@@ -33,13 +33,13 @@ def groups(owner: Any) -> Iterator[Any]:
 def stored() -> list[tuple[Any, str]]:
     """Every property with bytes that something in the file has: its group and its name."""
     owners = [*bpy.data.actions, *bpy.data.objects, *bpy.data.armatures, *bpy.data.meshes, *bpy.data.collections]
-    found = []
+    result = []
     for owner in owners:
         for group in groups(owner):
-            keys = [one.identifier for one in group.bl_rna.properties]
+            keys = [prop.identifier for prop in group.bl_rna.properties]
             names = [key.removesuffix(SEAL) for key in keys if key.endswith(SEAL)]
-            found += [(group, name) for name in names if getattr(group, name)]
-    return found
+            result += [(group, name) for name in names if getattr(group, name)]
+    return result
 
 
 def group_of_an_action() -> Any:
@@ -162,7 +162,7 @@ def refusal(target: Path) -> str:
 def source(samples: Path, tmp_path: Path, request: Any) -> tuple[list[Path], Path]:
     """The files to import, and the one of them that is exported again."""
     before, name = request.param
-    models, path = [samples / one for one in before], samples / name
+    models, path = [samples / entry for entry in before], samples / name
     if name.startswith("made"):
         path = tmp_path / name
         motions = [samples / "humanoid.omf"] if path.suffix == ".skls" else []
@@ -172,10 +172,10 @@ def source(samples: Path, tmp_path: Path, request: Any) -> tuple[list[Path], Pat
 
 
 def kinds() -> Any:
-    made = [(one.values, one.id) for one in KINDS]
-    values = [((before, name), suffix, properties) for (before, name, suffix, properties), _ in made]
+    created = [(entry.values, entry.id) for entry in KINDS]
+    values = [((before, name), suffix, properties) for (before, name, suffix, properties), _ in created]
     names = ("source", "suffix", "properties")
-    return pytest.mark.parametrize(names, values, ids=[name for _, name in made], indirect=["source"])
+    return pytest.mark.parametrize(names, values, ids=[name for _, name in created], indirect=["source"])
 
 
 @kinds()
@@ -192,9 +192,9 @@ def test_damaged_bytes_are_not_written(source, suffix, properties, tmp_path, cap
             setattr(group, name, damaged)
             badges.compare(bpy.context)
             badges.compare_model(bpy.context)
-            said = refusal(target)
-            assert "Import the file again" in said
-            assert "Traceback" not in said + "".join(capfd.readouterr())
+            message = refusal(target)
+            assert "Import the file again" in message
+            assert "Traceback" not in message + "".join(capfd.readouterr())
             tried.add(name)
         setattr(group, name, good)
     assert tried == properties

@@ -136,10 +136,10 @@ def hud_scene(folder: Path, samples: Path) -> list[Route]:
     meshes.mkdir(parents=True)
     for name in ("humanoid.ogf", "humanoid.omf", "weapon.ogf", "weapon.omf"):
         shutil.copy(samples / name, meshes)
-    made, _ = build(sample_options(folder))
-    bpy.context.view_layer.objects.active = made.hands
+    created, _ = build(sample_options(folder))
+    bpy.context.view_layer.objects.active = created.hands
     assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
-    made.hands.motionbridge_hud.values[0].text = "1, 2, 3"
+    created.hands.motionbridge_hud.values[0].text = "1, 2, 3"
     return [saved_back(hud.MOTIONBRIDGE_OT_hud_save_back)]
 
 
@@ -160,7 +160,7 @@ def arma_model(folder: Path, samples: Path) -> list[Route]:
 def in_the_text(kind: str) -> dict[str, str]:
     """What is silent of lists of actions."""
     return {
-        "the list in the text has it too": f"Object.motionbridge_{kind}_files[].actions[].place",
+        "the list in the text has it too": f"Object.motionbridge_{kind}_files[].actions[].index",
         "only entries of armatures refer to a row": "Text.motionbridge_actions.entries[].row",
     }
 
@@ -281,15 +281,15 @@ UNREAD = {
     "names for notes, later imports and renamed bones": "MotionFile.name SkeletalFile.name "
     "BoneProperties.imported_name MotionProperties.imported_name Bone.motionbridge_known_as "
     "DescentPartProperties.shown_name DescentPartProperties.is_part",
-    "for actions that are in no list": "MotionProperties.file MotionProperties.place "
-    "SkeletalProperties.file SkeletalProperties.place DeletedMotion.name",
+    "for actions that are in no list": "MotionProperties.file MotionProperties.index "
+    "SkeletalProperties.file SkeletalProperties.index DeletedMotion.name",
     "for armatures that were duplicated": "MotionFile.actions SkeletalFile.actions Object.motionbridge_animations",
     "the stored or the saved file says it too": "MotionFile.version MotionFile.embedded SkeletalFile.embedded",
     "spares a comparison": "MotionProperties.unedited",
     "sets another property": "MotionProperties.target",
     "tells what was deleted from what was not imported": "MotionFile.rest SkeletalFile.rest RestBone.name "
     "EditorModelProperties.has_meshes ArmaLevelProperties.has_proxies LevelProperties.imported "
-    "DescentModelProperties.shown_points DescentPartProperties.is_moved BatteryMember.number BatteryMember.was_shown",
+    "DescentModelProperties.shown_points DescentPartProperties.is_moved BatteryMember.number BatteryMember.had_object",
     "for edits that the samples lack": "MotionProperties.is_cut AnimationProperties.is_cut "
     "SkeletalProperties.rotation SkeletalProperties.metres SkeletalProperties.radians "
     "SkeletalProperties.shown_first SkeletalProperties.shown_last LevelProperties.weld "
@@ -298,7 +298,7 @@ UNREAD = {
     "for things that the samples lack": "EditorModelProperties.is_made SurfaceProperties.is_surface "
     "SkeletalProperties.is_skeletal ArmaLevelProperties.selections "
     "LevelProperties.detail LevelProperties.models LevelProperties.is_part DescentPartProperties.monitor "
-    "HudProperties.game HudProperties.points HudPointProperties.shown",
+    "HudProperties.game HudProperties.points HudPointProperties.object",
     "read by imports": "SkeletonProperties.skeleton SkeletonProperties.for_display SkeletonProperties.bones "
     "SkeletonBone.bone SkeletonBone.parent SkeletonFiles.config SkeletonFiles.pivots_model",
     "for control rigs and hidden keys": "Object.motionbridge_is_control_rig Action.motionbridge_controls "
@@ -329,9 +329,9 @@ def answer(route: Route) -> Any:
         return str(refusal)
 
 
-def matters(found: list[Value], routes: list[Route], before: list[Any]) -> bool:
+def matters(result: list[Value], routes: list[Route], before: list[Any]) -> bool:
     """Whether another value changes what a route gives."""
-    for value in found:
+    for value in result:
         for change in changes(value):
             restore = change()
             try:
@@ -353,12 +353,12 @@ def broken(case: Case, routes: list[Route], *, all_values: bool) -> list[str]:
     for value in values():
         if is_read(value.label, case) and (all_values or not value.part or isinstance(value.part, str)):
             by_path.setdefault(value.path, []).append(value)
-    for path, found in by_path.items():
-        names = {found[0].label, path.replace(" ", "_")}
-        found.reverse()  # what the samples add comes last
+    for path, result in by_path.items():
+        names = {result[0].label, path.replace(" ", "_")}
+        result.reverse()  # what the samples add comes last
         is_silent = bool(names & (silent | listed(UNREAD)))
         seen |= names
-        if matters(found[:1] if is_silent and not all_values else found, routes, before) == is_silent:
+        if matters(result[:1] if is_silent and not all_values else result, routes, before) == is_silent:
             wrong.append(f"{path} is listed, and changes something" if is_silent else f"{path} changes nothing")
     assert [answer(route) for route in routes] == before, "everything was set back"
     missing = {label for label in declared() - seen if is_read(label, case)} - listed(UNREAD)

@@ -111,10 +111,10 @@ def rig_of_peer(samples):
     """A rig that has nothing of ours, and what blender-xray would have stored on it."""
     assert bpy.ops.import_scene.xray_object(filepath=str(samples / "weapon.object"), textures=False) == {"FINISHED"}
     rig = bpy.context.view_layer.objects.active
-    shown = next(one for one in rig.children if one.type == "MESH")
+    child = next(own_child for own_child in rig.children if own_child.type == "MESH")
     action = rig.animation_data.action
-    for block in (rig, shown, *shown.data.materials, action, *rig.data.bones):
-        for name in [one for one in dir(block) if one.startswith("motionbridge_")]:
+    for block in (rig, child, *child.data.materials, action, *rig.data.bones):
+        for name in [entry for entry in dir(block) if entry.startswith("motionbridge_")]:
             if isinstance(getattr(block, name), bpy.types.PropertyGroup):
                 block.property_unset(name)
     group = rig.xray
@@ -125,7 +125,7 @@ def rig_of_peer(samples):
     entry = group.motions_collection.add()
     entry.name, entry.export_name = action.name, "reload_0"
     action.xray.flags, action.xray.speed = 0x02, 1.5
-    metal = shown.data.materials[0]
+    metal = child.data.materials[0]
     metal.xray.eshader, metal.xray.cshader, metal.xray.gamemtl = (
         "models\\window",
         "def_shaders\\glass",
@@ -137,10 +137,10 @@ def rig_of_peer(samples):
     bone.xray.shape.sph_pos, bone.xray.shape.sph_rad = (1, 2, 3), 0.25
     bone.xray.ikjoint.type, bone.xray.ikjoint.lim_x_min, bone.xray.ikjoint.lim_x_max = "2", -0.5, 0.75
     bone.xray.mass.value, bone.xray.mass.center = 4, (0, 0.5, 0)
-    return rig, shown, action, bone
+    return rig, child, action, bone
 
 
-def check(rig, shown, action, bone):
+def check(rig, obj, action, bone):
     """All that the group says is ours now."""
     ours = bone.motionbridge_xray
     assert (ours.is_bone, ours.game_name, ours.index, ours.material) == (True, bone.name, 1, "objects\\knife")
@@ -148,22 +148,26 @@ def check(rig, shown, action, bone):
     assert tuple(ours.sphere_centre) == (1, 2, 3)
     assert (ours.limit_x.lowest, ours.limit_x.highest, ours.mass) == (-0.5, 0.75, 4)
     assert tuple(ours.centre_of_mass) == (0, 0.5, 0)
-    metal = shown.data.materials[0]
-    said = metal.motionbridge_surface
-    assert (said.compiler_shader, said.game_material, said.two_sided) == ("def_shaders\\glass", "objects\\glass", True)
+    metal = obj.data.materials[0]
+    message = metal.motionbridge_surface
+    assert (message.compiler_shader, message.game_material, message.two_sided) == (
+        "def_shaders\\glass",
+        "objects\\glass",
+        True,
+    )
     assert metal.motionbridge_material.shader == "models\\window"
     motion = action.motionbridge_motion
     assert (motion.motion_name, motion.flags, motion.speed) == ("reload_0", {"STOP_AT_END"}, 1.5)
     model = rig.motionbridge_editor_model
     assert (model.flags, model.user_data, model.lod, model.creator) == ("0x11", "[hit]\r\n", "lod\\a", "somebody")
-    assert [one.name for one in model.references] == ["actors\\a", "actors\\b"]
+    assert [reference.name for reference in model.references] == ["actors\\a", "actors\\b"]
 
 
 def test_with_blender_xray_enabled(samples, tmp_path):
     with peer():
-        rig, shown, action, bone = rig_of_peer(samples)
+        rig, actual, action, bone = rig_of_peer(samples)
         assert bpy.ops.motionbridge.take_over_xray() == {"FINISHED"}
-        check(rig, shown, action, bone)
+        check(rig, actual, action, bone)
         assert bone.motionbridge_xray.joint == "JOINT"
     path = tmp_path / "new.object"
     assert bpy.ops.export_scene.xray_object(filepath=str(path), sdk="SOC") == {"FINISHED"}
@@ -175,7 +179,7 @@ def test_with_blender_xray_enabled(samples, tmp_path):
     assert model.references == [b"actors\\a", b"actors\\b"]
     assert [motion.label for motion in model.motions] == ["reload_0"]
     assert model.surfaces[0].material == b"objects\\glass"
-    assert "objects\\knife" in [physics_material(one) for one in model.bones]
+    assert "objects\\knife" in [physics_material(bone) for bone in model.bones]
 
 
 def test_readable_bones_of_such_a_rig_change_no_file(samples, tmp_path, monkeypatch):
@@ -200,7 +204,7 @@ def test_readable_bones_of_such_a_rig_change_no_file(samples, tmp_path, monkeypa
 def test_readable_bones_of_a_rig_of_arma3objectbuilder_change_no_file(samples, tmp_path):
     """Bones of its own making: all point up, none has anything of ours."""
     bpy.ops.import_scene.arma_p3d(filepath=str(samples / "arma/man.p3d"), rig="NEW", readable_bones=False)
-    source = next(one for one in bpy.data.objects if one.type == "ARMATURE")
+    source = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
     wanted = [
         (bone.name, bone.parent.name if bone.parent else "", bone.head_local.copy()) for bone in source.data.bones
     ]
@@ -244,8 +248,8 @@ def test_saved_with_it_and_opened_without(samples, tmp_path):
     assert getattr(rig, "xray", None) is None
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.motionbridge.take_over_xray() == {"FINISHED"}
-    shown = next(one for one in rig.children if one.type == "MESH")
-    check(rig, shown, next(one for one in bpy.data.actions), rig.data.bones[1])
+    child = next(own_child for own_child in rig.children if own_child.type == "MESH")
+    check(rig, child, next(action for action in bpy.data.actions), rig.data.bones[1])
     # Blender keeps the index of an item only: the kind of a joint is not guessed.
     assert rig.data.bones[1].motionbridge_xray.joint == "RIGID"
 
@@ -256,7 +260,7 @@ def test_older_references_are_one_text():
     bpy.context.view_layer.objects.active = rig
     rig["xray"] = {"motionrefs": "actors\\a, actors\\b"}
     assert bpy.ops.motionbridge.take_over_xray() == {"FINISHED"}
-    assert [one.name for one in rig.motionbridge_editor_model.references] == ["actors\\a", "actors\\b"]
+    assert [reference.name for reference in rig.motionbridge_editor_model.references] == ["actors\\a", "actors\\b"]
 
 
 @pytest.mark.parametrize("stored", [None, 3, {}])

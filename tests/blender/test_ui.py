@@ -80,11 +80,11 @@ def test_a_model_with_motions_inside_is_read_once(game, reads):
 
 
 def test_a_file_that_changes_while_its_motions_are_listed_is_read_again(game):
-    path, found = game / "humanoid.omf", library.ReadFiles()
-    before = found.list_motions(omf_codec.OMF, str(path))
-    assert found.list_motions(omf_codec.OMF, str(path)) == before
+    path, file_path = game / "humanoid.omf", library.ReadFiles()
+    before = file_path.list_motions(omf_codec.OMF, str(path))
+    assert file_path.list_motions(omf_codec.OMF, str(path)) == before
     path.write_bytes((game / "weapon.omf").read_bytes())
-    opened = found.take(omf_codec.OMF, str(path), Report())
+    opened = file_path.take(omf_codec.OMF, str(path), Report())
     assert omf_codec.OMF.motions(opened.document) == library.list_motions(omf_codec.OMF, str(game / "weapon.omf"))
 
 
@@ -119,10 +119,10 @@ def test_complaint_1_something_plays_after_the_import(game):
 
 def test_complaint_1_every_other_motion_plays_when_it_is_clicked_in_the_list(game):
     rig = load(game)
-    for place, action in enumerate(bpy.data.actions):
-        rig.motionbridge_playing = place
+    for index, action in enumerate(bpy.data.actions):
+        rig.motionbridge_playing = index
         assert rig.animation_data.action == action
-        assert rig.motionbridge_playing == place
+        assert rig.motionbridge_playing == index
         poses = []
         for frame in range(round(action.frame_end) + 1):
             bpy.context.scene.frame_set(frame)
@@ -182,7 +182,7 @@ def test_complaint_8_the_scene_keeps_its_rate_unless_asked(game):
 def test_complaint_9_several_files_at_once(game):
     names = ["humanoid.ogf", "weapon.ogf"]
     bpy.ops.import_scene.xray_ogf(directory=str(game), files=[{"name": name} for name in names])
-    assert {shown.name for shown in bpy.data.objects if shown.type == "ARMATURE"} == {"humanoid", "weapon"}
+    assert {obj.name for obj in bpy.data.objects if obj.type == "ARMATURE"} == {"humanoid", "weapon"}
     shutil.copy(game / "humanoid.omf", game / "again.omf")
     bpy.context.view_layer.objects.active = bpy.data.objects["humanoid"]
     files = [{"name": name} for name in ("humanoid.omf", "again.omf")]
@@ -199,32 +199,32 @@ def test_complaint_9_one_bad_file_does_not_stop_the_others(game):
     (game / "cut.ogf").write_bytes((game / "humanoid.ogf").read_bytes()[:200])
     files = [{"name": name} for name in ("cut.ogf", "weapon.ogf")]
     assert bpy.ops.import_scene.xray_ogf(directory=str(game), files=files) == {"FINISHED"}
-    assert [shown.name for shown in bpy.data.objects if shown.type == "ARMATURE"] == ["weapon"]
+    assert [obj.name for obj in bpy.data.objects if obj.type == "ARMATURE"] == ["weapon"]
     assert any(line.startswith("left out: ") and "cut.ogf" in line for line in last_report())
 
 
-def test_complaint_9_nothing_chosen_is_said(game):
+def test_complaint_9_nothing_chosen_is_reported(game):
     load(game, motions="")
     assert "no file is chosen" in refusal(bpy.ops.import_scene.xray_omf)
     assert "no file is chosen" in refusal(bpy.ops.import_scene.xray_ogf)
     listed = [{"name": "walk", "file": str(game / "humanoid.omf"), "frames": 25, "ticked": False}]
-    said = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / "humanoid.omf"), listed=listed)
-    assert "no motion is chosen" in said
-    assert "Tick at least one" in said
-    said = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / "humanoid.omf"), motions="wlak")
-    assert "there is no motion named 'wlak'" in said
+    message = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / "humanoid.omf"), listed=listed)
+    assert "no motion is chosen" in message
+    assert "Tick at least one" in message
+    message = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / "humanoid.omf"), motions="wlak")
+    assert "there is no motion named 'wlak'" in message
 
 
 def test_a_click_on_a_motion_shows_it_where_the_scene_stands_behind_its_end(game):
     rig = load(game)
     number = list(bpy.data.actions).index(bpy.data.actions["nod"])
-    for frame, shown in ((30, 0), (5, 5), (-3, 0)):
+    for frame, actual in ((30, 0), (5, 5), (-3, 0)):
         bpy.context.scene.frame_set(frame)
         rig.motionbridge_playing = number
-        assert bpy.context.scene.frame_current == shown
+        assert bpy.context.scene.frame_current == actual
 
 
-def test_bones_of_an_armature_that_came_from_no_model_are_told_apart_for_fx(game):
+def test_bones_of_an_armature_that_are_from_no_model_are_reported_apart_for_fx(game):
     rig = load(game)
     action = rig.animation_data.action
     for bone in rig.data.bones:
@@ -255,11 +255,11 @@ def hidden_in_viewports(rig):
 
 
 def excluded(rig):
-    made = bpy.data.collections.new("Away")
-    bpy.context.scene.collection.children.link(made)
-    made.objects.link(rig)
+    collection = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(rig)
     for other in list(rig.users_collection):
-        if other != made:
+        if other != collection:
             other.objects.unlink(rig)
     bpy.context.view_layer.layer_collection.children["Away"].exclude = True
 
@@ -317,8 +317,8 @@ def test_complaint_11_cyrillic_names_of_folders_files_and_motions(game, tmp_path
     bpy.ops.import_scene.xray_omf(filepath=str(out), motions="КИВОК")
     assert rig.animation_data.action.name == "кивок"
     bpy.data.actions["wave"].motionbridge_motion.motion_name = "手"
-    said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(out), motions="wave")
-    assert "not in the game's code page (1251)" in said
+    message = refusal(bpy.ops.export_scene.xray_omf, filepath=str(out), motions="wave")
+    assert "not in the game's code page (1251)" in message
 
 
 WRONG = {
@@ -340,10 +340,10 @@ def test_complaint_12_a_wrong_file_is_refused_in_a_sentence_and_changes_nothing(
     if content is not None:
         (game / name).write_bytes(content)
     before = snapshot()
-    said = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / name))
-    assert expected in said
-    assert name in said
-    assert said.endswith(".")
+    message = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / name))
+    assert expected in message
+    assert name in message
+    assert message.endswith(".")
     assert differences(before, snapshot()) == []
 
 
@@ -351,12 +351,12 @@ def test_complaint_12_a_failed_export_leaves_the_old_file(game):
     load(game)
     old = (game / "humanoid.omf").read_bytes()
     bpy.data.actions["walk"].motionbridge_motion.motion_name = "idle"
-    said = refusal(bpy.ops.motionbridge.save_back)
-    assert "would be motions of one name, 'idle'" in said
+    message = refusal(bpy.ops.motionbridge.save_back)
+    assert "would be motions of one name, 'idle'" in message
     assert (game / "humanoid.omf").read_bytes() == old
     bpy.data.actions["walk"].motionbridge_motion.motion_name = "walk"
-    said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game))
-    assert "this is a folder" in said
+    message = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game))
+    assert "this is a folder" in message
 
 
 def test_complaint_12_what_was_left_out_is_counted(game):
@@ -398,8 +398,10 @@ def test_without_an_armature_the_model_can_be_named(game, tmp_path):
 
 
 def test_motions_that_do_not_fit_the_model_that_was_named_leave_nothing_behind(game):
-    said = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / "weapon.omf"), model=str(game / "humanoid.ogf"))
-    assert "none of the" in said
+    message = refusal(
+        bpy.ops.import_scene.xray_omf, filepath=str(game / "weapon.omf"), model=str(game / "humanoid.ogf")
+    )
+    assert "none of the" in message
     assert not bpy.data.objects
 
 
@@ -409,8 +411,8 @@ def test_of_several_armatures_the_active_one_is_meant(game):
     assert second.animation_data is not None
     assert first.animation_data is None
     bpy.context.view_layer.objects.active = None
-    said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / "x.omf"))
-    assert "no armature is active" in said
+    message = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / "x.omf"))
+    assert "no armature is active" in message
 
 
 def test_a_model_brings_the_motions_inside_it(game):
@@ -433,9 +435,9 @@ def test_referenced_motions_are_found_and_imported(game):
     assert bpy.ops.motionbridge.import_referenced_motions() == {"FINISHED"}
     assert len(bpy.data.actions) == 5
     (game / "humanoid.omf").unlink()
-    said = refusal(bpy.ops.motionbridge.import_referenced_motions)
-    assert "no motion file was found for samples\\humanoid" in said
-    assert "game folder" in said
+    message = refusal(bpy.ops.motionbridge.import_referenced_motions)
+    assert "no motion file was found for samples\\humanoid" in message
+    assert "game folder" in message
 
 
 def test_the_game_folder_of_the_preferences_is_searched(game, tmp_path):
@@ -471,7 +473,7 @@ def test_options_of_the_import(game):
     bpy.ops.import_scene.xray_ogf(
         filepath=str(game / "weapon.ogf"), meshes=False, textures=False, new_collection=True, motions="NONE"
     )
-    assert [shown.name for shown in bpy.data.collections["weapon"].objects] == ["weapon"]
+    assert [obj.name for obj in bpy.data.collections["weapon"].objects] == ["weapon"]
 
 
 # Saving ---------------------------------------------------------------------------------------------------------------
@@ -520,8 +522,8 @@ def test_a_file_that_others_changed_meanwhile_is_asked_about(game):
     turn_a_key(rig.animation_data.action)
     shutil.copy(game / "humanoid.omf", game / "others.omf")
     bpy.ops.export_scene.xray_omf(filepath=str(game / "humanoid.omf"), motions="walk;nod")
-    said = refusal(bpy.ops.motionbridge.save_back)
-    assert "no longer the one that was imported" in said
+    message = refusal(bpy.ops.motionbridge.save_back)
+    assert "no longer the one that was imported" in message
     assert bpy.ops.motionbridge.save_back(if_changed="IMPORTED") == {"FINISHED"}
     assert names_of(game / "humanoid.omf") == ["walk", "idle", "wave", "jump", "nod"]
 
@@ -531,13 +533,13 @@ def test_an_edited_rest_pose_is_asked_about(game, tmp_path):
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones["head"].roll += 0.5
     bpy.ops.object.mode_set(mode="OBJECT")
-    said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(tmp_path / "x.omf"))
-    assert "rest pose has changed" in said
+    message = refusal(bpy.ops.export_scene.xray_omf, filepath=str(tmp_path / "x.omf"))
+    assert "rest pose has changed" in message
     assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "x.omf"), rest_change="GAME_POSE") == {"FINISHED"}
     assert (tmp_path / "x.omf").read_bytes() == (game / "humanoid.omf").read_bytes()
 
 
-def test_the_first_backup_is_never_overwritten_and_the_dialog_says_so(game):
+def test_the_first_backup_is_never_overwritten_and_the_dialog_reports_it(game):
     rig = load(game)
     path = game / "humanoid.omf"
     first = path.read_bytes()
@@ -556,7 +558,7 @@ def test_the_first_backup_is_never_overwritten_and_the_dialog_says_so(game):
     assert len(rig.motionbridge_motion_files) == 1
 
 
-def test_into_a_file_that_is_there(game):
+def test_into_a_file_existing(game):
     rig = load(game)
     turn_a_key(rig.animation_data.action)
     shutil.copy(game / "humanoid.omf", game / "other.omf")
@@ -570,8 +572,8 @@ def test_into_a_file_that_is_there(game):
 def test_new_actions_become_a_file_that_saves_back(game, tmp_path):
     rig = load(game, motions="")
     rig.pose.bones["head"].rotation_mode = "QUATERNION"
-    for frame, turn in ((1, 1.0), (11, 0.8)):
-        rig.pose.bones["head"].rotation_quaternion = (turn, 0.1, 0.0, 0.0)
+    for frame, rotation in ((1, 1.0), (11, 0.8)):
+        rig.pose.bones["head"].rotation_quaternion = (rotation, 0.1, 0.0, 0.0)
         rig.pose.bones["head"].keyframe_insert("rotation_quaternion", frame=frame)
     action = rig.animation_data.action
     action.name = "look"
@@ -599,17 +601,17 @@ def test_the_status_says_what_is_edited_and_revert_takes_it_back(game):
 
 def test_collections_export_what_they_hold(game, tmp_path):
     load(game)
-    made = bpy.data.collections.new("Stalker")
-    bpy.context.scene.collection.children.link(made)
-    for shown in list(bpy.data.objects):
-        made.objects.link(shown)
-    layer = bpy.context.view_layer.layer_collection.children[made.name]
+    collection = bpy.data.collections.new("Stalker")
+    bpy.context.scene.collection.children.link(collection)
+    for obj in list(bpy.data.objects):
+        collection.objects.link(obj)
+    layer = bpy.context.view_layer.layer_collection.children[collection.name]
     bpy.context.view_layer.active_layer_collection = layer
     for kind, suffix in (("omf", ".omf"), ("ogf", ".ogf")):
         bpy.ops.collection.exporter_add(name=f"IO_FH_motionbridge_xray_{kind}")
-        made.exporters[-1].export_properties.filepath = str(tmp_path / f"made{suffix}")
-        if "filepath" in made.exporters[-1].bl_rna.properties:
-            made.exporters[-1].filepath = str(tmp_path / f"made{suffix}")
+        collection.exporters[-1].export_properties.filepath = str(tmp_path / f"made{suffix}")
+        if "filepath" in collection.exporters[-1].bl_rna.properties:
+            collection.exporters[-1].filepath = str(tmp_path / f"made{suffix}")
     bpy.context.view_layer.objects.active = None
     bpy.ops.collection.export_all()
     for suffix in (".omf", ".ogf"):
@@ -624,14 +626,14 @@ def test_a_skeleton_with_huge_coordinates_comes_in_is_edited_and_goes_out(game, 
     document = ogf.read(path.read_bytes(), path.name, Report())
     rest = document.first(IkData).bones[bone]
     data = bytearray(path.read_bytes())
-    place = data.index(rest.rotation.tobytes() + rest.offset.tobytes()) + 12
-    data[place : place + 4] = np.float32(value).tobytes()
+    index = data.index(rest.rotation.tobytes() + rest.offset.tobytes()) + 12
+    data[index : index + 4] = np.float32(value).tobytes()
     path.write_bytes(data)
     rig = load(game)
     out = game / "out.ogf"
     assert bpy.ops.export_scene.xray_ogf(filepath=str(out)) == {"FINISHED"}
     assert out.read_bytes() == bytes(data)
-    next(shown for shown in rig.children if shown.type == "MESH").data.vertices[1].co.x += 0.01
+    next(child for child in rig.children if child.type == "MESH").data.vertices[1].co.x += 0.01
     assert bpy.ops.export_scene.xray_ogf(filepath=str(out)) == {"FINISHED"}
     assert out.read_bytes() != bytes(data)
     omf_out = game / "out.omf"
@@ -644,8 +646,8 @@ def test_a_mesh_with_huge_coordinates_comes_in_is_edited_and_goes_out(game, valu
     document = ogf.read(path.read_bytes(), path.name, Report())
     data = bytearray(path.read_bytes())
     rows = document.children[0].first(Vertices).rows
-    place = data.index(rows.tobytes()) + rows.dtype.fields["position"][1]
-    data[place : place + 4] = np.float32(value).tobytes()
+    index = data.index(rows.tobytes()) + rows.dtype.fields["position"][1]
+    data[index : index + 4] = np.float32(value).tobytes()
     path.write_bytes(data)
     rig = load(game, "weapon.ogf", "")
     out = game / "out.ogf"

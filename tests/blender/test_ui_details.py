@@ -39,10 +39,10 @@ def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
 
 def test_a_collection_exports_its_ground_and_the_models_below(tmp_path):
     ground, path = opened(tmp_path)
-    made = bpy.data.collections.new("plants")
-    bpy.context.scene.collection.children.link(made)
-    made.objects.link(ground)
-    made.children.link(ground.motionbridge_level.models)
+    collection = bpy.data.collections.new("plants")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(ground)
+    collection.children.link(ground.motionbridge_level.models)
     bpy.context.view_layer.objects.active = None
     target = tmp_path / "out.details"
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target), collection="plants") == {"FINISHED"}
@@ -54,7 +54,7 @@ def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):
     select_faces(ground, 1)
     bpy.ops.object.mode_set(mode="EDIT")
     assert bpy.ops.motionbridge.details_slots(
-        use_plant=True, place="2", model=0, density=(1, 0, 0, 1), use_ground=True, ground=3.0
+        use_plant=True, plant="2", model=0, density=(1, 0, 0, 1), use_ground=True, ground=3.0
     ) == {"FINISHED"}
     assert ground.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -64,7 +64,7 @@ def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):
     assert rows["density"][1].tolist() == [0, 0, 0xF00F, 0]
     assert int(rows["word"][1]) & 0xFFF == 1015
     # The colour follows at once.
-    names = [made.name for made in ground.data.materials]
+    names = [material.name for material in ground.data.materials]
     assert names[ground.data.polygons[1].material_index] == "detail model 00"
 
 
@@ -81,7 +81,7 @@ def test_the_dialog_begins_with_what_the_first_selected_slot_says(tmp_path):
     assert level_details.first_slot(old, np.ones(1, np.bool_), 0).sun is None
 
 
-def test_what_is_missing_to_edit_is_said(tmp_path):
+def test_what_is_missing_to_edit_is_reported(tmp_path):
     ground, _ = opened(tmp_path)
     with pytest.raises(RuntimeError, match="no value is selected"):
         bpy.ops.motionbridge.details_slots()
@@ -102,14 +102,14 @@ def test_models_are_added_replaced_selected_and_removed(tmp_path):
     tuft().select_set(True)
     bpy.context.view_layer.objects.active = ground
     assert bpy.ops.motionbridge.details_add_models() == {"FINISHED"}
-    assert [shown.motionbridge_level.number for shown in models_of(ground)] == [0, 1]
+    assert [target.motionbridge_level.number for target in models_of(ground)] == [0, 1]
     ground.motionbridge_level.active_model = 0
     assert bpy.ops.motionbridge.details_select() == {"FINISHED"}
     assert ground.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [face.select for face in ground.data.polygons] == [True, False]
-    for shown in bpy.context.view_layer.objects:
-        shown.select_set(False)
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(False)
     with pytest.raises(RuntimeError, match="no other meshes are selected"):
         bpy.ops.motionbridge.details_replace_model()
     tuft("better").select_set(True)
@@ -118,9 +118,9 @@ def test_models_are_added_replaced_selected_and_removed(tmp_path):
     assert slots_of(data)[1].tobytes() == SLOTS
     assert GRASS not in data
     ground.motionbridge_level.active_model = next(
-        place
-        for place, shown in enumerate(ground.motionbridge_level.models.objects)
-        if shown.motionbridge_level.number == 0
+        index
+        for index, target in enumerate(ground.motionbridge_level.models.objects)
+        if target.motionbridge_level.number == 0
     )
     assert bpy.ops.motionbridge.details_remove_model() == {"FINISHED"}
     data = planned(ground)[0].data
@@ -134,10 +134,10 @@ def test_colours_follow_a_script_that_changed_attributes(tmp_path):
     ground.data.attributes["model_0"].data[1].value = 0
     ground.data.attributes["density_0"].data[1].color = (1, 1, 1, 1)
     assert bpy.ops.motionbridge.level_colours() == {"FINISHED"}
-    names = [made.name for made in ground.data.materials]
+    names = [material.name for material in ground.data.materials]
     assert [names[face.material_index] for face in ground.data.polygons] == ["detail model 00"] * 2
     assert bpy.ops.motionbridge.level_colours(shown_by="SUN") == {"FINISHED"}
-    assert [made.name for made in ground.data.materials] == ["sun 0%", "sun 7%"]
+    assert [material.name for material in ground.data.materials] == ["sun 0%", "sun 7%"]
     for by in ("SKY", "COLOUR", "DENSITY"):
         assert bpy.ops.motionbridge.level_colours(shown_by=by) == {"FINISHED"}
         assert ground.motionbridge_level.shown_by == by
@@ -147,19 +147,19 @@ def test_colours_follow_a_script_that_changed_attributes(tmp_path):
 
 def test_occluders_colours_follow_a_script_too(corpus):
     bpy.ops.import_scene.xray_level_geometry(filepath=str(corpus / "hom" / "l05_bar.hom"))
-    shown = bpy.context.active_object
-    two_sided = face_values_of_bool(shown)
-    shown.data.attributes["two_sided"].data.foreach_set("value", ~two_sided)
+    obj = bpy.context.active_object
+    two_sided = face_values_of_bool(obj)
+    obj.data.attributes["two_sided"].data.foreach_set("value", ~two_sided)
     assert bpy.ops.motionbridge.level_colours() == {"FINISHED"}
     index = np.empty(len(two_sided), np.int32)
-    shown.data.polygons.foreach_get("material_index", index)
-    names = np.array([made.name for made in shown.data.materials])
+    obj.data.polygons.foreach_get("material_index", index)
+    names = np.array([material.name for material in obj.data.materials])
     assert (names[index] == np.where(~two_sided, "occluder, two-sided", "occluder, one-sided")).all()
 
 
-def face_values_of_bool(shown):
-    values = np.empty(len(shown.data.polygons), np.bool_)
-    shown.data.attributes["two_sided"].data.foreach_get("value", values)
+def face_values_of_bool(obj):
+    values = np.empty(len(obj.data.polygons), np.bool_)
+    obj.data.attributes["two_sided"].data.foreach_get("value", values)
     return values
 
 
@@ -179,7 +179,7 @@ def test_offending_slots_are_selected(tmp_path):
     assert ground.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [face.select for face in ground.data.polygons] == [True, False]
-    assert bpy.ops.motionbridge.details_slots(use_plant=True, place="2", model=-1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.details_slots(use_plant=True, plant="2", model=-1) == {"FINISHED"}
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.details")) == {"FINISHED"}
 
 
@@ -193,15 +193,15 @@ def test_a_level_folder_brings_them_in_collections_of_their_own_and_models_side_
     objects, separate = bpy.context.scene.collection.children["l01_test"].children
     assert "Detail Objects" in objects.name
     assert "Detail Models" in separate.name
-    assert [shown.name for shown in objects.objects] == ["level.details"]
-    assert [[shown.name for shown in below.objects] for below in objects.children] == [["detail_00"]]
+    assert [obj.name for obj in objects.objects] == ["level.details"]
+    assert [[obj.name for obj in below.objects] for below in objects.children] == [["detail_00"]]
     models = list(separate.objects)
-    places = [shown.location.x for shown in models]
-    assert len(places) == 3
-    assert (np.diff(places) >= 1).all()
-    for number, shown in enumerate(models):
+    positions = [imported.location.x for imported in models]
+    assert len(positions) == 3
+    assert (np.diff(positions) >= 1).all()
+    for number, model in enumerate(models):
         target = tmp_path / f"{number}.dm"
-        bpy.context.view_layer.objects.active = shown
+        bpy.context.view_layer.objects.active = model
         assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
         assert target.read_bytes() == GRASS
 

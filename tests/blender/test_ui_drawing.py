@@ -179,16 +179,16 @@ def let_super_work(kind, drawn, monkeypatch):
 def as_drawn(kind, fields, monkeypatch):
     """An object with the methods of a panel or list, and what Blender gives it."""
     bases = tuple(base for base in kind.__mro__[1:-1] if not issubclass(base, bpy.types.bpy_struct))
-    found = type(kind.__name__, bases, dict(vars(kind)) | fields)()
-    let_super_work(kind, found, monkeypatch)
-    return found
+    result = type(kind.__name__, bases, dict(vars(kind)) | fields)()
+    let_super_work(kind, result, monkeypatch)
+    return result
 
 
 def options_of(kind):
     """The defaults of a dialog's properties; lists are empty."""
     group, name = kind.bl_idname.split(".")
     known = getattr(getattr(bpy.ops, group), name).get_rna_type().properties
-    return {one.identifier: getattr(one, "default", []) for one in known if one.identifier != "rna_type"}
+    return {entry.identifier: getattr(entry, "default", []) for entry in known if entry.identifier != "rna_type"}
 
 
 def motions_in_play(folder, samples):
@@ -199,9 +199,9 @@ def first_person_scene(folder, samples):
     shutil.copytree(samples / "configs", folder / "configs")
     (folder / "meshes").mkdir()
     shutil.copytree(samples, folder / "meshes" / "samples")
-    made, _ = build(sample_options(folder))
-    bpy.context.view_layer.objects.active = made.hands
-    made.hands.motionbridge_hud.actions[0].speed = 0.5
+    created, _ = build(sample_options(folder))
+    bpy.context.view_layer.objects.active = created.hands
+    created.hands.motionbridge_hud.actions[0].speed = 0.5
 
 
 def control_rig(folder, samples):

@@ -32,11 +32,11 @@ def game(tmp_path, samples):
 
 def known_types() -> set[str]:
     """What of ours Blender has: classes, and properties on its own types."""
-    found = {name for name in dir(bpy.types) if "motionbridge" in name.lower() or "xray" in name.lower()}
+    result = {name for name in dir(bpy.types) if "motionbridge" in name.lower() or "xray" in name.lower()}
     for kind in ("Action", "Object", "Bone", "Material", "WindowManager", "Scene"):
         properties = getattr(bpy.types, kind).bl_rna.properties.keys()
-        found |= {f"{kind}.{name}" for name in properties if name.startswith("motionbridge")}
-    return found
+        result |= {f"{kind}.{name}" for name in properties if name.startswith("motionbridge")}
+    return result
 
 
 def test_what_is_registered_is_taken_away_again():
@@ -73,14 +73,14 @@ def test_in_an_empty_scene_every_operator_refuses_with_a_reason(kind):
     group, name = kind.bl_idname.split(".")
     operator = getattr(getattr(bpy.ops, group), name)
     bpy.context.window_manager.motionbridge_report = ""
-    said = refusal(operator)
+    message = refusal(operator)
     if group == "import_scene":
-        assert "no file is chosen" in said or "no folder is chosen" in said
+        assert "no file is chosen" in message or "no folder is chosen" in message
     elif kind.bl_idname == "motionbridge.new_hud_scene":  # an empty scene is where it starts
-        assert "neither a section nor a weapon is chosen" in said
+        assert "neither a section nor a weapon is chosen" in message
     else:
-        assert "poll() " in said
-        assert "context is incorrect" not in said, "the reason is missing"
+        assert "poll() " in message
+        assert "context is incorrect" not in message, "the reason is missing"
 
 
 def test_no_pop_up_has_a_button_that_would_close_it():
@@ -88,8 +88,8 @@ def test_no_pop_up_has_a_button_that_would_close_it():
     known = {"filepath", "directory"}  # what a file browser sets itself
     for kind in OPERATORS:
         group, name = kind.bl_idname.split(".")
-        for one in getattr(getattr(bpy.ops, group), name).get_rna_type().properties:
-            assert one.identifier in known or one.subtype not in {"FILE_PATH", "DIR_PATH"}, (kind.bl_idname, one)
+        for prop in getattr(getattr(bpy.ops, group), name).get_rna_type().properties:
+            assert prop.identifier in known or prop.subtype not in {"FILE_PATH", "DIR_PATH"}, (kind.bl_idname, prop)
 
 
 def test_drops_and_collections_know_the_operators():
@@ -164,8 +164,8 @@ def test_the_list_of_motions_has_the_order_of_the_file(game):
     search = {"pattern": "", "regular": False, "edited": False, "by_name": False}
     drawn = type("Drawn", (), search | {"listing": MOTIONS, "bitflag_filter_item": 1 << 30})()
     flags, order = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
-    shown = [listed_actions.action_at(MOTIONS, rig, index).name for index, flag in enumerate(flags) if flag]
-    assert shown == ["walk", "idle", "wave", "jump", "nod"]
+    actual = [listed_actions.action_at(MOTIONS, rig, index).name for index, flag in enumerate(flags) if flag]
+    assert actual == ["walk", "idle", "wave", "jump", "nod"]
     assert order == []
     drawn.pattern = "a*"
     flags, _ = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
@@ -211,8 +211,8 @@ def test_marks_are_added_changed_and_removed(game):
     (first, second) = motion.marks[1].intervals
     assert (round(first.start, 4), round(first.end, 4)) == (0.1, 0.1333)
     assert (np.float32(second.start), np.float32(second.end)) == (np.float32(0.01), np.float32(0.123))
-    shown = {marker.name: marker.frame for marker in action.pose_markers}
-    assert shown == {"Right 1.0 start": 3, "Right 1.0 end": 4, "Right 1.1 start": 0, "Right 1.1 end": 4}
+    actual = {marker.name: marker.frame for marker in action.pose_markers}
+    assert actual == {"Right 1.0 start": 3, "Right 1.0 end": 4, "Right 1.1 start": 0, "Right 1.1 end": 4}
     assert "cannot end before" in refusal(bpy.ops.motionbridge.marks_add_interval, start=0.2, end=0.1)
     bpy.ops.motionbridge.marks_remove_interval(interval=0)
     assert len(motion.marks[1].intervals) == 1
@@ -247,8 +247,8 @@ def test_partitions_are_shown_as_bone_collections(game):
     assert bpy.ops.motionbridge.show_partitions() == {"FINISHED"}
     file = rig.motionbridge_motion_files[0]
     for partition in file.partitions:
-        shown = {bone.name for bone in rig.data.collections_all[partition.name].bones}
-        assert shown == {bone.name for bone in partition.bones}
+        actual = {bone.name for bone in rig.data.collections_all[partition.name].bones}
+        assert actual == {bone.name for bone in partition.bones}
 
 
 def test_bones_move_between_partitions_and_nothing_else_changes(game, tmp_path):
@@ -278,8 +278,8 @@ def test_bones_move_between_partitions_and_nothing_else_changes(game, tmp_path):
 
 def select_bone(rig, bone: str) -> None:
     """Selection lies on the pose bone from 5.0 on."""
-    found = rig.pose.bones[bone]
-    holder = found if hasattr(found, "select") else found.bone
+    result = rig.pose.bones[bone]
+    holder = result if hasattr(result, "select") else result.bone
     holder.select = True
 
 
@@ -369,8 +369,8 @@ def test_a_fault_of_ours_is_not_hidden():
 def test_several_files_count_what_went_well_and_report_only_that():
     report = Report()
 
-    def work(path, found):
-        found.warn("odd", path)
+    def work(path, result):
+        result.warn("odd", path)
         if path == "bad":
             raise ReadError("torn", file=path)
 
@@ -409,7 +409,10 @@ def test_panels_are_drawn_again_when_the_badge_is_known():
 
     def area(kind):
         kinds = ("WINDOW", "UI")
-        regions = [SimpleNamespace(type=one, tag_redraw=lambda one=one: drawn.append((kind, one))) for one in kinds]
+        regions = [
+            SimpleNamespace(type=own_kind, tag_redraw=lambda entry=own_kind: drawn.append((kind, entry)))
+            for own_kind in kinds
+        ]
         return SimpleNamespace(type=kind, regions=regions)
 
     screen = SimpleNamespace(areas=[area("VIEW_3D"), area("OUTLINER"), area("DOPESHEET_EDITOR")])

@@ -36,16 +36,16 @@ SAME = {
 
 def registered() -> set[str]:
     """Labels, descriptions and items of every class and property that is ours."""
-    found = set()
+    result = set()
     for kind in (*addon.ui.CLASSES, *PROPERTIES):
-        found.add(getattr(kind, "bl_label", ""))
+        result.add(getattr(kind, "bl_label", ""))
         if issubclass(kind, bpy.types.Operator | bpy.types.Menu):
-            found.add(inspect.cleandoc(kind.__doc__))
+            result.add(inspect.cleandoc(kind.__doc__))
         for prop in properties_of(kind):
-            found |= {prop.name, prop.description}
+            result |= {prop.name, prop.description}
             if prop.type == "ENUM":
-                found |= {text for item in prop.enum_items for text in (item.name, item.description)}
-    return found
+                result |= {text for item in prop.enum_items for text in (item.name, item.description)}
+    return result
 
 
 def properties_of(kind: type) -> list:
@@ -58,15 +58,15 @@ def properties_of(kind: type) -> list:
         rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
     declared = {name for base in kind.__mro__ for name in inspect.get_annotations(base)}
     drawn = {"ENUM", "BOOLEAN"}  # a hidden one of these may still be drawn
-    shown = [
+    actual = [
         prop for prop in rna.properties if prop.identifier in declared and (not prop.is_hidden or prop.type in drawn)
     ]
-    return [prop for prop in shown if prop.type not in {"POINTER", "COLLECTION"}]
+    return [prop for prop in actual if prop.type not in {"POINTER", "COLLECTION"}]
 
 
 def written() -> set[str]:
     """Texts that our code draws or reports."""
-    found = {text for entries in (*menus.IMPORTS, *menus.EXPORTS) for text in entries.values()}
+    result = {text for entries in (*menus.IMPORTS, *menus.EXPORTS) for text in entries.values()}
     for file in FOLDER.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
@@ -76,8 +76,8 @@ def written() -> set[str]:
             values += node.args if name in ASKED else []
             for value in values:
                 ends = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
-                found |= {end.value for end in ends if isinstance(end, ast.Constant) and isinstance(end.value, str)}
-    return found
+                result |= {end.value for end in ends if isinstance(end, ast.Constant) and isinstance(end.value, str)}
+    return result
 
 
 def test_every_text_has_a_translation():
@@ -101,7 +101,7 @@ def test_a_button_has_a_translation_of_its_own_only_where_it_differs():
     assert [english for english, russian in operator.items() if default.get(english) == russian] == []
 
 
-def test_translations_have_the_same_places_to_fill():
+def test_translations_have_the_same_values_to_fill():
     wrong = [english for english, russian in RUSSIAN.items() if english.count("{") != russian.count("{")]
     assert wrong == []
     assert all(any("а" <= letter.lower() <= "я" for letter in russian) for russian in RUSSIAN.values())
@@ -134,10 +134,10 @@ def test_sentences_of_long_work_are_found_in_its_thread(russian_interface):
     view = bpy.context.preferences.view
     view.use_translate_reports = True
     sentence = "Imported animations: {}; now playing on {}"
-    found = []
+    result = []
 
     def work():
-        found.extend((bases.rpt_(sentence), bases.iface_("Save Back"), bases.rpt_("not ours")))
+        result.extend((bases.rpt_(sentence), bases.iface_("Save Back"), bases.rpt_("not ours")))
 
     for _ in range(2):
         bases.notice_language()
@@ -146,7 +146,7 @@ def test_sentences_of_long_work_are_found_in_its_thread(russian_interface):
         running.join()
         view.use_translate_reports = view.use_translate_interface = False
     view.use_translate_reports = view.use_translate_interface = True
-    assert found == [RUSSIAN[sentence], RUSSIAN["Save Back"], "not ours", sentence, "Save Back", "not ours"]
+    assert result == [RUSSIAN[sentence], RUSSIAN["Save Back"], "not ours", sentence, "Save Back", "not ours"]
 
 
 def test_our_words_come_before_blenders(russian_interface):

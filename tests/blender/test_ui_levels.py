@@ -37,9 +37,9 @@ def test_a_level_folder_becomes_coloured_collections_and_a_report(level_folder):
         f"{name} l01_test" for name in ("Collision", "Occluders", "Sound Occluders", "Errors")
     ]
     assert len({below.color_tag for below in whole.children}) == 4
-    said = bpy.context.window_manager.motionbridge_report
+    message = bpy.context.window_manager.motionbridge_report
     for words in ("faces", "4 materials", "1 sector", "two-sided", "left out", "build.cform"):
-        assert words in said
+        assert words in message
 
 
 def test_a_folder_without_a_level_is_refused(tmp_path):
@@ -66,15 +66,15 @@ def test_a_folder_without_a_file_name_is_refused(tmp_path):
         folder.mkdir()
         with pytest.raises(RuntimeError, match="this is a folder"):
             bpy.ops.export_scene.xray_level_geometry(filepath=f"{folder}/")
-    assert not any(one.is_file() for one in tmp_path.iterdir())
+    assert not any(path.is_file() for path in tmp_path.iterdir())
 
 
 def test_a_collection_exports_what_it_holds(corpus, tmp_path):
     source = corpus / "hom" / "l05_bar.hom"
     bpy.ops.import_scene.xray_level_geometry(filepath=str(source))
-    made = bpy.data.collections.new("occluders")
-    bpy.context.scene.collection.children.link(made)
-    made.objects.link(bpy.context.active_object)
+    collection = bpy.data.collections.new("occluders")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(bpy.context.active_object)
     bpy.context.view_layer.objects.active = None
     target = tmp_path / "level.hom"
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target), collection="occluders") == {"FINISHED"}
@@ -82,21 +82,21 @@ def test_a_collection_exports_what_it_holds(corpus, tmp_path):
 
 
 def test_faces_are_edited_by_selection_in_edit_mode():
-    shown = drawn("walls", [*SQUARE, (4, 0, 0), (4, 1, 0)], [(0, 1, 2, 3), (1, 4, 5, 2)], "NONE")
-    bpy.context.view_layer.objects.active = shown
+    obj = drawn("walls", [*SQUARE, (4, 0, 0), (4, 1, 0)], [(0, 1, 2, 3), (1, 4, 5, 2)], "NONE")
+    bpy.context.view_layer.objects.active = obj
     assert bpy.ops.motionbridge.level_begin(kind="SOM") == {"FINISHED"}
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
     bpy.ops.object.mode_set(mode="OBJECT")
-    shown.data.polygons[1].select = True
+    obj.data.polygons[1].select = True
     bpy.ops.object.mode_set(mode="EDIT")
     assert bpy.ops.motionbridge.level_occlusion(occlusion=0.5) == {"FINISHED"}
     assert bpy.ops.motionbridge.level_two_sided(two_sided=False) == {"FINISHED"}
-    assert shown.mode == "EDIT"
+    assert obj.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
-    np.testing.assert_allclose(face_values(shown, "occlusion", np.float32), [0.05, 0.5])
-    assert face_values(shown, "two_sided", np.bool_).tolist() == [True, False]
-    assert [made.name for made in shown.data.materials] == [
+    np.testing.assert_allclose(face_values(obj, "occlusion", np.float32), [0.05, 0.5])
+    assert face_values(obj, "two_sided", np.bool_).tolist() == [True, False]
+    assert [material.name for material in obj.data.materials] == [
         "lets 5% of sound through",
         "lets 50% of sound through, one-sided",
     ]
@@ -108,9 +108,9 @@ def test_a_copy_of_one_kind_becomes_a_new_file_of_another(kind, source, samples,
     bpy.ops.import_scene.xray_level(directory=str(samples / "level"), textures=False, split="MATERIAL")
     named, _, part = source.partition(" ")
     original = next(
-        one
-        for one in bpy.context.scene.objects
-        if one.motionbridge_level.kind == named and one.motionbridge_level.is_part == bool(part)
+        obj
+        for obj in bpy.context.scene.objects
+        if obj.motionbridge_level.kind == named and obj.motionbridge_level.is_part == bool(part)
     )
     copy = original.copy()
     copy.data = original.data.copy()
@@ -121,9 +121,9 @@ def test_a_copy_of_one_kind_becomes_a_new_file_of_another(kind, source, samples,
     if named != kind:
         assert "it no longer belongs to level" in bpy.context.window_manager.motionbridge_report
         assert bpy.ops.export_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
-        said = bpy.context.window_manager.motionbridge_report
-        assert said.startswith(f"{path.name}: ")
-        assert re.search(r"a new (occluder|collision) file, \d+ (triangles|faces)", said)
+        message = bpy.context.window_manager.motionbridge_report
+        assert message.startswith(f"{path.name}: ")
+        assert re.search(r"a new (occluder|collision) file, \d+ (triangles|faces)", message)
         assert not bpy.ops.motionbridge.level_save_back.poll()
     else:
         assert copy.motionbridge_level.is_part
@@ -132,31 +132,31 @@ def test_a_copy_of_one_kind_becomes_a_new_file_of_another(kind, source, samples,
 def test_faces_of_all_meshes_that_are_edited_together_are_set():
     walls = [drawn(name, SQUARE, [(0, 1, 2, 3)], "HOM") for name in ("one", "two")]
     apart = drawn("apart", SQUARE, [(0, 1, 2, 3)], "HOM")
-    for one in (*walls, apart):
-        one.select_set(one in walls)
+    for wall in (*walls, apart):
+        wall.select_set(wall in walls)
     bpy.context.view_layer.objects.active = walls[0]
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
     assert bpy.ops.motionbridge.level_two_sided(two_sided=False) == {"FINISHED"}
     assert bpy.context.window_manager.motionbridge_report == "Changed faces: 2 of 2 selected"
-    assert {one.mode for one in walls} == {"EDIT"}
+    assert {own_wall.mode for own_wall in walls} == {"EDIT"}
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [face_values(one, "two_sided", np.bool_).tolist() for one in walls] == [[False], [False]]
+    assert [face_values(own_wall, "two_sided", np.bool_).tolist() for own_wall in walls] == [[False], [False]]
     assert "two_sided" not in apart.data.attributes
 
 
 def test_collision_values_of_selected_faces():
-    shown = drawn("walls", [*SQUARE, (4, 0, 0), (4, 1, 0)], [(0, 1, 2, 3), (1, 4, 5, 2)], "NONE")
-    bpy.context.view_layer.objects.active = shown
+    obj = drawn("walls", [*SQUARE, (4, 0, 0), (4, 1, 0)], [(0, 1, 2, 3), (1, 4, 5, 2)], "NONE")
+    bpy.context.view_layer.objects.active = obj
     bpy.ops.motionbridge.level_begin(kind="CFORM")
-    shown.data.polygons.foreach_set("select", [False, True])
+    obj.data.polygons.foreach_set("select", [False, True])
     assert bpy.ops.motionbridge.level_collision(
         use_material=True, material=7, use_sector=True, sector=3, use_flags=True, suppress_shadows=True
     ) == {"FINISHED"}
-    assert face_values(shown, "material", np.int32).tolist() == [0, 7]
-    assert face_values(shown, "sector", np.int32).tolist() == [0, 3]
-    assert face_values(shown, "suppress_shadows", np.bool_).tolist() == [False, True]
-    shown.data.polygons.foreach_set("select", [False, False])
+    assert face_values(obj, "material", np.int32).tolist() == [0, 7]
+    assert face_values(obj, "sector", np.int32).tolist() == [0, 3]
+    assert face_values(obj, "suppress_shadows", np.bool_).tolist() == [False, True]
+    obj.data.polygons.foreach_set("select", [False, False])
     with pytest.raises(RuntimeError, match="no face is selected"):
         bpy.ops.motionbridge.level_collision(use_sector=True, sector=1)
 
@@ -164,9 +164,9 @@ def test_collision_values_of_selected_faces():
 @pytest.fixture
 def thin():
     """Two findings: a face nearly without area, and one that lies on another."""
-    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 2, 3), (2, 0, 1)], "HOM")
-    bpy.context.view_layer.objects.active = shown
-    return shown
+    actual = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 2, 3), (2, 0, 1)], "HOM")
+    bpy.context.view_layer.objects.active = actual
+    return actual
 
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
@@ -192,7 +192,7 @@ def test_a_check_that_is_stopped_leaves_the_mode_as_it_was(thin, mode):
     assert thin.mode == "OBJECT"
 
 
-def test_a_finding_that_is_alone_is_said_once(thin):
+def test_a_finding_that_is_alone_is_reported_once(thin):
     thin.data.clear_geometry()
     thin.data.from_pydata([*SQUARE, (0, 0.0001, 0)], [], [(0, 1, 2), (0, 1, 4), (0, 2, 3)])
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
@@ -211,19 +211,19 @@ def test_offending_faces_are_selected(thin, mode, number, faces, words):
     assert thin.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [face.index for face in thin.data.polygons if face.select] == faces
-    said = bpy.context.window_manager.motionbridge_report
-    first = said.partition("\n")[0]
+    message = bpy.context.window_manager.motionbridge_report
+    first = message.partition("\n")[0]
     assert first.startswith(f"Selected finding {number + 1} of 2: 1 of 4 faces")
     assert words in first
-    assert "has an area below 0.001 m²; delete it, or merge its vertices" in said
+    assert "has an area below 0.001 m²; delete it, or merge its vertices" in message
 
 
 def test_findings_on_a_disabled_object_are_reported_and_not_selected(thin):
     thin.hide_viewport = True
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
-    said = bpy.context.window_manager.motionbridge_report
-    assert said.startswith("Findings: 2")
-    assert f"enable {thin.name!r} in viewports to select what was found there" in said
+    message = bpy.context.window_manager.motionbridge_report
+    assert message.startswith("Findings: 2")
+    assert f"enable {thin.name!r} in viewports to select what was found there" in message
     assert thin.mode == "OBJECT"
 
 

@@ -15,8 +15,8 @@ def drawn_line(*points, kind: str = "POLY"):
     data.dimensions, data.path_duration = "3D", 60
     spline = data.splines.new(kind)
     spline.points.add(len(points) - 1)
-    for point, place in zip(spline.points, points, strict=True):
-        point.co = (*place, 1.0)
+    for point, own_point in zip(spline.points, points, strict=True):
+        point.co = (*own_point, 1.0)
     return linked("track", data)
 
 
@@ -25,22 +25,22 @@ def bank_of(data: bytes, seconds: float) -> float:
 
 
 def test_a_curve_becomes_a_path_banked_or_level(tmp_path):
-    shown = drawn_line((0, 0, 0), (0, 6, 0))
-    for point in shown.data.splines[0].points:
+    obj = drawn_line((0, 0, 0), (0, 6, 0))
+    for point in obj.data.splines[0].points:
         point.tilt = 0.5
     assert abs(bank_of(export(tmp_path / "a.anm"), 1.0)) == pytest.approx(0.5, abs=2e-4)
     assert bank_of(export(tmp_path / "b.anm", banked=False), 1.0) == pytest.approx(0.0, abs=2e-4)
     bpy.ops.object.mode_set(mode="EDIT")
     assert bank_of(export(tmp_path / "c.anm", banked=False), 1.0) == pytest.approx(0.0, abs=2e-4)
-    assert shown.mode == "EDIT"
+    assert obj.mode == "EDIT"
 
 
 def test_a_curves_own_evaluation_time_sets_frames_and_speed(tmp_path):
-    shown = drawn_line((0, 0, 0), (0, 6, 0))
+    obj = drawn_line((0, 0, 0), (0, 6, 0))
     for frame, passed in ((10, 0.0), (30, 45.0), (110, 60.0)):
-        shown.data.eval_time = passed
-        shown.data.keyframe_insert("eval_time", frame=frame)
-    for curve in compat.curve_bag(shown.data.animation_data.action).fcurves:
+        obj.data.eval_time = passed
+        obj.data.keyframe_insert("eval_time", frame=frame)
+    for curve in compat.curve_bag(obj.data.animation_data.action).fcurves:
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
     stored = animation_of(export(tmp_path / "a.anm"))
@@ -57,9 +57,9 @@ def test_a_round_curve_closes_and_turns_evenly(tmp_path):
     channels = [envelope.decoded() for envelope in stored.envelopes]
     fps = bpy.context.scene.render.fps
     times = np.arange(121) / fps
-    places = np.stack([evaluate(channel, times) for channel in channels[:3]], axis=1)
-    np.testing.assert_allclose(places[0], places[-1], atol=3e-4)
-    np.testing.assert_allclose(np.hypot(places[:, 0], places[:, 2]), 2.0, atol=0.01)
+    positions = np.stack([evaluate(channel, times) for channel in channels[:3]], axis=1)
+    np.testing.assert_allclose(positions[0], positions[-1], atol=3e-4)
+    np.testing.assert_allclose(np.hypot(positions[:, 0], positions[:, 2]), 2.0, atol=0.01)
     heading = evaluate(channels[3], times)
     assert abs(heading[-1] - heading[0]) == pytest.approx(2 * np.pi, abs=2e-3)
     np.testing.assert_allclose(np.diff(heading), np.diff(heading).mean(), rtol=0.2)
@@ -74,18 +74,18 @@ def test_a_round_curve_closes_and_turns_evenly(tmp_path):
         (lambda curve: setattr(curve.splines[0].points[1], "co", (0, 0, 0, 1)), "has no length"),
     ],
 )
-def test_curves_that_are_no_way_are_refused(prepare, sentence, tmp_path):
+def test_curves_that_are_not_a_way_are_refused(prepare, sentence, tmp_path):
     prepare(drawn_line((0, 0, 0), (0, 6, 0)).data)
     assert sentence in refusal(bpy.ops.export_scene.xray_anm, filepath=str(tmp_path / "a.anm"))
     assert not (tmp_path / "a.anm").exists()
 
 
 def test_a_curve_that_moves_is_exported_as_what_moves(tmp_path):
-    shown = drawn_line((0, 0, 0), (0, 6, 0))
-    shown.rotation_mode = "YXZ"
+    obj = drawn_line((0, 0, 0), (0, 6, 0))
+    obj.rotation_mode = "YXZ"
     for frame, x in ((1, 0.0), (20, 3.0)):
-        shown.location.x = x
-        shown.keyframe_insert("location", frame=frame)
+        obj.location.x = x
+        obj.keyframe_insert("location", frame=frame)
     stored = animation_of(export(tmp_path / "a.anm"))
     assert (stored.first, stored.last) == (1, 20)
     assert stored.envelopes[0].decoded().count == 2

@@ -45,10 +45,10 @@ def animation_of(data: bytes):
 
 
 def linked(name: str, data=None):
-    made = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(made)
-    bpy.context.view_layer.objects.active = made
-    return made
+    obj = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    return obj
 
 
 @pytest.fixture
@@ -74,7 +74,10 @@ def test_import_change_nothing_export_and_it_is_the_same(target, tmp_path):
 @needs_corpus
 def test_several_files_move_an_object_each_and_all_are_selected():
     load(MIXED, TCB, "odd_strafe_right_text_mangled.anm")
-    assert {shown.name for shown in bpy.context.selected_objects} == {"mixed_fusker", "tcb_stepped_aim_walk"}
+    assert {selected_obj.name for selected_obj in bpy.context.selected_objects} == {
+        "mixed_fusker",
+        "tcb_stepped_aim_walk",
+    }
     assert last_report()[0] == "Imported paths: 2; now playing on mixed_fusker"
     assert any(line.startswith("left out:") and "odd_strafe" in line for line in last_report())
 
@@ -93,18 +96,18 @@ def test_on_the_active_object_the_first_plays_and_what_it_played_is_kept():
 
 
 @needs_corpus
-def test_what_else_moves_the_active_object_is_said(tmp_path):
+def test_what_else_moves_the_active_object_is_reported(tmp_path):
     mover = linked("mover")
     mover.parent = linked("above")
     mover.delta_location.x = 1
     bpy.context.view_layer.objects.active = mover
     load(MIXED, target="ACTIVE")
-    said = "it is also moved by a parent, delta transforms, unlike in the game, and an export samples it; clear them"
-    assert any(line.startswith(said) for line in last_report())
+    message = "it is also moved by a parent, delta transforms, unlike in the game, and an export samples it; clear them"
+    assert any(line.startswith(message) for line in last_report())
 
 
 @needs_corpus
-def test_a_constraint_of_the_active_camera_is_said():
+def test_a_constraint_of_the_active_camera_is_reported():
     camera = linked("eye", bpy.data.cameras.new("eye"))
     load(TCB, target="ACTIVE")
     assert not any("it is also moved by" in line for line in last_report())
@@ -190,14 +193,14 @@ def test_the_scene_keeps_its_rate_unless_asked():
 @needs_corpus
 def test_a_path_is_drawn_only_when_asked():
     load(MIXED)
-    assert [shown.type for shown in bpy.context.scene.objects] == ["EMPTY"]
+    assert [obj.type for obj in bpy.context.scene.objects] == ["EMPTY"]
     load(MIXED, draw_curve=True, fake_user=False)
-    assert sorted(shown.type for shown in bpy.context.scene.objects) == ["CURVE", "EMPTY", "EMPTY", "MESH"]
+    assert sorted(obj.type for obj in bpy.context.scene.objects) == ["CURVE", "EMPTY", "EMPTY", "MESH"]
     assert not active().animation_data.action.use_fake_user
 
 
 @needs_corpus
-def test_four_hundred_files_in_one_go(four_hundred, tmp_path):
+def test_four_hundred_files_together(four_hundred, tmp_path):
     files = [{"name": name} for name in four_hundred]
     walks = []
     bpy.app.handlers.depsgraph_update_post.append(count := lambda *_: walks.append(1))
@@ -240,7 +243,7 @@ def test_coarse_tolerances_need_fewer_keys(tmp_path):
     fine = animation_of(export(tmp_path / "fine.anm", millimetres=0.1, degrees=0.01))
     coarse = animation_of(export(tmp_path / "coarse.anm", millimetres=50.0, degrees=5.0))
     assert "sampled because of easing or modifiers the game lacks" in last_report()[0]
-    counts = [[envelope.decoded().count for envelope in one.envelopes] for one in (fine, coarse)]
+    counts = [[envelope.decoded().count for envelope in entry.envelopes] for entry in (fine, coarse)]
     assert sum(counts[1]) < sum(counts[0])
     for frame in range(1, 42, 4):
         bpy.context.scene.frame_set(frame)
@@ -262,14 +265,14 @@ def test_what_is_not_there_or_does_not_move_is_refused(tmp_path):
 @pytest.mark.parametrize("size", [0, 7, 40, 200])
 def test_files_that_were_cut_off_are_refused_in_a_sentence(size, tmp_path):
     (tmp_path / "cut.anm").write_bytes((PATHS / TCB).read_bytes()[:size])
-    said = refusal(bpy.ops.import_scene.xray_anm, filepath=str(tmp_path / "cut.anm"))
-    assert "cut.anm" in said
+    message = refusal(bpy.ops.import_scene.xray_anm, filepath=str(tmp_path / "cut.anm"))
+    assert "cut.anm" in message
     assert len(bpy.data.objects) == len(bpy.data.actions) == 0
 
 
 def test_a_file_that_is_something_else_is_refused(samples):
-    said = refusal(bpy.ops.import_scene.xray_anm, filepath=str(samples / "humanoid.omf"))
-    assert "humanoid.omf" in said
+    message = refusal(bpy.ops.import_scene.xray_anm, filepath=str(samples / "humanoid.omf"))
+    assert "humanoid.omf" in message
     assert "no such file" in refusal(bpy.ops.import_scene.xray_anm, filepath="nowhere.anm").lower()
     assert len(bpy.data.objects) == 0
 
@@ -344,16 +347,16 @@ def panel_says() -> list[str]:
 def test_the_panel_says_which_path_the_active_object_follows():
     load(STRAFE, target="CAMERA")
     stored = animation_of((PATHS / STRAFE).read_bytes())
-    said = panel_says()
-    assert said[:2] == [stored.label, "AUTOMATIC"]
-    assert f"Frames {stored.first} to {stored.last}, 34 per second" in said
-    assert f"{STRAFE}, version {stored.version}" in said
+    message = panel_says()
+    assert message[:2] == [stored.label, "AUTOMATIC"]
+    assert f"Frames {stored.first} to {stored.last}, 34 per second" in message
+    assert f"{STRAFE}, version {stored.version}" in message
     bpy.context.view_layer.objects.active = active().children[0]
-    assert panel_says() == said, "the camera follows the same path"
+    assert panel_says() == message, "the camera follows the same path"
     bpy.context.view_layer.objects.active.parent.animation_data.action.motionbridge_path.not_shown = "one; two"
-    said = " ".join(panel_says())
-    assert "Blender does not show one outside the keys; kept unless edited" in said
-    assert "Blender does not show two outside the keys; kept unless edited" in said
+    message = " ".join(panel_says())
+    assert "Blender does not show one outside the keys; kept unless edited" in message
+    assert "Blender does not show two outside the keys; kept unless edited" in message
 
 
 @needs_corpus
@@ -438,7 +441,7 @@ BEHAVIOURS = [
 
 
 @pytest.mark.parametrize(("before", "after", "shape", "oddity"), BEHAVIOURS)
-def test_what_happens_outside_the_keys_is_shown_or_said_and_kept(before, after, shape, oddity, tmp_path):
+def test_what_happens_outside_the_keys_is_shown_or_reported_and_kept(before, after, shape, oddity, tmp_path):
     data = path_with(before, after, shape)
     (tmp_path / "made.anm").write_bytes(data)
     bpy.ops.import_scene.xray_anm(filepath=str(tmp_path / "made.anm"))
@@ -456,7 +459,7 @@ def test_what_happens_outside_the_keys_is_shown_or_said_and_kept(before, after, 
 @pytest.mark.parametrize("keys", [0, 1, 2])
 @pytest.mark.parametrize("before", list(Behaviour))
 @pytest.mark.parametrize("after", list(Behaviour))
-def test_every_pair_of_ends_leaves_as_it_came(keys, before, after, tmp_path):
+def test_every_pair_of_ends_is_written_unchanged(keys, before, after, tmp_path):
     data = path_with(before, after, Shape.TCB, keys)
     (tmp_path / "made.anm").write_bytes(data)
     bpy.ops.import_scene.xray_anm(filepath=str(tmp_path / "made.anm"))
@@ -482,7 +485,7 @@ def check_outside(curve, data: bytes) -> None:
     np.testing.assert_allclose(got, expected, atol=1e-4)
 
 
-def test_a_duplicate_that_is_saved_back_is_said_to_replace_the_path_of_the_original(tmp_path, samples):
+def test_a_duplicate_that_is_saved_back_is_reported_to_replace_the_path_of_the_original(tmp_path, samples):
     file = tmp_path / "camera.anm"
     file.write_bytes((samples / "camera.anm").read_bytes())
     assert bpy.ops.import_scene.xray_anm(filepath=str(file)) == {"FINISHED"}
@@ -492,11 +495,11 @@ def test_a_duplicate_that_is_saved_back_is_said_to_replace_the_path_of_the_origi
     curve = compat.curve_bag(copy.animation_data.action).fcurves[0]
     curve.keyframe_points[0].co.y += 1.0
     assert bpy.ops.motionbridge.path_save_back() == {"FINISHED"}
-    said = "another object plays a path of this file; the file gets the path of this object"
-    assert f"{said} ({original.name})" in last_report()
+    message = "another object plays a path of this file; the file gets the path of this object"
+    assert f"{message} ({original.name})" in last_report()
 
 
-def test_a_copied_action_that_is_saved_back_is_said_to_replace_the_path_of_the_other_one(tmp_path, samples):
+def test_a_copied_action_that_is_saved_back_is_reported_to_replace_the_path_of_the_other_one(tmp_path, samples):
     file = tmp_path / "camera.anm"
     shutil.copy(samples / "camera.anm", file)
     assert bpy.ops.import_scene.xray_anm(filepath=str(file)) == {"FINISHED"}
@@ -505,8 +508,8 @@ def test_a_copied_action_that_is_saved_back_is_said_to_replace_the_path_of_the_o
     first.use_fake_user = True
     curves_of(active())["location", 0].keyframe_points[0].co.y += 1
     assert bpy.ops.motionbridge.path_save_back() == {"FINISHED"}
-    said = "another action has a path of this file; the file gets the path of the one that plays"
-    assert f"{said} (camera)" in last_report()
+    message = "another action has a path of this file; the file gets the path of the one that plays"
+    assert f"{message} (camera)" in last_report()
 
 
 def test_a_folder_that_may_not_be_looked_into_is_a_sentence(tmp_path, samples, monkeypatch):
@@ -518,8 +521,8 @@ def test_a_folder_that_may_not_be_looked_into_is_a_sentence(tmp_path, samples, m
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "is_file", refuse)
-    said = f"{file}: the system refuses access: Permission denied. Check its permissions and its drive."
-    assert refusal(bpy.ops.motionbridge.path_save_back) == said
+    message = f"{file}: the system refuses access: Permission denied. Check its permissions and its drive."
+    assert refusal(bpy.ops.motionbridge.path_save_back) == message
     dialog = as_in_a_window(paths.MOTIONBRIDGE_OT_path_save_back)
     assert "the system refuses access" in str(dialog._preview(bpy.context).refusal)
 

@@ -35,7 +35,7 @@ def test_an_empty_scene_gets_an_armature_that_moves(file):
 def test_many_files_share_one_armature(path, tmp_path, corpus):
     names = [{"name": f"dog_{name}.rtm"} for name in ("idlejump", "runfront", "walkfrontrf")]
     assert bpy.ops.import_scene.arma_rtm(directory=str(corpus / "rtm"), files=names) == {"FINISHED"}
-    rigs = [shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE"]
+    rigs = [obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE"]
     assert len(rigs) == 1
     assert rigs[0].animation_data.action.name == "dog_idlejump"
     assert {action.name for action in bpy.data.actions} == {entry["name"][:-4] for entry in names}
@@ -45,7 +45,7 @@ def test_many_files_share_one_armature(path, tmp_path, corpus):
         assert (tmp_path / entry["name"]).read_bytes() == (corpus / "rtm" / entry["name"]).read_bytes()
 
 
-def test_a_bad_file_among_good_ones_is_left_out_and_said(file, tmp_path):
+def test_a_bad_file_among_good_ones_is_left_out_and_reported(file, tmp_path):
     (tmp_path / "bad.rtm").write_bytes(b"ODOL1234" * 8)
     files = [{"name": "bad.rtm"}, {"name": "nod.rtm"}]
     assert bpy.ops.import_scene.arma_rtm(directory=str(tmp_path), files=files) == {"FINISHED"}
@@ -114,7 +114,7 @@ def test_an_armature_of_another_game_stays_as_it_is(file):
     assert rig.animation_data.action.name == "drawn"
 
 
-def test_without_an_armature_it_is_said_what_to_do(file):
+def test_without_an_armature_it_is_reported_what_to_do(file):
     assert not bpy.ops.export_scene.arma_rtm.poll()
     assert not bpy.ops.motionbridge.arma_save_back.poll()
     with pytest.raises(RuntimeError, match="no armature is active"):
@@ -170,9 +170,9 @@ def test_a_duplicated_armature_saves_its_own_copy(file):
     assert twin.animation_data.action != rig.animation_data.action
     curve_of(twin.animation_data.action, "head", "location", 0).keyframe_points[0].co[1] += 1
     assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
-    said = "another armature has an animation of this file; the file gets the one of this armature"
+    message = "another armature has an animation of this file; the file gets the one of this armature"
     assert (
-        f"{said} ({rig.name}: {rig.animation_data.action.name})"
+        f"{message} ({rig.name}: {rig.animation_data.action.name})"
         in bpy.context.window_manager.motionbridge_report.splitlines()
     )
     assert file.read_bytes() != before
@@ -183,9 +183,9 @@ def test_a_duplicated_armature_saves_its_own_copy(file):
 
 def test_a_collection_exports_its_armature(file, tmp_path):
     bpy.ops.import_scene.arma_rtm(filepath=str(file))
-    made = bpy.data.collections.new("men")
-    bpy.context.scene.collection.children.link(made)
-    made.objects.link(bpy.context.view_layer.objects.active)
+    collection = bpy.data.collections.new("men")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(bpy.context.view_layer.objects.active)
     bpy.context.view_layer.objects.active = None
     target = tmp_path / "out.rtm"
     assert bpy.ops.export_scene.arma_rtm(filepath=str(target), collection="men") == {"FINISHED"}

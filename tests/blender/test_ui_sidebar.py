@@ -142,5 +142,5 @@ def test_every_panel_has_save_back_above_export_above_import():
         drawn.append([(BUTTONS.index(kind), name) for kind, name in kinds if kind in BUTTONS])
     pairs = [pair for buttons in drawn for pair in combinations(buttons, 2)]
     assert len(pairs) > 9
-    wrong = [(one, two) for one, two in pairs if (one[1] == two[1] or not two[0]) and one[0] > two[0]]
+    wrong = [(entry, two) for entry, two in pairs if (entry[1] == two[1] or not two[0]) and entry[0] > two[0]]
     assert wrong == []

@@ -75,7 +75,7 @@ def test_only_ticked_motions_are_imported(two):
 
 def test_the_list_before_the_import_names_motions_and_lengths(two):
     operator = SimpleNamespace(listed=Rows(), paths=lambda: [str(two)])
-    operator.each_file = lambda paths, one, report: [one(path, report) for path in paths]
+    operator.each_file = lambda paths, entry, report: [entry(path, report) for path in paths]
     MotionList.list_files(operator, skl_codec.SKL, Report())
     assert [(row.name, row.file, row.frames) for row in operator.listed] == [
         ("walk", str(two), 31),
@@ -111,15 +111,15 @@ def test_a_single_motion_and_several_files(walk, tmp_path):
     rig_of(BONES)
     motion = made_motion(STEPPED, seed=4)
     motion.name = b"alone"
-    one = written(tmp_path, motion, name="one.skl")
-    files = [{"name": name} for name in (one.name, walk.name, "gone.skl")]
+    entry = written(tmp_path, motion, name="one.skl")
+    files = [{"name": name} for name in (entry.name, walk.name, "gone.skl")]
     assert bpy.ops.import_scene.xray_skl(directory=str(tmp_path), files=files) == {"FINISHED"}
     assert last_report()[0] == "Motions imported onto rig: 2; now playing alone"
     assert any(line.startswith("left out:") and "gone.skl" in line for line in last_report())
-    assert export(tmp_path / "again.skl") == one.read_bytes()
+    assert export(tmp_path / "again.skl") == entry.read_bytes()
 
 
-def test_into_a_file_that_is_there(two, walk, tmp_path):
+def test_into_a_file_existing(two, walk, tmp_path):
     rig_of(BONES)
     load(two)
     assert labels(export(walk, onto="FILE", backup=False)) == ["walk", "run"]
@@ -182,16 +182,16 @@ def test_wrong_files_are_refused(data, tmp_path):
         ("rotation_euler", {"millimetres": 100.0, "degrees": 0.001}, {"millimetres": 0.1, "degrees": 5.0}),
     ],
 )
-def test_steps_of_stored_handles_are_told_where_they_cost_more_than_the_tolerance(tmp_path, channel, fine, coarse):
+def test_steps_of_stored_handles_are_reported_where_they_cost_more_than_the_tolerance(tmp_path, channel, fine, coarse):
     rig = rig_of(BONES)
     bone = rig.pose.bones["Finger"]
     bone.rotation_mode = "ZXY"
     for frame, value in ((1, 0.0), (9, 0.8), (25, -0.6)):
         setattr(bone, channel, (value, value / 2, -value))
         bone.keyframe_insert(channel, frame=frame)
-    for options, told in ((fine, True), (coarse, False)):
+    for options, calls in ((fine, True), (coarse, False)):
         export(tmp_path / "stored.skl", **options)
-        assert any("store handles in steps of 0.98 ms" in line for line in last_report()) == told
+        assert any("store handles in steps of 0.98 ms" in line for line in last_report()) == calls
 
 
 def test_tolerance_and_version_of_new_motions(tmp_path):

@@ -20,10 +20,10 @@ __all__ = ["game"]
 @pytest.fixture
 def compared(monkeypatch):
     """The actions that were compared key by key."""
-    found = []
+    result = []
     plan_onto = omf_codec.plan_onto
-    monkeypatch.setattr(omf_codec, "plan_onto", lambda *a, **k: found.extend(a[3]) or plan_onto(*a, **k))
-    return found
+    monkeypatch.setattr(omf_codec, "plan_onto", lambda *a, **k: result.extend(a[3]) or plan_onto(*a, **k))
+    return result
 
 
 def listed(rig):
@@ -42,7 +42,9 @@ def compared_key_by_key(rig) -> dict[str, str]:
 
 
 def curve_of(action, path='pose.bones["head"].rotation_quaternion', index=1):
-    return next(one for one in compat.curve_bag(action).fcurves if (one.data_path, one.array_index) == (path, index))
+    return next(
+        fcurve for fcurve in compat.curve_bag(action).fcurves if (fcurve.data_path, fcurve.array_index) == (path, index)
+    )
 
 
 def mute(action):
@@ -99,8 +101,8 @@ def test_motions_as_they_were_imported_are_not_compared_key_by_key(game, compare
 def test_the_import_knows_the_digest_of_the_keys_that_it_wrote(game):
     rig = load(game)
     file = rig.motionbridge_motion_files[0]
-    for place, action in enumerate(listed(rig)):
-        digest = Unedited(rig, file).digest(action, place)
+    for index, action in enumerate(listed(rig)):
+        digest = Unedited(rig, file).digest(action, index)
         assert digest
         assert action.motionbridge_motion.unedited == digest.hex()
 
@@ -110,11 +112,11 @@ def test_whatever_is_edited_is_compared_and_nothing_else(game, compared, edit):
     rig = load(game)
     action = listed(rig)[2]
     edit(action)
-    found = statuses(rig)
+    result = statuses(rig)
     assert compared == [action]
     # Muted curves keep the values of the file, and the curve that is removed was at rest.
-    assert found[action.name] == ("UNTOUCHED" if edit in (mute, remove_a_curve) else "EDITED")
-    assert found == compared_key_by_key(rig)
+    assert result[action.name] == ("UNTOUCHED" if edit in (mute, remove_a_curve) else "EDITED")
+    assert result == compared_key_by_key(rig)
 
 
 def test_an_edit_that_is_taken_back_is_recognised(game, compared):
@@ -147,8 +149,8 @@ def test_a_copy_is_new_although_it_has_the_digest_of_the_original(game, compared
     original = rig.animation_data.action
     copy = original.copy()
     rig.animation_data.action = copy
-    found = statuses(rig)
-    assert (found[original.name], found[copy.name]) == ("UNTOUCHED", "NEW")
+    result = statuses(rig)
+    assert (result[original.name], result[copy.name]) == ("UNTOUCHED", "NEW")
     assert compared == [copy]
 
 
@@ -186,15 +188,15 @@ def test_stored_bytes_that_are_damaged_are_refused(game):
 def test_progress_counts_every_motion_once(game):
     rig = load(game)
     turn_a_key(listed(rig)[1])
-    told = []
-    omf_codec.update_status(bpy.context, rig, listed(rig), Report(), progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == len(listed(rig))
+    calls = []
+    omf_codec.update_status(bpy.context, rig, listed(rig), Report(), progress=calls.append)
+    assert calls == sorted(calls)
+    assert calls[-1] == len(listed(rig))
 
 
 @needs_corpus
 @pytest.mark.parametrize(("model", "motions"), sampled(ALL_PAIRS))
-def test_real_motions_that_are_recognised_are_untouched(corpus, tmp_path, compared, model, motions):
+def test_real_motions_that_are_recognised_are_unedited(corpus, tmp_path, compared, model, motions):
     rig, _ = load_pair(corpus, model, motions)
     rig = saved_and_reloaded(tmp_path, rig)
     assert set(statuses(rig).values()) == {"UNTOUCHED"}
@@ -203,7 +205,7 @@ def test_real_motions_that_are_recognised_are_untouched(corpus, tmp_path, compar
     assert compared == listed(rig)
 
 
-def test_digests_of_other_rotations_and_samples_are_none(game):
+def test_digests_of_other_rotations_and_samples_are_not_one(game):
     rig = load(game)
     first, second = listed(rig)[:2]
     without_quaternions(first)
@@ -215,8 +217,8 @@ def test_digests_of_other_rotations_and_samples_are_none(game):
 def bake(rig, bone, *, new: bool):
     """Bake Action with Visual Keying: of one bone without its constraints or, into a new action, of all."""
     bpy.ops.object.mode_set(mode="POSE")
-    for one in rig.pose.bones:
-        (one if hasattr(one, "select") else one.bone).select = one == bone
+    for own_bone in rig.pose.bones:
+        (own_bone if hasattr(own_bone, "select") else own_bone.bone).select = own_bone == bone
     first, last = map(int, rig.animation_data.action.frame_range)
     options = {"only_selected": not new, "use_current_action": not new, "clear_constraints": not new}
     bpy.ops.nla.bake(frame_start=first, frame_end=last, visual_keying=True, bake_types={"POSE"}, **options)

@@ -36,9 +36,9 @@ def game(tmp_path, samples) -> Path:
 
 def motions_in(path: Path) -> MotionSet:
     if path.suffix == ".ogf":
-        found = motion_set_of(ogf.read(path.read_bytes(), path.name, Report()))
-        assert found is not None
-        return found
+        motion_set = motion_set_of(ogf.read(path.read_bytes(), path.name, Report()))
+        assert motion_set is not None
+        return motion_set
     return omf.read(path.read_bytes(), path.name, Report()).motion_set
 
 
@@ -68,7 +68,7 @@ def detector(corpus, tmp_path) -> Path:
 def import_detector(detector: Path):
     rig = load(detector.parent, "coc_detector1_hud.ogf", detector.name)
     (file,) = rig.motionbridge_motion_files
-    return rig, sorted(bpy.data.actions, key=lambda action: action.motionbridge_motion.place), file
+    return rig, sorted(bpy.data.actions, key=lambda action: action.motionbridge_motion.index), file
 
 
 def delete_in_panel(*actions) -> None:
@@ -110,7 +110,7 @@ def test_a_motion_deleted_in_the_panel_leaves_no_gap(detector, on_disk):
     if not on_disk:
         detector.unlink()
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
-    assert sound_motions(detector) == [name for place, name in enumerate(names) if place not in (4, 20)]
+    assert sound_motions(detector) == [name for index, name in enumerate(names) if index not in (4, 20)]
 
 
 @needs_corpus
@@ -129,7 +129,7 @@ def test_motions_inside_a_model_are_numbered_too(game):
     model = game / "weapon_embedded.ogf"
     names = sound_motions(model)
     assert len(names) > 1
-    actions = sorted(bpy.data.actions, key=lambda action: action.motionbridge_motion.place)
+    actions = sorted(bpy.data.actions, key=lambda action: action.motionbridge_motion.index)
     target = game / "one.omf"
     assert bpy.ops.export_scene.xray_omf(filepath=str(target), motions=actions[-1].name) == {"FINISHED"}
     assert sound_motions(target) == names[-1:]
@@ -180,10 +180,10 @@ def test_a_key_behind_the_motion_makes_it_longer(game, tmp_path, first):
     rig, action = walk_of(game, first_frame=first)
     before = motions_in(game / "humanoid.omf").library.motions[0]
     key(action, "root", first + 80)
-    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    (library, _), message = exported(rig, action, tmp_path / "one.omf")
     motion = library.motions[0]
     assert motion.frames == 81
-    sentence = said[0].partition(". ")[0]
+    sentence = message[0].partition(". ")[0]
     assert sentence == f"one.omf: 1 motion, {len(changed_tracks(before, motion))} tracks changed, 0 unchanged"
     # What is no longer than it was keeps its bytes, and so do the keys of what is.
     for track in range(before.track_count):
@@ -208,7 +208,7 @@ def test_what_lies_between_two_far_keys_is_unedited_once_it_is_saved(game):
     assert sum(value**2 for value in half_way[:4]) < 0.99  # a mixture of two quaternions is none of length 1
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     assert bpy.ops.motionbridge.update_status() == {"FINISHED"}
-    assert {one.motionbridge_motion.status for one in bpy.data.actions} == {"UNTOUCHED"}
+    assert {action.motionbridge_motion.status for action in bpy.data.actions} == {"UNTOUCHED"}
 
 
 def test_scaled_keys_are_saved_to_their_end_and_stay_so(game):
@@ -229,16 +229,16 @@ def pose_at(action, frame: float) -> list[float]:
     return [curve.evaluate(frame) for curve in compat.curve_bag(action).fcurves]
 
 
-def test_the_frame_range_makes_a_motion_shorter_and_the_report_says_so(game, tmp_path):
+def test_the_frame_range_makes_a_motion_shorter_and_the_report_reports_it(game, tmp_path):
     rig, action = walk_of(game)
     before = motions_in(game / "humanoid.omf").library.motions[0]
     action.frame_end = 10
-    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    (library, _), message = exported(rig, action, tmp_path / "one.omf")
     motion = library.motions[0]
     assert motion.frames == 11
-    assert said[0] == "one.omf: 1 motion changed, 0 unchanged"
+    assert message[0] == "one.omf: 1 motion changed, 0 unchanged"
     outside = "marks are outside the motion, so the game does not use them; move their pose markers too"
-    assert said[1:] == [
+    assert message[1:] == [
         "shortened by the action's frame range; keys after it are left out (walk: 25 -> 11 frames)",
         f"{outside} (walk: Right)",
     ]
@@ -247,7 +247,7 @@ def test_the_frame_range_makes_a_motion_shorter_and_the_report_says_so(game, tmp
         np.testing.assert_array_equal(new.rotation, old.rotation[:11])
         np.testing.assert_array_equal(new.translation, old.translation[:11])
     key(action, "root", 80)  # the user has set the range: keys do not move it
-    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    (library, _), message = exported(rig, action, tmp_path / "one.omf")
     assert library.motions[0].frames == 11
 
 
@@ -271,22 +271,22 @@ def test_keys_that_were_left_out_do_not_come_back_with_the_next_save(game):
     assert motions_in(game / "humanoid.omf").library.motions[0].frames == 31, "keys lengthen it again"
 
 
-def test_keys_before_the_first_frame_are_said_to_stay_behind(game, tmp_path):
+def test_keys_before_the_first_frame_are_reported_to_stay_behind(game, tmp_path):
     rig, action = walk_of(game)
     key(action, "root", -10)
-    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    (library, _), message = exported(rig, action, tmp_path / "one.omf")
     assert library.motions[0].frames == 25
-    (line,) = (line for line in said if "before the first frame" in line)
+    (line,) = (line for line in message if "before the first frame" in line)
     assert line.endswith("are left out; widen the action's frame range to export them (walk: 10 frames)")
 
 
-def test_a_wider_range_is_the_users_and_keys_behind_it_are_said(game, tmp_path):
+def test_a_wider_range_is_the_users_and_keys_behind_it_are_reported(game, tmp_path):
     rig, action = walk_of(game)
     action.frame_end = 40
     key(action, "root", 80)
-    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    (library, _), message = exported(rig, action, tmp_path / "one.omf")
     assert library.motions[0].frames == 41
-    assert any("after the last frame" in line and "walk: 40 frames" in line for line in said)
+    assert any("after the last frame" in line and "walk: 40 frames" in line for line in message)
 
 
 def test_a_motion_without_a_manual_range_is_as_long_as_its_keys_but_never_shorter(game, tmp_path):
@@ -322,8 +322,8 @@ def test_sampled_motions_are_lengthened_too(game, tmp_path):
     rig, action = walk_of(game)
     rig.pose.bones["head"].constraints.new("COPY_ROTATION").target = None
     key(action, "root", 80, value=2.0)
-    (library, _), said = exported(rig, action, tmp_path / "one.omf")
-    assert any("sampled frame by frame" in line for line in said)
+    (library, _), message = exported(rig, action, tmp_path / "one.omf")
+    assert any("sampled frame by frame" in line for line in message)
     assert library.motions[0].frames == 81
 
 
@@ -342,15 +342,15 @@ def test_a_lengthened_motion_of_231_changes_nothing_else(corpus, tmp_path):
     file = Path(shutil.copy(corpus / "omf" / "human_smart_cover.omf", tmp_path))
     load(tmp_path, "human_stalker_hero_1.ogf", file.name)
     before = motions_in(file).library.motions
-    place, motion = max(enumerate(before), key=lambda one: one[1].frames)
-    action = next(action for action in bpy.data.actions if action.motionbridge_motion.place == place)
+    index, motion = max(enumerate(before), key=lambda entry: entry[1].frames)
+    action = next(action for action in bpy.data.actions if action.motionbridge_motion.index == index)
     key(action, "bip01_head", motion.frames + 9, 0.1, "rotation_quaternion")
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     after = motions_in(file).library.motions
-    assert after[place].frames == motion.frames + 10
-    others = [number for number in range(231) if number != place]
+    assert after[index].frames == motion.frames + 10
+    others = [number for number in range(231) if number != index]
     assert [after[number].body for number in others] == [before[number].body for number in others]
-    head = changed_tracks(before[place], after[place])
+    head = changed_tracks(before[index], after[index])
     assert all(motion.flags(track) & 3 != 2 for track in head)  # what stands still is as it was
     assert action.frame_end == motion.frames + 9
 
@@ -413,7 +413,7 @@ def test_keys_that_a_file_has_behind_its_last_frame_are_its_own_affair(tmp_path)
     assert last_frame(action, tmp_path / "new.skls") == 80
 
 
-def test_keys_before_a_motion_of_the_editor_are_said_not_to_play(tmp_path):
+def test_keys_before_a_motion_of_the_editor_are_reported_not_to_play(tmp_path):
     _, _, action = editor_motion(tmp_path)
     key(action, "root", -4)
     assert last_frame(action, tmp_path / "new.skls") == 30
@@ -480,7 +480,7 @@ def test_motions_without_tracks_are_refused_or_left_out(game, corpus, tmp_path):
 
 
 @pytest.mark.parametrize("oddity", ["compressed", "claims too much"])
-def test_a_chunk_of_motions_that_is_stored_oddly_leaves_as_it_came(oddity, game, tmp_path):
+def test_a_chunk_of_motions_that_is_stored_oddly_is_written_unchanged(oddity, game, tmp_path):
     rig = load(game, motions="")
     data = (game / "humanoid.omf").read_bytes()
     motions, parameters = read_chunks(Reader(data, "humanoid.omf"), Report()).chunks
@@ -516,17 +516,19 @@ def as_in_a_window(kind: type, **options):
     bases = tuple(base for base in kind.__bases__ if not issubclass(base, bpy.types.bpy_struct))
     own = {name: value for name, value in vars(kind).items() if name not in {"__dict__", "__weakref__", "bl_rna"}}
     given = SimpleNamespace(is_property_set=lambda name: name in options)
-    said = {"report": lambda *_: None, "properties": given}
-    made = type("Shown", bases, own | said | defaults | options)
-    cell = CellType(made)  # for `super()`
+    message = {"report": lambda *_: None, "properties": given}
+    created = type("Shown", bases, own | message | defaults | options)
+    cell = CellType(created)  # for `super()`
     for name, method in own.items():
         if isinstance(method, FunctionType) and "__class__" in method.__code__.co_freevars:
             closure = tuple(
                 cell if free == "__class__" else old
                 for free, old in zip(method.__code__.co_freevars, method.__closure__, strict=True)
             )
-            setattr(made, name, FunctionType(method.__code__, method.__globals__, name, method.__defaults__, closure))
-    return made()
+            setattr(
+                created, name, FunctionType(method.__code__, method.__globals__, name, method.__defaults__, closure)
+            )
+    return created()
 
 
 def drawn(operator) -> list[str]:
@@ -543,9 +545,9 @@ def test_the_dialog_says_what_will_be_lost_and_the_report_has_it_afterwards(game
         bag.fcurves.new(f'["left_out_{number}"]').keyframe_points.insert(0, 1.0)
     dialog = as_in_a_window(motion_files.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
-    said = drawn(dialog)
-    assert "walk: 25 -> 11 frames" in said
-    text = " ".join(said)
+    message = drawn(dialog)
+    assert "walk: 25 -> 11 frames" in message
+    text = " ".join(message)
     warnings = [
         "shortened by the action's frame range; keys after it are left out (walk: 25 -> 11 frames)",
         "[9x] the game cannot store these curves; left out",
@@ -577,9 +579,9 @@ def test_warnings_are_shown_where_nothing_else_changed(game):
     ].interpolation = "CONSTANT"
     dialog = as_in_a_window(motion_files.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
-    said = drawn(dialog)
-    assert "No changes to save" in said
-    assert any("before the first frame" in line for line in said)
+    message = drawn(dialog)
+    assert "No changes to save" in message
+    assert any("before the first frame" in line for line in message)
     assert dialog.execute(bpy.context) == {"CANCELLED"}
     assert any("before the first frame" in line for line in last_report())
 

@@ -160,7 +160,7 @@ def test_empty_arrays_need_no_bytes():
     assert len(Reader(b"").rest()) == 0
 
 
-def test_a_part_knows_its_place_in_the_file():
+def test_a_part_knows_its_index_in_the_file():
     reader = Reader(bytes(range(20)), "a.omf", "", 0)
     reader.take(4)
     part = reader.part(8, "0xE")
@@ -247,7 +247,7 @@ def test_numbers_that_properties_hold_are_written_as_the_files(width):
     """As 32-bit floats, whatever the width of what they are compared with."""
     base = np.array([np.inf, 0.1, np.nan, 2.0], np.float32)
     held = np.array([np.finfo(np.float32).max, 0.1, np.nan, 3.0])
-    found = as_in_file(held, base.astype(width))
-    assert found.dtype == np.float32
-    assert found[:3].tobytes() == base[:3].tobytes()
-    assert found[3] == 3.0
+    result = as_in_file(held, base.astype(width))
+    assert result.dtype == np.float32
+    assert result[:3].tobytes() == base[:3].tobytes()
+    assert result[3] == 3.0

@@ -31,9 +31,9 @@ HEADS = np.array([head for _, head in STALKER.values()], float)
 
 
 def matrices() -> np.ndarray:
-    made = np.tile(np.eye(4), (len(NAMES), 1, 1))
-    made[:, :3, 3] = HEADS
-    return made
+    result = np.tile(np.eye(4), (len(NAMES), 1, 1))
+    result[:, :3, 3] = HEADS
+    return result
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def matrices() -> np.ndarray:
         ("lead_gun", Side.NONE), ("pelvis", Side.NONE), ("prujina1", Side.NONE),
     ],
 )  # fmt: skip
-def test_sides_are_told_by_names(name, side):
+def test_sides_are_reported_by_names(name, side):
     assert side_of(name) is side
 
 
-def test_parts_are_told_by_names_and_else_by_parents():
+def test_parts_are_reported_by_names_and_else_by_parents():
     body = body_of(NAMES, PARENTS)
     parts = dict(zip(NAMES, body.parts, strict=True))
     assert body.is_body

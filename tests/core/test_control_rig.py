@@ -68,17 +68,17 @@ def test_fingers_close_towards_the_palm(side, sign, bend):
     names += [f"{other}_forearm", f"{other}_hand"]
     parents += [-1, len(names) - 2]
     heads += [(-sign, 0, 0), (-sign, 0.25, 0)]
-    places = np.array(heads, float)
-    found = control_parts.fingers_of(names, parents, places, body_of(names, parents))
-    assert [names[finger.bones[0]] for finger in found if "finger0" not in names[finger.bones[0]]] == [
+    positions = np.array(heads, float)
+    fingers = control_parts.fingers_of(names, parents, positions, body_of(names, parents))
+    assert [names[finger.bones[0]] for finger in fingers if "finger0" not in names[finger.bones[0]]] == [
         f"{side}_finger{number}" for number in range(1, 5)
     ]
-    for finger in found:
+    for finger in fingers:
         assert finger.hand == 1
-        tip = places[finger.bones[1]] - places[finger.bones[0]]
+        tip = positions[finger.bones[1]] - positions[finger.bones[0]]
         closed = np.cross(finger.axis, tip)  # where it goes by a small turn
         if "finger0" in names[finger.bones[0]]:
-            little = places[names.index(f"{side}_finger4")] - places[finger.bones[0]]
+            little = positions[names.index(f"{side}_finger4")] - positions[finger.bones[0]]
             assert closed @ (little if not bend else (0, 0, -1)) > 0
         else:
             assert closed / np.linalg.norm(closed) @ (0, 0, -1) > 0.9
@@ -86,8 +86,8 @@ def test_fingers_close_towards_the_palm(side, sign, bend):
 
 def test_parents_come_first_and_no_bone_points_against_its_parent():
     plan = planned()
-    for place, bone in enumerate(plan.bones):
-        assert bone.parent < place
+    for index, bone in enumerate(plan.bones):
+        assert bone.parent < index
         assert np.allclose(bone.matrix[:3, :3].T @ bone.matrix[:3, :3], np.eye(3))
         assert np.linalg.det(bone.matrix[:3, :3]) == pytest.approx(1)
         if bone.parent >= 0:
@@ -130,12 +130,12 @@ def test_nothing_that_twist_bones_follow_depends_on_them(hand_on):
     parents, plan = rolling(hand_on=hand_on)
     turned = {plan.targets[twist.bone] for twist in plan.twists} | {twist.turned for twist in plan.twists}
 
-    def above(place):
-        found = set()
-        while place >= 0:
-            found.add(place)
-            place = plan.bones[place].parent
-        return found
+    def above(position):
+        result = set()
+        while position >= 0:
+            result.add(position)
+            position = plan.bones[position].parent
+        return result
 
     for twist in plan.twists:
         assert above(twist.wrist).isdisjoint(turned)
@@ -151,11 +151,13 @@ def structure_of(plan):
     rest = np.array([bone.matrix for bone in plan.bones])
     references = np.arange(len(parents))
     for bone, target in enumerate(plan.targets):
-        free = next(row for row, one in enumerate(plan.bones) if one.role is Role.FREE and one.bone == bone)
+        free = next(
+            row for row, own_bone in enumerate(plan.bones) if own_bone.role is Role.FREE and own_bone.bone == bone
+        )
         references[free] = target
     bones = np.array([bone.bone if bone.role in {Role.FREE, Role.TARGET} else -1 for bone in plan.bones])
-    none = np.empty((0, 4), np.intp), np.empty((0, 2), np.intp)
-    return Controls([one.role for one in plan.bones], parents, rest, bones, references, *none)
+    empty = np.empty((0, 4), np.intp), np.empty((0, 2), np.intp)
+    return Controls([bone.role for bone in plan.bones], parents, rest, bones, references, *empty)
 
 
 def rigid(rotations, positions):
@@ -198,8 +200,8 @@ def test_channels_of_some_controls_start_where_their_parents_were_evaluated():
 
 def test_what_is_within_the_law_is_unedited():
     still = np.array([[1.0, 0, 0, 0]])
-    turn = [[np.cos(angle / 2), np.sin(angle / 2), 0, 0] for angle in (4e-5, 6e-5)]
-    assert control_poses.unedited_rotations(np.array(turn), still).tolist() == [True, False]
+    quaternion = [[np.cos(angle / 2), np.sin(angle / 2), 0, 0] for angle in (4e-5, 6e-5)]
+    assert control_poses.unedited_rotations(np.array(quaternion), still).tolist() == [True, False]
     assert control_poses.unedited_locations(np.array([[0, 1.9e-5, 0], [0, 0, -2.1e-5]]), np.zeros((2, 3))).tolist() == [
         True,
         False,

@@ -6,7 +6,7 @@ from addon.core.report import changed_count, counted_plural
 
 
 @pytest.mark.parametrize(
-    ("nouns", "one"),
+    ("nouns", "singular"),
     [
         ("positions", "position"),
         ("texture coordinates", "texture coordinate"),
@@ -17,8 +17,8 @@ from addon.core.report import changed_count, counted_plural
         ("animated properties", "animated property"),
     ],
 )
-def test_one_is_singular(nouns, one):
-    assert counted_plural(1, nouns) == f"1 {one}"
+def test_one_is_singular(nouns, singular):
+    assert counted_plural(1, nouns) == f"1 {singular}"
     assert counted_plural(2, nouns) == f"2 {nouns}"
 
 

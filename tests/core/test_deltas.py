@@ -12,8 +12,8 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def turns(random, *shape):
-    found = random.normal(size=(*shape, 4))
-    return found / np.linalg.norm(found, axis=-1, keepdims=True)
+    result = random.normal(size=(*shape, 4))
+    return result / np.linalg.norm(result, axis=-1, keepdims=True)
 
 
 def euler_matrix(x, y, z):
@@ -94,26 +94,26 @@ def test_channels_pose_an_armature_so_that_every_delta_is_there(seed):
     """Blender's formula, bone by bone: pose = parent's pose @ inv(parent's rest) @ rest @ basis."""
     random = np.random.default_rng(seed)
     rests, wanted = skeleton(random)
-    found = deltas.channels(wanted, rests, PARENTS)
+    result = deltas.channels(wanted, rests, PARENTS)
     for frame in range(3):
         poses = {}
         for bone, parent in enumerate(PARENTS):
             basis = deltas.compose(
-                found.locations[bone, frame], found.rotations[bone, frame], found.scales[bone, frame]
+                result.locations[bone, frame], result.rotations[bone, frame], result.scales[bone, frame]
             )
             above = poses[parent] @ np.linalg.inv(rests[parent]) if parent >= 0 else np.eye(4)
             poses[bone] = above @ rests[bone] @ basis
             np.testing.assert_allclose(poses[bone] @ np.linalg.inv(rests[bone]), wanted[bone, frame], atol=1e-8)
-    assert (np.einsum("bfi,bfi->bf", found.rotations[:, 1:], found.rotations[:, :-1]) >= 0).all(), "one side"
-    np.testing.assert_allclose(deltas.deltas_of(found, rests, PARENTS), wanted, atol=1e-8)
+    assert (np.einsum("bfi,bfi->bf", result.rotations[:, 1:], result.rotations[:, :-1]) >= 0).all(), "one side"
+    np.testing.assert_allclose(deltas.deltas_of(result, rests, PARENTS), wanted, atol=1e-8)
 
 
 def test_a_bone_is_off_by_its_own_shear_not_by_its_parents():
     random = np.random.default_rng(3)
     rests, wanted = skeleton(random, 1)
     wanted[0, 0, 0, 1] += 0.2
-    found = deltas.channels(wanted, rests, PARENTS)
-    apart = np.abs(deltas.deltas_of(found, rests, PARENTS) - wanted).max(axis=(1, 2, 3))
+    result = deltas.channels(wanted, rests, PARENTS)
+    apart = np.abs(deltas.deltas_of(result, rests, PARENTS) - wanted).max(axis=(1, 2, 3))
     assert 0.02 < apart[0] < 0.3
     assert apart[4] < 1e-9
     naive = np.eye(4)
@@ -129,28 +129,28 @@ def test_bones_that_are_not_animated_follow_their_parent():
     random = np.random.default_rng(4)
     rests, wanted = skeleton(random)
     animated = np.array([True, False, True, False, False])
-    found = deltas.channels(np.where(animated[:, None, None, None], wanted, np.nan), rests, PARENTS, animated)
-    assert not found.unusable.any()
-    shown = deltas.deltas_of(found, rests, PARENTS)
-    np.testing.assert_allclose(shown[1], wanted[0], atol=1e-9)
-    np.testing.assert_allclose(shown[2], wanted[2], atol=1e-9)
-    np.testing.assert_allclose(shown[3], wanted[0], atol=1e-9)
-    np.testing.assert_allclose(shown[4], np.broadcast_to(np.eye(4), (3, 4, 4)), atol=1e-14)
-    assert (found.scales[~animated] == 1).all()
-    assert (found.locations[~animated] == 0).all()
-    assert (found.rotations[~animated] == rotation.IDENTITY).all()
+    result = deltas.channels(np.where(animated[:, None, None, None], wanted, np.nan), rests, PARENTS, animated)
+    assert not result.unusable.any()
+    own_deltas = deltas.deltas_of(result, rests, PARENTS)
+    np.testing.assert_allclose(own_deltas[1], wanted[0], atol=1e-9)
+    np.testing.assert_allclose(own_deltas[2], wanted[2], atol=1e-9)
+    np.testing.assert_allclose(own_deltas[3], wanted[0], atol=1e-9)
+    np.testing.assert_allclose(own_deltas[4], np.broadcast_to(np.eye(4), (3, 4, 4)), atol=1e-14)
+    assert (result.scales[~animated] == 1).all()
+    assert (result.locations[~animated] == 0).all()
+    assert (result.rotations[~animated] == rotation.IDENTITY).all()
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-def test_matrices_that_are_none_are_marked_and_follow_their_parent(number):
+def test_matrices_that_are_not_one_are_marked_and_follow_their_parent(number):
     rests, wanted = skeleton(np.random.default_rng(5))
     wanted[1, 2, 0, 0] = number
-    found = deltas.channels(wanted, rests, PARENTS)
-    assert np.argwhere(found.unusable).tolist() == [[1, 2]]
-    shown = deltas.deltas_of(found, rests, PARENTS)
-    assert np.isfinite(shown).all()
-    np.testing.assert_allclose(shown[1, 2], wanted[0, 2], atol=1e-9)
-    np.testing.assert_allclose(shown[2, 2], wanted[2, 2], atol=1e-8)
+    result = deltas.channels(wanted, rests, PARENTS)
+    assert np.argwhere(result.unusable).tolist() == [[1, 2]]
+    own_deltas = deltas.deltas_of(result, rests, PARENTS)
+    assert np.isfinite(own_deltas).all()
+    np.testing.assert_allclose(own_deltas[1, 2], wanted[0, 2], atol=1e-9)
+    np.testing.assert_allclose(own_deltas[2, 2], wanted[2, 2], atol=1e-8)
 
 
 @given(SEEDS)
@@ -161,7 +161,7 @@ def test_relative_and_absolute_undo_each_other(seed):
     np.testing.assert_allclose(absolute(parts, PARENTS), wanted, atol=1e-8)
 
 
-def test_parents_may_stand_behind_their_children_but_form_no_ring():
+def test_parents_may_stand_behind_their_children_but_form_no_cycle():
     _, wanted = skeleton(np.random.default_rng(6))
     parents = [2, -1, 1, 0, 1]
     np.testing.assert_allclose(absolute(deltas.relative(wanted, parents), parents), wanted, atol=1e-8)
@@ -188,24 +188,24 @@ def test_many_frames_and_bones_are_what_each_frame_alone_is():
         turns(random, count, frames),
         random.uniform(0.9, 1.1, (count, frames, 1)) * np.ones(3),
     )
-    found = deltas.channels(wanted, rests, parents)
+    result = deltas.channels(wanted, rests, parents)
     for frame in (0, frames // 2, frames - 1):
         alone = deltas.channels(wanted[:, frame : frame + 1], rests, parents)
-        np.testing.assert_allclose(found.locations[:, frame], alone.locations[:, 0], atol=1e-9)
-        np.testing.assert_allclose(found.scales[:, frame], alone.scales[:, 0], atol=1e-9)
+        np.testing.assert_allclose(result.locations[:, frame], alone.locations[:, 0], atol=1e-9)
+        np.testing.assert_allclose(result.scales[:, frame], alone.scales[:, 0], atol=1e-9)
         np.testing.assert_allclose(
-            rotation.matrices(found.rotations[:, frame]), rotation.matrices(alone.rotations[:, 0]), atol=1e-9
+            rotation.matrices(result.rotations[:, frame]), rotation.matrices(alone.rotations[:, 0]), atol=1e-9
         )
-    np.testing.assert_allclose(deltas.deltas_of(found, rests, parents), wanted, atol=1e-7)
+    np.testing.assert_allclose(deltas.deltas_of(result, rests, parents), wanted, atol=1e-7)
 
 
 def test_deltas_in_another_order_than_the_bones():
     random = np.random.default_rng(9)
     rests, wanted = skeleton(random)
     order = np.array([3, 0, 4, 1, 2])
-    found = deltas.channels(wanted[order], rests, PARENTS, rows=np.argsort(order))
+    result = deltas.channels(wanted[order], rests, PARENTS, rows=np.argsort(order))
     same = deltas.channels(wanted, rests, PARENTS)
-    np.testing.assert_array_equal(found.locations, same.locations)
-    np.testing.assert_array_equal(found.rotations, same.rotations)
+    np.testing.assert_array_equal(result.locations, same.locations)
+    np.testing.assert_array_equal(result.rotations, same.rotations)
     fewer = deltas.channels(wanted[:2], rests, PARENTS, np.arange(5) < 2, np.array([0, 1, 0, 0, 0]))
     np.testing.assert_allclose(deltas.deltas_of(fewer, rests, PARENTS)[:4], wanted[[0, 1, 1, 1]], atol=1e-8)

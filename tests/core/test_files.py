@@ -160,7 +160,7 @@ def test_a_write_protected_file_stays_as_it_is(tmp_path, monkeypatch):
     assert path.read_bytes() == b"old"
 
 
-def test_places_that_cannot_be_written_are_refused(tmp_path):
+def test_positions_that_cannot_be_written_are_refused(tmp_path):
     with pytest.raises(WriteError, match="this is a folder"):
         write_atomically(tmp_path, b"x")
     with pytest.raises(WriteError, match="its folder does not exist"):
@@ -183,7 +183,7 @@ def test_links_that_lead_back_to_themselves_are_refused_and_stay(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names are bytes in POSIX only")
-def test_a_name_that_is_no_text_is_written(tmp_path):
+def test_a_name_that_is_not_a_text_is_written(tmp_path):
     path = tmp_path / os.fsdecode(b"\xff.omf")
     write_atomically(path, b"old")
     write_atomically(path, b"new", backup=True)
@@ -238,7 +238,7 @@ def test_an_owner_that_cannot_stay_is_reported_before_and_stops_nothing(tmp_path
 
     real, mine = Path.stat, path.stat()
     theirs = os.stat_result((*mine[:4], mine.st_uid + 1, mine.st_gid + 1, *mine[6:]))
-    monkeypatch.setattr(Path, "stat", lambda one, **more: theirs if one == path else real(one, **more))
+    monkeypatch.setattr(Path, "stat", lambda entry, **more: theirs if entry == path else real(entry, **more))
     monkeypatch.setattr(files.os, "chown", refuse)
     monkeypatch.setattr(files.os, "geteuid", lambda: mine.st_uid or 1000)
     report = Report()

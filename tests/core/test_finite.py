@@ -1,4 +1,4 @@
-"""NaN and infinite values are counted in arrays of every kind, and reported once for each place."""
+"""NaN and infinite values are counted in arrays of every kind, and reported once for each array."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ def test_finite_numbers_are_not_reported():
     assert not report
 
 
-def test_nan_and_infinite_values_are_counted_over_all_arrays_of_a_place():
+def test_nan_and_infinite_values_are_counted_over_all_arrays_of_an_entry():
     report = Report()
     first = np.array([[0, NAN, 1], [-INFINITE, INFINITE, 2]], "<f4")
     assert warn_not_finite(report, "vertices", first, np.float32(NAN), INFINITE, 5.0) == 5
@@ -24,9 +24,9 @@ def test_nan_and_infinite_values_are_counted_over_all_arrays_of_a_place():
 
 
 def test_only_floats_of_structured_arrays_count_also_in_nested_fields():
-    inner = np.dtype([("place", "<f4", 3), ("id", "<u4")])
+    inner = np.dtype([("position", "<f4", 3), ("id", "<u4")])
     rows = np.zeros(4, [("inner", inner), ("weight", "<f8"), ("name", "S4")])
-    rows["inner"]["place"][1, 2] = NAN
+    rows["inner"]["position"][1, 2] = NAN
     rows["inner"]["id"] = 0x7FC00000
     rows["weight"][3] = INFINITE
     assert not_finite(rows) == 2
@@ -34,7 +34,7 @@ def test_only_floats_of_structured_arrays_count_also_in_nested_fields():
 
 @dataclass
 class Inner:
-    place: object
+    position: object
     name: bytes = b"x"
 
 
@@ -45,7 +45,7 @@ def test_values_inside_dataclasses_lists_and_dicts_count():
     assert report.lines() == [f"{NOT_FINITE} (bones: 3)"]
 
 
-def test_values_that_float32_cannot_hold_are_told_in_their_own_type():
+def test_values_that_float32_cannot_hold_are_reported_in_their_own_type():
     assert not_finite(np.array([1e300])) == 0
 
 

@@ -25,7 +25,7 @@ def test_a_cubic_is_two_keys_whose_handles_are_its_own() -> None:
     np.testing.assert_allclose(curve.left[-1], [2 - 2 / 3, 4 - 10 * 2 / 3], atol=1e-6)
 
 
-def test_what_stands_still_is_one_key() -> None:
+def test_a_value_that_does_not_move_is_one_key() -> None:
     curve = fitted(np.arange(10) / 30, np.full(10, 3.25), 1e-4)
     assert curve.keys.tolist() == [[0.0, 3.25]]
     assert fitted(np.zeros(0), np.zeros(0), 1e-4).count == 0

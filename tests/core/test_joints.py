@@ -26,11 +26,11 @@ def test_bones_begin_at_their_joints_and_point_to_their_children():
 
 def test_rest_poses_are_rotations():
     random = np.random.default_rng(5)
-    parents = [-1] + [int(random.integers(0, place)) for place in range(1, 60)]
-    skeleton = skeleton_of_joints("tree", [str(place) for place in range(60)], parents, random.normal(size=(60, 3)))
-    turns = skeleton.rest_matrices()[:, :3, :3]
-    assert np.allclose(np.swapaxes(turns, 1, 2) @ turns, np.eye(3), atol=1e-12)
-    assert np.allclose(np.linalg.det(turns), 1.0)
+    parents = [-1] + [int(random.integers(0, index)) for index in range(1, 60)]
+    skeleton = skeleton_of_joints("tree", [str(index) for index in range(60)], parents, random.normal(size=(60, 3)))
+    rotations = skeleton.rest_matrices()[:, :3, :3]
+    assert np.allclose(np.swapaxes(rotations, 1, 2) @ rotations, np.eye(3), atol=1e-12)
+    assert np.allclose(np.linalg.det(rotations), 1.0)
 
 
 @pytest.mark.parametrize("degrees", [0.5, 5.0, 15.0, 21.0])
@@ -43,7 +43,7 @@ def test_what_nearly_leads_back_leads_straight_back(degrees):
     assert np.allclose(along[1], [0, 0, -1])
 
 
-def test_joints_in_one_place_have_their_parents_direction():
+def test_joints_at_one_position_have_their_parents_direction():
     skeleton = skeleton_of_joints("stack", ["a", "b"], [-1, 0], np.zeros((2, 3)))
     assert np.allclose(directions(skeleton), [[0, 0, 1], [0, 0, 1]])
     assert skeleton_of_joints("none", [], [], np.empty((0, 3))).bones == []

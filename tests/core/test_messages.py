@@ -88,7 +88,7 @@ def test_equal_sentences_are_equal_messages():
     assert len({say("{} left", 1), say("1 {}", "left")}) == 1
 
 
-@pytest.mark.parametrize("carry", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])  # noqa: S301
+@pytest.mark.parametrize("carry", [copy.copy, copy.deepcopy, lambda entry: pickle.loads(pickle.dumps(entry))])  # noqa: S301
 def test_a_message_can_be_copied_and_sent_to_another_process(carry):
     message = say("left out: {}", say("{} is above {} m in {}", 1, 2.5, "a"))
     copied = carry(message)

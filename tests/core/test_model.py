@@ -32,9 +32,9 @@ def matrix(quaternion, translation):
     """A quaternion's matrix written as q·v·q*, one column a time."""
     w, v = quaternion[0], quaternion[1:]
     columns = [2 * v * (v @ axis) + (w * w - v @ v) * axis + 2 * w * np.cross(v, axis) for axis in np.eye(3)]
-    made = np.eye(4)
-    made[:3, :3], made[:3, 3] = np.array(columns).T, translation
-    return made
+    result = np.eye(4)
+    result[:3, :3], result[:3, 3] = np.array(columns).T, translation
+    return result
 
 
 def global_matrix(skeleton, rotations, translations, bone, frame):
@@ -64,27 +64,27 @@ def test_poses_are_the_products_along_the_chain(parents, framed):
     rotations = RANDOM.normal(size=(len(parents), frames, 4))
     rotations /= np.linalg.norm(rotations, axis=-1, keepdims=True)
     translations = RANDOM.normal(size=(len(parents), frames, 3))
-    made = skeleton.pose_matrices(rotations, translations)
-    assert made.shape == (len(parents), frames, 4, 4)
+    created = skeleton.pose_matrices(rotations, translations)
+    assert created.shape == (len(parents), frames, 4, 4)
     for bone in range(len(parents)):
         for frame in range(frames):
             expected = global_matrix(skeleton, rotations, translations, bone, frame)
-            np.testing.assert_allclose(made[bone, frame], expected, atol=1e-13)
+            np.testing.assert_allclose(created[bone, frame], expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("parents", SHAPES.values(), ids=SHAPES)
 def test_the_rest_pose_is_the_pose_of_the_rest_values(parents):
     skeleton = random_skeleton(parents)
-    made = skeleton.rest_matrices()
-    assert made.shape == (len(parents), 4, 4)
+    created = skeleton.rest_matrices()
+    assert created.shape == (len(parents), 4, 4)
     rotations, translations = skeleton.rest_rotation[:, None], skeleton.rest_translation[:, None]
     for bone in range(len(parents)):
-        np.testing.assert_allclose(made[bone], global_matrix(skeleton, rotations, translations, bone, 0), atol=1e-13)
+        np.testing.assert_allclose(created[bone], global_matrix(skeleton, rotations, translations, bone, 0), atol=1e-13)
 
 
 def test_skeletons_do_not_share_their_root_frame():
-    one, other = random_skeleton([-1]), random_skeleton([-1])
-    one.root_frame[0, 3] = 5
+    first, other = random_skeleton([-1]), random_skeleton([-1])
+    first.root_frame[0, 3] = 5
     assert other.root_frame[0, 3] == 0
 
 
@@ -92,13 +92,13 @@ def test_skeletons_do_not_share_their_root_frame():
 def test_parents_precede_their_children(order, choices):
     """Any forest: each bone hangs on one placed before it in a random order, or on none."""
     parents = [-1] * 12
-    for place, bone in enumerate(order):
-        choice = choices[place] % (place + 1)
-        parents[bone] = -1 if choice == place else order[choice]
-    made = parents_first(parents)
-    assert sorted(made) == list(range(12))
-    places = {bone: place for place, bone in enumerate(made)}
-    assert all(parent < 0 or places[parent] < places[bone] for bone, parent in enumerate(parents))
+    for index, bone in enumerate(order):
+        choice = choices[index] % (index + 1)
+        parents[bone] = -1 if choice == index else order[choice]
+    created = parents_first(parents)
+    assert sorted(created) == list(range(12))
+    indices = {bone: position for position, bone in enumerate(created)}
+    assert all(parent < 0 or indices[parent] < indices[bone] for bone, parent in enumerate(parents))
 
 
 @pytest.mark.parametrize("parents", [[0], [1, 0], [-1, 2, 3, 1], [1, 2, 0, -1], [2, -1, 3, 2]])

@@ -74,7 +74,7 @@ def test_blender_takes_63_bytes_and_no_letter_is_cut(name, expected):
     assert names.shortened(name) == expected
 
 
-def test_names_are_told_apart_as_blender_does():
+def test_names_are_reported_apart_as_blender_does():
     assert names.distinct("walk", set()) == "walk"
     assert names.distinct("walk", {"Walk"}) == "walk"
     assert names.distinct("walk", {"walk"}) == "walk.001"
@@ -88,10 +88,10 @@ def test_names_are_told_apart_as_blender_does():
 def test_distinct_names_are_distinct_and_fit(given_names):
     taken = set()
     for name in given_names:
-        made = names.distinct(name, taken)
-        assert made not in taken
-        assert len(made.encode()) <= 63
-        taken.add(made)
+        created = names.distinct(name, taken)
+        assert created not in taken
+        assert len(created.encode()) <= 63
+        taken.add(created)
 
 
 def test_thousands_of_motions_of_one_name_are_numbered_without_gaps_or_delay():
@@ -112,13 +112,13 @@ def test_duplicates_are_found_by_case_in_order_of_appearance():
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a (2)", "a (3)", "a (2) (2)", ""])))
-def test_labels_are_told_apart_and_the_first_of_each_stays(labels):
-    found = names.numbered_labels(labels)
-    assert len(set(found)) == len(labels)
-    for number, (label, unique) in enumerate(zip(labels, found, strict=True)):
-        assert unique == label if label not in found[:number] else unique.startswith(f"{label} (")
+def test_labels_are_reported_apart_and_the_first_of_each_stays(labels):
+    result = names.numbered_labels(labels)
+    assert len(set(result)) == len(labels)
+    for number, (label, unique) in enumerate(zip(labels, result, strict=True)):
+        assert unique == label if label not in result[:number] else unique.startswith(f"{label} (")
 
 
 def test_many_of_one_name_are_counted():
-    found = names.numbered_labels(["walk"] * 100_000)
-    assert (found[0], found[1], found[-1]) == ("walk", "walk (2)", "walk (100000)")
+    result = names.numbered_labels(["walk"] * 100_000)
+    assert (result[0], result[1], result[-1]) == ("walk", "walk (2)", "walk (100000)")

@@ -85,7 +85,7 @@ def test_outside_work_pause_does_nothing_and_no_thread_stays():
     assert not pausing.pausable()
     pausing.pause(0.5)
     Work(lambda: steps([])).advance(60)
-    assert not [one for one in threading.enumerate() if one.name == "motionbridge" and one.is_alive()]
+    assert not [entry for entry in threading.enumerate() if entry.name == "motionbridge" and entry.is_alive()]
 
 
 def test_an_errand_is_done_in_the_thread_of_the_caller_also_when_it_fails():

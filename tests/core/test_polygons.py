@@ -40,9 +40,9 @@ def test_a_vertex_named_twice_is_found(faces):
 def test_normals_flatness_and_hollows(far):
     points = np.array([[0, 0, 0], [2, 0, 0], [2, 2, 0], [0, 2, 0], [0.5, 0.5, 0], [2, 2, 1]], np.float64) + far
     counts, corners = flat([[0, 1, 2, 3], [3, 2, 1, 0], [0, 1, 4, 3], [0, 1, 5, 3], [0, 0, 0], []])
-    found = polygons.normals(points, counts, corners)
-    assert np.allclose(found[:3], [[0, 0, 1], [0, 0, -1], [0, 0, 1]])
-    assert found[4:].tolist() == [[0, 0, 0]] * 2
+    result = polygons.normals(points, counts, corners)
+    assert np.allclose(result[:3], [[0, 0, 1], [0, 0, -1], [0, 0, 1]])
+    assert result[4:].tolist() == [[0, 0, 0]] * 2
     assert polygons.concave(points, counts, corners).tolist() == [False, False, True, False, False, False]
     away = polygons.distances_from_plane(points, counts, corners)
     assert np.allclose(away[[0, 1, 2, 4, 5]], 0, atol=1e-9)

@@ -16,14 +16,14 @@ TCB, LINEAR, STEPPED = Shape.TCB, Shape.LINEAR, Shape.STEPPED
 
 def channels(shapes, seed=1, *, apart=False):
     random = np.random.default_rng(seed)
-    found = []
+    result = []
     times = np.append(0, np.cumsum(random.integers(1, 5, 7))) * FRAME
     for _ in range(3):
         if apart:
             times = np.append(0, np.cumsum(random.integers(1, 5, 7))) * FRAME
         envelope = Envelope.of(times, random.normal(0, 0.4, 8), random.choice(shapes, 8).astype(np.uint8))
-        found.append(display(envelope, FRAME).curve)
-    return found
+        result.append(display(envelope, FRAME).curve)
+    return result
 
 
 def looked_at(curves, away=0.0):
@@ -47,10 +47,10 @@ CASES = [([STEPPED], False), ([STEPPED], True), ([TCB], False), ([TCB, LINEAR], 
 @pytest.mark.parametrize(("shapes", "apart"), [*CASES, ([TCB, LINEAR, STEPPED], True)])
 def test_locations_are_turned_and_moved(shapes, apart):
     given = channels(shapes, apart=apart)
-    turn = rotation.matrices(TURN)
-    carried = pose_curves.convert_locations(given, turn, OFFSET, FRAME, TOLERANCE)
+    quaternion = rotation.matrices(TURN)
+    carried = pose_curves.convert_locations(given, quaternion, OFFSET, FRAME, TOLERANCE)
     times = looked_at(given, away=0.03 if len(shapes) > 1 else 0.0)
-    wanted = values(given, times) @ turn.T + OFFSET
+    wanted = values(given, times) @ quaternion.T + OFFSET
     # Cubics whose time runs evenly, and what is held, are exact.
     np.testing.assert_allclose(values(carried.curves, times), wanted, atol=1e-9 if STEPPED not in shapes[1:] else 2e-4)
     if not apart:
@@ -63,10 +63,10 @@ def test_rotations_are_put_behind_another(shapes, apart, quaternions):
     given = channels(shapes, apart=apart)
     carried = pose_curves.convert_rotations(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
     times = looked_at(given, away=0.03 if len(shapes) > 1 else 0.0)
-    found = values(carried.curves, times)
-    found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
+    result = values(carried.curves, times)
+    result = rotation.normalised(result) if quaternions else rotation.of_mode(result, "ZXY")
     wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
-    assert rotation.angles_between(found, wanted).max() <= (1e-9 if shapes == [STEPPED] else 5 * TOLERANCE)
+    assert rotation.angles_between(result, wanted).max() <= (1e-9 if shapes == [STEPPED] else 5 * TOLERANCE)
     assert carried.exact == (shapes == [STEPPED])
 
 
@@ -83,39 +83,39 @@ def test_pieces_keep_the_tolerance_however_far_they_turn(size, quaternions):
     carried = pose_curves.convert_rotations(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
     assert not carried.exact
     times = np.linspace(0, times[-1], 119 * 30 + 1)
-    found = values(carried.curves, times)
-    found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
+    result = values(carried.curves, times)
+    result = rotation.normalised(result) if quaternions else rotation.of_mode(result, "ZXY")
     wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
     # Three angles, each as far off as it may be.
-    assert rotation.angles_between(found, wanted).max() <= 1.75 * TOLERANCE
+    assert rotation.angles_between(result, wanted).max() <= 1.75 * TOLERANCE
 
 
 @pytest.mark.parametrize("quaternions", [False, True])
-@pytest.mark.parametrize("turns", [0.4, 0.5, 2.5])
-def test_a_fast_turn_leaves_what_follows_on_the_same_way_round(turns, quaternions):
+@pytest.mark.parametrize("rotations", [0.4, 0.5, 2.5])
+def test_a_fast_turn_leaves_what_follows_on_the_same_way_round(rotations, quaternions):
     """Finer looks at the fast segment may find another of several angles at its end than the first looks did."""
     times = np.arange(6) * 4 * FRAME
-    angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * turns, 0.5 + 2 * np.pi * turns, 0.2, 0.1])
+    angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * rotations, 0.5 + 2 * np.pi * rotations, 0.2, 0.1])
     fast = display(Envelope.of(times, angles, np.full(6, LINEAR, np.uint8)), FRAME).curve
     given = [fast, *channels([TCB])[1:]]
     carried = pose_curves.convert_rotations(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
     times = np.linspace(0, times[-1], 3001)
-    found = values(carried.curves, times)
-    found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
+    result = values(carried.curves, times)
+    result = rotation.normalised(result) if quaternions else rotation.of_mode(result, "ZXY")
     wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
-    assert rotation.angles_between(found, wanted).max() <= 5 * TOLERANCE
+    assert rotation.angles_between(result, wanted).max() <= 5 * TOLERANCE
 
 
-@pytest.mark.parametrize("turns", [1.0, 2.5, 3.0, 4.0])
-def test_a_roll_of_several_turns_between_two_keys_goes_on_as_far(turns):
+@pytest.mark.parametrize("rotations", [1.0, 2.5, 3.0, 4.0])
+def test_a_roll_of_several_turns_between_two_keys_goes_on_as_far(rotations):
     """Behind another rotation it is still a roll about z, as even as before: few looks would take it for another."""
     times = np.arange(3) * 4 * FRAME
-    angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * turns])
+    angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * rotations])
     roll = display(Envelope.of(times, angles, np.full(3, LINEAR, np.uint8)), FRAME).curve
     carried = pose_curves.convert_rotations([single_key(0.4), single_key(-0.3), roll], "ZXY", TURN, FRAME, TOLERANCE)
-    made = carried.curves[2]
-    np.testing.assert_allclose(np.diff(made.keys[:, 1]), np.diff(angles), atol=1e-9)
-    np.testing.assert_allclose(made.right[:-1, 1] - made.keys[:-1, 1], np.diff(angles) / 3, atol=1e-9)
+    created = carried.curves[2]
+    np.testing.assert_allclose(np.diff(created.keys[:, 1]), np.diff(angles), atol=1e-9)
+    np.testing.assert_allclose(created.right[:-1, 1] - created.keys[:-1, 1], np.diff(angles) / 3, atol=1e-9)
 
 
 def test_only_segments_that_miss_the_tolerance_are_looked_at_again():
@@ -140,22 +140,22 @@ def test_many_bones_at_once_are_each_as_alone(quaternions):
     bones[3] = [single_key(0.3), single_key(-1.0), bones[3][2]]
     bones[5] = [single_key(0.1), single_key(0.2, 1.0), single_key(0.3)]
     bones[7][1].keys[2, 1] = np.inf  # a broken file's
-    turns = rotation.normalised(random.normal(size=(len(bones), 4)))
-    turns[8:10] = [1.0, 0.0, 0.0, 0.0]
-    matrices, offsets = rotation.matrices(turns), random.normal(size=(len(bones), 3))
+    rotations = rotation.normalised(random.normal(size=(len(bones), 4)))
+    rotations[8:10] = [1.0, 0.0, 0.0, 0.0]
+    matrices, offsets = rotation.matrices(rotations), random.normal(size=(len(bones), 3))
     everything = Curves.of([curve for curves in bones for curve in curves])
     together = [
         pose_curves.convert_locations_of_bones(everything, matrices, offsets, FRAME, TOLERANCE),
-        pose_curves.convert_rotations_of_bones(everything, "ZXY", turns, FRAME, TOLERANCE, quaternions=quaternions),
+        pose_curves.convert_rotations_of_bones(everything, "ZXY", rotations, FRAME, TOLERANCE, quaternions=quaternions),
     ]
     for bone, curves in enumerate(bones):
         alone = [
             pose_curves.convert_locations(curves, matrices[bone], offsets[bone], FRAME, TOLERANCE),
-            pose_curves.convert_rotations(curves, "ZXY", turns[bone], FRAME, TOLERANCE, quaternions=quaternions),
+            pose_curves.convert_rotations(curves, "ZXY", rotations[bone], FRAME, TOLERANCE, quaternions=quaternions),
         ]
-        for one, several in zip(alone, together, strict=True):
-            assert one.exact == several[bone].exact
-            for a, b in zip(one.curves, several[bone].curves, strict=True):
+        for entry, several in zip(alone, together, strict=True):
+            assert entry.exact == several[bone].exact
+            for a, b in zip(entry.curves, several[bone].curves, strict=True):
                 assert a.interpolation.tolist() == b.interpolation.tolist()
                 for name in ("keys", "left", "right"):
                     np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=0, atol=1e-12)
@@ -179,8 +179,8 @@ def test_there_and_back_is_the_same_key_by_key():
     there = pose_curves.convert_rotations(given, "ZXY", rotation.conjugate(TURN), FRAME, TOLERANCE)
     back = pose_curves.convert_rotations(there.curves, "ZXY", TURN, FRAME, TOLERANCE, like=given)
     assert all(
-        one is other
-        for one, other in zip(pose_curves.snapped_to_base(back.curves, given, FRAME, 1e-6), given, strict=True)
+        first is other
+        for first, other in zip(pose_curves.snapped_to_base(back.curves, given, FRAME, 1e-6), given, strict=True)
     )
 
 
@@ -190,10 +190,10 @@ def test_a_changed_key_is_the_only_one_that_is_not_the_bases():
     keys = base.keys + near
     keys[3, 1] += 0.2
     edited = Curve(keys, base.left + near, base.right + near, base.interpolation)
-    (found,) = pose_curves.snapped_to_base([edited], [base], FRAME, 1e-6)
-    same = (found.keys == base.keys).all(axis=1)
+    (result,) = pose_curves.snapped_to_base([edited], [base], FRAME, 1e-6)
+    same = (result.keys == base.keys).all(axis=1)
     assert same.tolist() == [True] * 3 + [False] + [True] * 4
-    np.testing.assert_array_equal(found.right, base.right)
+    np.testing.assert_array_equal(result.right, base.right)
 
 
 def test_angles_between_two_ends_of_a_turn_do_not_leap():
@@ -231,10 +231,10 @@ def test_what_is_nearly_straight_becomes_a_line():
     right[0, 1] += 1e-5
     right[1, 1] += 1e-2
     curve = Curve(keys, left, right, np.full(3, Interpolation.BEZIER, np.uint8))
-    found = pose_curves.with_straight_segments(curve, TOLERANCE)
-    assert found.interpolation.tolist() == [Interpolation.LINEAR, Interpolation.BEZIER, Interpolation.BEZIER]
+    result = pose_curves.with_straight_segments(curve, TOLERANCE)
+    assert result.interpolation.tolist() == [Interpolation.LINEAR, Interpolation.BEZIER, Interpolation.BEZIER]
     times = np.linspace(0, 0.6, 500)
-    assert np.abs(evaluate_curve(found, times) - evaluate_curve(curve, times)).max() <= TOLERANCE
+    assert np.abs(evaluate_curve(result, times) - evaluate_curve(curve, times)).max() <= TOLERANCE
 
 
 def test_keys_at_frames_that_are_one_to_blender():

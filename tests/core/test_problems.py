@@ -14,8 +14,8 @@ def mesh(*triangles):
     return Mesh("m", POSITIONS, np.array(triangles, np.int32).reshape(-1, 3))
 
 
-def only(found):
-    (problem,) = found
+def only(result):
+    (problem,) = result
     return problem
 
 
@@ -45,7 +45,7 @@ def test_a_finding_of_one_element_is_in_the_singular():
     assert problem.line == "2 of 2 faces have no area; delete them, or merge their vertices"
 
 
-def test_vertices_at_no_place():
+def test_vertices_at_no_position():
     problem = only(problems.not_finite(mesh()))
     assert (problem.domain, problem.elements.tolist(), problem.fatal) == (Domain.VERTEX, [4], False)
 
@@ -57,7 +57,7 @@ def test_small_faces():
     assert "0.001 m²" in only(problems.small_faces(faces, 1e-3)).sentence
 
 
-def test_repeated_faces_by_place_not_by_number():
+def test_repeated_faces_by_index_not_by_number():
     positions = np.concatenate([POSITIONS[:3], POSITIONS[:3]])
     faces = Mesh("m", positions, np.array([[0, 1, 2], [3, 4, 5], [5, 4, 3], [0, 1, 9]], np.int32))
     assert only(problems.repeated_faces(faces)).elements.tolist() == [1, 2]

@@ -56,7 +56,7 @@ def test_a_negative_step_is_as_wide():
     assert not unedited(np.array([1.6]), np.array([1.0]), -1.0).any()
 
 
-def test_a_step_that_is_no_number_allows_for_nothing():
+def test_a_step_that_is_not_finite_allows_for_nothing():
     base = np.array([[0.0, 1.0]])
     assert unedited(base, base, np.array([np.nan, 0.1])).all()
     assert unedited(base + 0.04, base, np.array([np.nan, 0.1])).tolist() == [[False, True]]
@@ -82,7 +82,7 @@ def test_a_tiny_range_on_a_large_offset_is_judged_by_the_floats_own_step():
     assert not unedited(decoded + 4.1 * ulp, decoded, size).any()
 
 
-def test_plain_floats_may_be_four_units_in_the_last_place_off():
+def test_plain_floats_may_be_four_units_in_the_last_digit_off():
     base = np.array([1.0, 1000.0, 1e-20, -3.0])
     ulp = np.spacing(np.abs(base).astype(np.float32)).astype(np.float64)
     assert unedited(base + 4 * ulp, base).all()
@@ -176,9 +176,9 @@ def test_truncating_would_not_bring_keys_back():
 def test_a_scale_of_zero_gives_zero_whatever_the_key():
     size = np.array([0.01, 0.0, 0.01], np.float32)
     values = np.array([[0.05, 123.0, -0.05], [np.nan, np.nan, np.inf]])
-    made = quantised(values, size)
-    np.testing.assert_array_equal(made[0], [5, 0, -5])
-    assert made[1, 1] == 0
+    created = quantised(values, size)
+    np.testing.assert_array_equal(created[0], [5, 0, -5])
+    assert created[1, 1] == 0
     assert unedited(np.array([1.5]), np.array([1.5]), 0.0).all()
 
 

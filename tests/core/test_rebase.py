@@ -34,10 +34,10 @@ def test_unedited_rows_keep_their_bits_and_others_are_new():
 
 
 def test_what_is_shown_may_be_compared_instead():
-    shown = BASE * np.float32(0.1)
-    now = shown.copy()
+    actual = BASE * np.float32(0.1)
+    now = actual.copy()
     now[0, 0] = 5
-    result, changed = rebase.restore_from_sources(now * 10, BASE, np.arange(3), (now, shown))
+    result, changed = rebase.restore_from_sources(now * 10, BASE, np.arange(3), (now, actual))
     assert changed.tolist() == [True, False, False]
     assert result[1:].tobytes() == BASE[1:].tobytes()
     assert result[0, 0] == 50

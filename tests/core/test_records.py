@@ -35,7 +35,7 @@ class Inner(Record):
 @dataclass
 class Outer(Record):
     first: Annotated[int, u8("the first")]
-    place: Annotated[np.ndarray, array("<f4", 2, what="the place")]
+    position: Annotated[np.ndarray, array("<f4", 2, what="the position")]
     inner: Annotated[list[Inner], list_of(u32("the number of parts"), nested(Inner.read), "parts", 3)]
     pairs: Annotated[np.ndarray, counted_rows(u8("the number of pairs"), "<u2", 2, what="the pairs")]
     size: Annotated[np.float32, f32("the size")]
@@ -45,7 +45,7 @@ class Outer(Record):
 
 DATA = (
     b"\x05"  # first
-    b"\x00\x00\x80\x3f\x00\x00\x00\x40"  # place: 1, 2
+    b"\x00\x00\x80\x3f\x00\x00\x00\x40"  # position: 1, 2
     b"\x02\x00\x00\x00"  # two parts:
     b"a\0\x01\x00"
     b"bc\0\x02\x00"
@@ -67,7 +67,7 @@ def test_fields_are_read_and_written_in_their_order():
     assert reader.remaining == 0
     assert (value.first, value.size, value.offset, value.kept) == (5, 0.5, -1, 7)
     assert value.inner == [Inner(b"a", 1), Inner(b"bc", 2)]
-    assert value.place.tolist() == [1, 2]
+    assert value.position.tolist() == [1, 2]
     assert value.pairs.tolist() == [[1, 2]]
     assert written(value) == DATA
 
@@ -111,7 +111,7 @@ class Ending(Record):
 
 
 @pytest.mark.parametrize("data", [b"", b"\1\0", b"\1\0\2\0\3\0\4\0\5\0"])
-def test_what_a_file_ends_before_is_none(data):
+def test_what_a_file_ends_before_is_not_one(data):
     value = Ending.read(Reader(data))
     assert [value.scale is None, value.rows is None] == [len(data) < 1, len(data) < 3]
     assert written(value) == data

@@ -18,8 +18,8 @@ def test_repeated_findings_fold_and_keep_the_order_of_their_first_appearance():
     report = Report()
     report.warn("the checksum is wrong", "walk_0")
     report.warn("no end")
-    for place in ("walk_1", "run_2"):
-        report.warn("the checksum is wrong", place)
+    for motion in ("walk_1", "run_2"):
+        report.warn("the checksum is wrong", motion)
     assert report
     assert report.lines() == ["[3x] the checksum is wrong (walk_0, walk_1, run_2)", "no end"]
 
@@ -34,7 +34,7 @@ def test_warnings_come_before_notes():
     assert only_a_note
 
 
-def test_five_places_are_named_and_the_others_counted():
+def test_five_positions_are_named_and_the_others_counted():
     report = Report()
     for number in range(5):
         report.warn("odd", f"m{number}")
@@ -44,14 +44,14 @@ def test_five_places_are_named_and_the_others_counted():
     assert report.lines() == ["[7x] odd (m0, m1, m2, m3, m4, and 2 more)"]
 
 
-def test_the_same_place_is_named_once_but_counted_each_time():
+def test_the_same_position_is_named_once_but_counted_each_time():
     report = Report()
-    for place in ("walk", "walk", "run", "", "walk"):
-        report.warn("odd", place)
+    for motion in ("walk", "walk", "run", "", "walk"):
+        report.warn("odd", motion)
     assert report.lines() == ["[5x] odd (walk, run)"]
 
 
-def test_a_finding_without_places_only_counts():
+def test_a_finding_without_positions_only_counts():
     report = Report()
     report.warn("odd")
     report.warn("odd")
@@ -59,21 +59,21 @@ def test_a_finding_without_places_only_counts():
 
 
 def test_another_reports_findings_join_the_same_lines_and_it_stays_as_it_was():
-    one, other = Report(), Report()
-    one.warn("odd", "a")
+    first, other = Report(), Report()
+    first.warn("odd", "a")
     other.warn("odd", "b")
     other.note("fine", "c")
-    one.include(other)
-    assert one.lines() == ["[2x] odd (a, b)", "fine (c)"]
-    one.warn("odd", "d")
+    first.include(other)
+    assert first.lines() == ["[2x] odd (a, b)", "fine (c)"]
+    first.warn("odd", "d")
     assert other.lines() == ["odd (b)", "fine (c)"]
 
 
 @given(st.text(), st.text())
-def test_every_line_is_one_line_without_control_characters(finding, place):
+def test_every_line_is_one_line_without_control_characters(finding, path):
     report = Report()
-    report.warn(f"the motion {finding} is odd", place)
-    for line in (*report.lines(), ReadError(finding, file=place, remedy=finding).sentence()):
+    report.warn(f"the motion {finding} is odd", path)
+    for line in (*report.lines(), ReadError(finding, file=path, remedy=finding).sentence()):
         assert len(line.splitlines()) == 1
         assert not {unicodedata.category(sign) for sign in line} & {"Cc", "Zl", "Zp"}
 

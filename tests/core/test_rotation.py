@@ -36,8 +36,8 @@ def turn_about(direction, angle):
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_turning_about_an_axis_is_right_handed(axis):
     angles = np.linspace(-7, 7, 29)
-    made = rotation.matrices(rotation.about_axis(axis, angles))
-    np.testing.assert_allclose(made, [turn(axis, angle) for angle in angles], atol=1e-15)
+    created = rotation.matrices(rotation.about_axis(axis, angles))
+    np.testing.assert_allclose(created, [turn(axis, angle) for angle in angles], atol=1e-15)
 
 
 def test_matrices_are_those_of_rodrigues():
@@ -88,10 +88,10 @@ def test_turned_vectors_are_the_matrix_times_the_vector():
 
 def test_transforms_turn_then_move():
     q, t, p = quaternions(4, 6), RANDOM.normal(size=(4, 6, 3)), np.array([1.0, 2.0, 3.0])
-    made = rotation.transforms(q, t)
-    assert made.shape == (4, 6, 4, 4)
-    np.testing.assert_array_equal(made[..., 3, :], np.broadcast_to([0, 0, 0, 1], (4, 6, 4)))
-    np.testing.assert_allclose(made[1, 2] @ [*p, 1], [*(rotation.matrices(q[1, 2]) @ p + t[1, 2]), 1], atol=1e-14)
+    created = rotation.transforms(q, t)
+    assert created.shape == (4, 6, 4, 4)
+    np.testing.assert_array_equal(created[..., 3, :], np.broadcast_to([0, 0, 0, 1], (4, 6, 4)))
+    np.testing.assert_allclose(created[1, 2] @ [*p, 1], [*(rotation.matrices(q[1, 2]) @ p + t[1, 2]), 1], atol=1e-14)
 
 
 def test_normalising_keeps_the_direction_and_makes_nothing_of_nothing_the_identity():
@@ -130,10 +130,10 @@ def test_half_turns_exactly():
 
 
 def test_matrices_that_are_a_little_off_still_give_a_unit_quaternion():
-    turns = rotation.matrices(quaternions(1000)) + RANDOM.normal(size=(1000, 3, 3)) * 1e-4
-    back = rotation.from_matrices(turns)
+    rotations = rotation.matrices(quaternions(1000)) + RANDOM.normal(size=(1000, 3, 3)) * 1e-4
+    back = rotation.from_matrices(rotations)
     np.testing.assert_allclose(np.linalg.norm(back, axis=-1), 1.0, atol=1e-15)
-    assert np.abs(rotation.matrices(back) - turns).max() < 1e-3
+    assert np.abs(rotation.matrices(back) - rotations).max() < 1e-3
 
 
 def test_signs_are_continuous_and_rotations_the_same():
@@ -171,15 +171,15 @@ def test_angles_do_not_depend_on_length():
 
 def test_euler_angles_go_on_through_full_turns() -> None:
     wanted = np.stack([np.linspace(0, 1, 60), np.linspace(0, 10, 60), np.linspace(0, -9, 60)], axis=1)
-    found = rotation.euler(rotation.matrices(rotation.of_mode(wanted, "YXZ")), "YXZ")
-    np.testing.assert_allclose(found, wanted, atol=1e-9)
+    result = rotation.euler(rotation.matrices(rotation.of_mode(wanted, "YXZ")), "YXZ")
+    np.testing.assert_allclose(result, wanted, atol=1e-9)
 
 
 def test_the_nearest_of_the_answers_in_the_order_zxy() -> None:
     wanted = RANDOM.uniform(-7, 7, (300, 3))
     other = np.pi - wanted[:, 0], wanted[:, 1] - np.pi, wanted[:, 2] + 3 * np.pi
-    found = rotation.nearest_euler_zxy(np.stack(other, axis=1), wanted)
-    np.testing.assert_allclose(found, wanted, atol=1e-9)
+    result = rotation.nearest_euler_zxy(np.stack(other, axis=1), wanted)
+    np.testing.assert_allclose(result, wanted, atol=1e-9)
 
 
 def test_angles_and_signs_go_on_within_runs_only():
@@ -199,7 +199,7 @@ def test_angles_and_signs_go_on_within_runs_only():
     )
 
 
-def test_what_is_no_number_stays_in_its_run():
+def test_what_is_not_finite_stays_in_its_run():
     runs = np.concatenate(
         (rotation.matrices(quaternions(5)), np.full((2, 3, 3), np.nan), rotation.matrices(quaternions(5)))
     )
@@ -209,11 +209,11 @@ def test_what_is_no_number_stays_in_its_run():
 
 def test_turned_euler_angles_are_those_of_the_product():
     random = np.random.default_rng(7)
-    angles, turns = np.cumsum(random.normal(0, 0.3, (6, 5, 3)), axis=1), quaternions(6)
-    found = rotation.rotated_euler_zxy(rotation.matrices(turns), angles, np.array([0, 2]))
-    whole = rotation.multiply(turns[:, None], rotation.of_mode(angles, "ZXY"))
+    angles, rotations = np.cumsum(random.normal(0, 0.3, (6, 5, 3)), axis=1), quaternions(6)
+    result = rotation.rotated_euler_zxy(rotation.matrices(rotations), angles, np.array([0, 2]))
+    whole = rotation.multiply(rotations[:, None], rotation.of_mode(angles, "ZXY"))
     np.testing.assert_allclose(
-        rotation.matrices(rotation.of_mode(found, "ZXY")), rotation.matrices(whole), rtol=0, atol=1e-12
+        rotation.matrices(rotation.of_mode(result, "ZXY")), rotation.matrices(whole), rtol=0, atol=1e-12
     )
 
 
@@ -226,9 +226,9 @@ def turned(angles: np.ndarray, order: str) -> np.ndarray:
 @pytest.mark.parametrize("order", ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
 def test_euler_angles_in_any_order_give_the_rotation_back_without_leaps(order) -> None:
     angles = np.cumsum(RANDOM.normal(0, 0.2, (2000, 3)), axis=0)
-    found = rotation.euler(turned(angles, order), order)
-    np.testing.assert_allclose(turned(found, order), turned(angles, order), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(np.diff(found, axis=0), np.diff(angles, axis=0), atol=1e-6)
+    result = rotation.euler(turned(angles, order), order)
+    np.testing.assert_allclose(turned(result, order), turned(angles, order), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.diff(result, axis=0), np.diff(angles, axis=0), atol=1e-6)
     upright = RANDOM.uniform(-3, 3, (50, 3))
     upright[:, "XYZ".index(order[1])] = np.pi / 2  # only a sum of the other two is known
     again = rotation.euler(turned(upright, order), order)

@@ -43,25 +43,25 @@ def test_the_root_frame_is_the_exchange_of_axes_times_the_mirror():
 
 def test_bone_rotations_are_mirrored_on_both_sides():
     for q in unit(500):
-        made = rotation.matrices(space.xray_bone_rotations(q))
-        np.testing.assert_allclose(made, D @ engine_rotation(q) @ D, atol=1e-14)
+        created = rotation.matrices(space.xray_bone_rotations(q))
+        np.testing.assert_allclose(created, D @ engine_rotation(q) @ D, atol=1e-14)
 
 
 def test_bone_rotations_are_w_x_y_and_minus_z_exactly_and_come_back():
     stored = RANDOM.integers(-32767, 32768, size=(40, 7, 4)).astype(float)
-    made = space.xray_bone_rotations(stored)
-    np.testing.assert_array_equal(made, stored[..., [3, 0, 1, 2]] * [1, 1, 1, -1])
-    np.testing.assert_array_equal(space.xray_bone_rotations_back(made), stored)
+    created = space.xray_bone_rotations(stored)
+    np.testing.assert_array_equal(created, stored[..., [3, 0, 1, 2]] * [1, 1, 1, -1])
+    np.testing.assert_array_equal(space.xray_bone_rotations_back(created), stored)
 
 
 def test_bone_translations_are_mirrored_exactly_and_come_back():
     stored = RANDOM.normal(size=(40, 7, 3)).astype(np.float32)
-    made = space.xray_bone_translations(stored)
-    np.testing.assert_array_equal(made, stored @ D)
-    np.testing.assert_array_equal(space.xray_bone_translations(made).astype(np.float32), stored)
+    created = space.xray_bone_translations(stored)
+    np.testing.assert_array_equal(created, stored @ D)
+    np.testing.assert_array_equal(space.xray_bone_translations(created).astype(np.float32), stored)
 
 
-def test_a_chain_of_bones_stands_where_the_engine_puts_it():
+def test_a_chain_of_bones_is_where_the_engine_puts_it():
     """Global C·G·D of the engine's chain, G = L0·L1·L2, equals root frame times our parent-local transforms."""
     for _ in range(100):
         engine, ours = np.eye(4), space.XRAY_ROOT_FRAME.copy()
@@ -76,18 +76,18 @@ def test_a_chain_of_bones_stands_where_the_engine_puts_it():
 
 def test_points_and_normals_exchange_y_and_z_and_keep_their_type():
     points = RANDOM.normal(size=(20, 3)).astype(np.float32)
-    made = space.xray_points(points)
-    assert made.dtype == np.float32
-    np.testing.assert_array_equal(made, points @ C.astype(np.float32))
-    np.testing.assert_array_equal(space.xray_points(made), points)
+    created = space.xray_points(points)
+    assert created.dtype == np.float32
+    np.testing.assert_array_equal(created, points @ C.astype(np.float32))
+    np.testing.assert_array_equal(space.xray_points(created), points)
 
 
 def test_the_outward_side_of_triangles_stays_outward():
     corners = RANDOM.normal(size=(50, 3, 3))
     outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     turned = space.xray_points(corners)[:, space.xray_triangles(np.arange(3))]
-    made = np.cross(turned[:, 1] - turned[:, 0], turned[:, 2] - turned[:, 0])
-    np.testing.assert_allclose(made, space.xray_points(outward), atol=1e-14)
+    created = np.cross(turned[:, 1] - turned[:, 0], turned[:, 2] - turned[:, 0])
+    np.testing.assert_allclose(created, space.xray_points(outward), atol=1e-14)
     indices = np.arange(12, dtype=np.uint16).reshape(4, 3)
     np.testing.assert_array_equal(space.xray_triangles(space.xray_triangles(indices)), indices)
 
@@ -95,10 +95,10 @@ def test_the_outward_side_of_triangles_stays_outward():
 def test_v_points_up_and_the_given_array_stays_as_it_is():
     uvs = np.array([[0.25, 0.0], [2.0, 0.75]], np.float32)
     before = uvs.copy()
-    made = space.xray_uvs(uvs)
-    np.testing.assert_array_equal(made, [[0.25, 1.0], [2.0, 0.25]])
+    created = space.xray_uvs(uvs)
+    np.testing.assert_array_equal(created, [[0.25, 1.0], [2.0, 0.25]])
     np.testing.assert_array_equal(uvs, before)
-    assert made.dtype == np.float32
+    assert created.dtype == np.float32
     many = RANDOM.uniform(-3, 3, size=(1000, 2)).astype(np.float32)
     back = space.xray_uvs(space.xray_uvs(many))
     assert (np.abs(back - many) <= np.spacing(np.float32(4))).all()
@@ -111,9 +111,9 @@ def test_a_signalling_nan_among_texture_coordinates_is_no_alarm():
 
 def test_bind_angles_are_the_engines_setxyzi_mirrored():
     angles = RANDOM.uniform(-np.pi, np.pi, size=(500, 3))
-    made = rotation.matrices(space.xray_bone_angles(angles))
+    created = rotation.matrices(space.xray_bone_angles(angles))
     expected = [D @ engine_angles(*each) @ D for each in angles]
-    np.testing.assert_allclose(made, expected, atol=1e-14)
+    np.testing.assert_allclose(created, expected, atol=1e-14)
 
 
 def test_bind_angles_come_back_below_a_right_angle():
@@ -135,8 +135,8 @@ def test_upright_bones_keep_their_rotation(upright, beside):
 
 def test_upright_bones_turn_about_one_angle_only():
     angles = np.array([[np.pi / 2, 0.7, 0.4], [-np.pi / 2, 0.7, 0.4]])
-    made = space.xray_bone_angles_back(space.xray_bone_angles(angles))
-    np.testing.assert_allclose(made, [[np.pi / 2, 0.3, 0], [-np.pi / 2, 1.1, 0]], atol=1e-9)
+    created = space.xray_bone_angles_back(space.xray_bone_angles(angles))
+    np.testing.assert_allclose(created, [[np.pi / 2, 0.3, 0], [-np.pi / 2, 1.1, 0]], atol=1e-9)
 
 
 def test_random_rotations_keep_their_rotation_through_angles():

@@ -22,7 +22,7 @@ def test_areas_are_herons():
     assert polygons.areas(positions, corners)[:3].tolist() == [6, 0, 0]
 
 
-def test_an_area_of_no_number_is_none_and_raises_no_alarm():
+def test_an_area_of_no_number_is_not_one_and_raises_no_alarm():
     positions = np.array([[np.nan, 0, 0], [3e38, -3e38, 3e38], [-3e38, 3e38, 0]], np.float32)
     assert not np.isfinite(polygons.areas(positions, np.array([[0, 1, 2]]))).any()
 
@@ -35,15 +35,15 @@ def test_areas_of_more_faces_than_are_worked_out_at_once():
     np.testing.assert_array_equal(polygons.areas(positions.reshape(-1, 3), corners), size)
 
 
-def test_faces_without_area_are_those_whose_area_is_none():
+def test_faces_without_area_are_those_whose_area_is_not_one():
     random = np.random.default_rng(5)
     positions = random.integers(0, 3, (60, 3)).astype(np.float32)
     positions[7] = np.nan
     corners = random.integers(0, 60, (polygons._BLOCK + 500, 3))
     area = polygons.areas(positions, corners)
-    found = polygons.without_area(positions, corners)
-    assert found.tolist() == np.flatnonzero(area == 0).tolist()
-    assert 1000 < len(found) < 15000
+    result = polygons.without_area(positions, corners)
+    assert result.tolist() == np.flatnonzero(area == 0).tolist()
+    assert 1000 < len(result) < 15000
     assert len(polygons.without_area(positions, corners[:0])) == 0
 
 
@@ -71,7 +71,7 @@ def test_rows_that_never_part_are_sorted_in_the_end(monkeypatch):
 
 
 @given(ROWS)
-def test_row_groups_are_the_places_among_the_sorted_different_rows(rows):
+def test_row_groups_are_the_indices_among_the_sorted_different_rows(rows):
     different = sorted({tuple(row) for row in rows.tolist()})
     assert polygons.row_groups(rows).tolist() == [different.index(tuple(row)) for row in rows.tolist()]
 
@@ -107,11 +107,11 @@ POINTS = arrays.arrays(
 
 
 @given(POINTS)
-def test_welding_by_bits_gives_every_point_back_in_its_place(points):
-    found = polygons.weld(points)
-    assert points[found.source][found.vertex].tobytes() == points.tobytes()
-    assert len(found.source) == len({row.tobytes() for row in points})
-    assert (np.diff(found.source) > 0).all()
+def test_welding_by_bits_gives_every_point_back_in_its_index(points):
+    result = polygons.weld(points)
+    assert points[result.source][result.vertex].tobytes() == points.tobytes()
+    assert len(result.source) == len({row.tobytes() for row in points})
+    assert (np.diff(result.source) > 0).all()
 
 
 def test_a_nan_of_other_bits_is_another_point():
@@ -137,37 +137,37 @@ def test_points_in_clusters_go_to_the_first_of_their_cluster(seed, count):
     chance = np.random.default_rng(seed)
     centres = chance.integers(-4, 4, (count, 3)) + chance.random(3)
     points = (centres + chance.uniform(-0.0024, 0.0024, (count, 3))).astype(np.float32)
-    found = polygons.weld(points, 0.005)
-    assert found.source[found.vertex].tolist() == greedy(points, 0.005)
+    result = polygons.weld(points, 0.005)
+    assert result.source[result.vertex].tolist() == greedy(points, 0.005)
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_no_point_moves_by_more_than_twice_the_tolerance(seed):
     points = np.random.default_rng(seed).uniform(0, 0.1, (200, 3)).astype(np.float32)
-    found = polygons.weld(points, 0.01)
-    moved = np.abs(points[found.source][found.vertex].astype(float) - points)
+    result = polygons.weld(points, 0.01)
+    moved = np.abs(points[result.source][result.vertex].astype(float) - points)
     assert moved.max() <= 0.02 + 1e-7
-    assert len(found.source) < 200
+    assert len(result.source) < 200
 
 
 def test_a_long_row_of_near_points_does_not_shrink_to_one():
     points = np.zeros((1000, 3), np.float32)
     points[:, 0] = np.arange(1000) * 0.004
-    found = polygons.weld(points, 0.005)
-    assert len(found.source) > 300
+    result = polygons.weld(points, 0.005)
+    assert len(result.source) > 300
     work = [lines_run(lambda many=many: polygons.weld(points[:many], 0.005)) for many in (500, 1000)]
     assert work[1] < 1.1 * work[0]
 
 
 @pytest.mark.parametrize("far", [np.nan, np.inf, 3e38])
-def test_a_point_that_is_nowhere_stays_alone_and_hinders_nobody(far):
+def test_a_point_that_is_nowhere_stays_alone_and_hinders_no_one(far):
     points = np.array([[far, 0, 0], [0.001, 0, 0], [-0.001, 0, 0], [far, 0, 0]], np.float32)
     assert polygons.weld(points, 0.01).vertex.tolist() == [0, 1, 1, 0]
 
 
 def test_no_points_are_welded_to_none():
-    found = polygons.weld(np.zeros((0, 3), np.float32), 0.1)
-    assert len(found.vertex) == len(found.source) == 0
+    result = polygons.weld(np.zeros((0, 3), np.float32), 0.1)
+    assert len(result.vertex) == len(result.source) == 0
 
 
 CORNERS = st.integers(1, 8).flatmap(

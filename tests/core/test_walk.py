@@ -126,7 +126,7 @@ def test_keys_are_compared_as_far_as_the_shorter_motion_goes(frames, changed, li
         (File(box=np.ones(2, np.float32)), File(box=np.ones(2, np.int16)), "box: 2 / 2, float32 / int16"),
     ],
 )
-def test_what_differs_is_said_in_one_line(first, second, line):
+def test_what_differs_is_reported_in_one_line(first, second, line):
     assert differences(first, second) == [line]
     assert list(WALK.dump(first)) != list(WALK.dump(second))
 
@@ -140,5 +140,5 @@ def test_thousands_of_entries_are_paired_in_linear_work():
     """Of one title or each of its own."""
     walk = Walk({Titled: View(lambda entry: entry.title)})
     for count in (1, 20_000):
-        ones, others = ([Titled(f"{side}{number % count}") for number in range(20_000)] for side in "ab")
-        assert sum(1 for _ in walk.differences(ones, others)) == 40_000
+        mine, others = ([Titled(f"{side}{number % count}") for number in range(20_000)] for side in "ab")
+        assert sum(1 for _ in walk.differences(mine, others)) == 40_000

@@ -42,8 +42,8 @@ def _tracks(motion):
 
 
 def _with_tracks(motion, tracks):
-    made = Motion.of(motion.name, motion.frames, tracks)
-    return dataclasses.replace(motion, body=made.body, starts=made.starts)
+    created = Motion.of(motion.name, motion.frames, tracks)
+    return dataclasses.replace(motion, body=created.body, starts=created.starts)
 
 
 VIEWS = {
@@ -138,10 +138,10 @@ def spread(items: Any, most: int) -> list[Any]:
     return [items[at] for at in sorted(indices)] if len(items) else []
 
 
-def by_name(found: Iterable[Leaf], most: int) -> dict[str, list[Leaf]]:
+def by_name(answer: Iterable[Leaf], most: int) -> dict[str, list[Leaf]]:
     """Up to ``most`` leaves of each name."""
     result = defaultdict(list)
-    for leaf in found:
+    for leaf in answer:
         result[leaf.name].append(leaf)
     return {name: spread(items, most) for name, items in result.items()}
 

@@ -43,8 +43,8 @@ class Document(NamedTuple):
 
 
 def document_of(name: str, data: bytes) -> Document:
-    found, value, _ = open_document(data, name.rpartition("/")[2])
-    return Document(name, data, found, value)
+    result, value, _ = open_document(data, name.rpartition("/")[2])
+    return Document(name, data, result, value)
 
 
 def _image(kind: int, pixels: bytes) -> bytes:

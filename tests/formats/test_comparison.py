@@ -20,8 +20,8 @@ def comparable(folder):
     for path in sorted(folder.rglob("*")) if folder is not None else ():
         if path.is_file() and path.stat().st_size < LARGEST:
             data = path.read_bytes()
-            found = detect(path, data[:HEAD_SIZE])
-            if found is not None and found.name in COMPARISONS:
+            obj = detect(path, data[:HEAD_SIZE])
+            if obj is not None and obj.name in COMPARISONS:
                 yield path, data
 
 
@@ -60,11 +60,11 @@ rows = st.lists(st.integers(0, 5), max_size=12)
 
 @given(rows, rows)
 def test_rows_correspond_once_and_equal_ones_first(mine, theirs):
-    one, other = (np.array(side, np.int32).reshape(-1, 1) for side in (mine, theirs))
-    found = matched(one, other)
-    used = found[found >= 0]
+    first, other = (np.array(side, np.int32).reshape(-1, 1) for side in (mine, theirs))
+    result = matched(first, other)
+    used = result[result >= 0]
     assert len(set(used.tolist())) == len(used)
-    equal = sum(mine[row] == theirs[source] for row, source in enumerate(found.tolist()) if source >= 0)
+    equal = sum(mine[row] == theirs[source] for row, source in enumerate(result.tolist()) if source >= 0)
     assert equal == sum(min(mine.count(value), theirs.count(value)) for value in set(mine))
 
 
@@ -74,11 +74,11 @@ def test_an_edited_row_is_found_beside_deleted_and_new_ones(base, data):
     kept = [row for row in range(len(base)) if row != gone]
     edited = data.draw(st.sampled_from(kept))
     values = [base[row] + 100 * (row == edited) for row in kept] + [50]
-    found = matched(np.array(values, np.int32)[:, None], np.array(base, np.int32)[:, None]).tolist()
+    result = matched(np.array(values, np.int32)[:, None], np.array(base, np.int32)[:, None]).tolist()
     expected = [*kept, -1]
     beside_the_gap = edited == gone + 1
-    assert beside_the_gap or found[:-1] == expected[:-1]
+    assert beside_the_gap or result[:-1] == expected[:-1]
 
 
-def test_names_correspond_then_their_places():
+def test_names_correspond_then_their_indices():
     assert named_or_in_order(["b", "x", "a", "new"], ["a", "y", "b"]) == [2, 1, 0, -1]

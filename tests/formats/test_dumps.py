@@ -39,8 +39,8 @@ REAL_FOLDERS = sorted({path.parent.relative_to(CORPUS).as_posix() for path in CO
 def test_a_real_file_is_dumped_and_is_equal_to_itself(path: Path):
     try:
         data = file_data(str(path))
-        found, document, report = open_document(data, str(path))
+        result, document, report = open_document(data, str(path))
     except ReadError:
         return  # no file of a format
-    deque(found.walk.dump(document), maxlen=0)
-    assert list(found.walk.differences(document, found.module.read(data, str(path), report))) == []
+    deque(result.walk.dump(document), maxlen=0)
+    assert list(result.walk.differences(document, result.module.read(data, str(path), report))) == []

@@ -60,8 +60,8 @@ def with_motions(motions: bytes) -> bytes:
 
 
 def test_motions_inside_a_model_must_fit_its_bones():
-    found = verify(with_motions(SOUND), "odd.ogf").problems
-    assert "motions have 1 track, the model has 2 bones" in found
+    result = verify(with_motions(SOUND), "odd.ogf").problems
+    assert "motions have 1 track, the model has 2 bones" in result
     strange = library((1, b"a")) + playing(b"a", bones=(b"root", b"tail"))
     assert (
         "bone parts refer to bones that the model does not have: tail"
@@ -71,12 +71,12 @@ def test_motions_inside_a_model_must_fit_its_bones():
 
 def test_vertices_and_triangles_of_a_model_must_point_to_something():
     assert verify(small.MODEL, "small.ogf").problems == ()
-    place = small.MODEL.index(small.VERTICES) + 8
-    data = small.MODEL[:place] + struct.pack("<H", 9) + small.MODEL[place + 2 :]
+    index = small.MODEL.index(small.VERTICES) + 8
+    data = small.MODEL[:index] + struct.pack("<H", 9) + small.MODEL[index + 2 :]
     assert "mesh 0: vertices follow bone 9, the model has 2" in verify(data, "odd.ogf").problems
 
 
-def test_slots_must_name_models_that_are_there():
+def test_slots_must_name_models_existing():
     document = details.read(SMALL, "level.details", Report())
     assert details.named_models(document) - set(document.models)
     (problem,) = verify(SMALL, "level.details").problems
@@ -97,8 +97,8 @@ def test_levels_of_an_arma_model_are_checked_as_in_blender():
 @pytest.mark.parametrize("path", corpus_files("p3d/*.p3d"))
 def test_real_arma_models_have_no_problem_but_those_that_they_do_have(path):
     textured = "LOD 2 (shadow): 434 of 434 faces have a texture or material; a shadow has none"
-    found = verify(path.read_bytes(), path.name).problems
-    assert found == ((textured,) if path.name == "crowbar_proxy.p3d" else ())
+    result = verify(path.read_bytes(), path.name).problems
+    assert result == ((textured,) if path.name == "crowbar_proxy.p3d" else ())
 
 
 @pytest.mark.parametrize("path", corpus_files("omf/[!o]*", "ogf/[!o]*", "skl", "skls", "bones", "details", "oof"))
@@ -115,7 +115,7 @@ def test_other_real_files_come_back_deep_down(path):
 
 
 def test_every_format_that_is_imported_has_a_round_trip_and_names_are_formats():
-    known = {one.name for one in FORMATS}
+    known = {entry.name for entry in FORMATS}
     assert set(RULES) < known
     # Tables and archives: nothing is decoded. Visuals of a level and what stands in it: nothing is encoded.
     of_levels = {"level", "level_geom", "ai", "wallmarks", "ps_static", "env_mod", "snd_static", "spawn"}

@@ -59,7 +59,7 @@ NOT_MODELLED = {
     "bytes of unknown meaning": (
         "AiMap.guid AiMap.tail Animation.tail Anm.tail Binarised.tail Bone.tail Bones.tail Build.faces.unknown "
         "Build.faces.unknown_2 Cform.faces.unknown Cform.tail Children.tail ChunkRun.tail Details.header_rest "
-        "Details.slots.unknown Details.slots_rest Dm.tail Err.found.padding Err.rests Lod.header_rest Mesh.tail "
+        "Details.slots.unknown Details.slots_rest Dm.tail Err.lists.padding Err.rests Lod.header_rest Mesh.tail "
         "Meshes.tail Model.tail MotionLibrary.tail Object.tail Occluders.rest Ogf.tail OgfImage.tail Omf.tail "
         "Oof.tail Options.first Options.second P3d.tail Paa.tail Parameters.tail Plain.tail Section.body "
         "Section.tail SkeletalMotion.tail Skl.tail Stamp.numbers SubObject.unused Visuals.tail Windows.reserved"
@@ -103,7 +103,7 @@ NOT_MODELLED = {
         "ActorTransform.adjust_mass ActorTransform.scale ActorTransform.values AiMap.nodes.plane "
         "AnimationHead.frame_time Authorship.created Authorship.modified Build.faces.build_material Build.faces.uv "
         "CompilerShaders.names Description.created Description.creator Description.exported Description.modified "
-        "Description.modifier Description.source Description.tool Err.found.flags ExportScale.adjust_mass "
+        "Description.modifier Description.source Description.tool Err.lists.flags ExportScale.adjust_mass "
         "Image.depth Image.identifier Image.name Level.lights.ambient Level.lights.attenuation "
         "Level.lights.controller Level.lights.falloff Level.lights.phi Level.lights.specular Level.lights.theta "
         "Level.portals.back Level.portals.front Locked.value Lod.faces.flags Lod.flags Lod.points.flags Mark.sphere "
@@ -176,7 +176,7 @@ def decoded(document, value):
 def broken(name: str, most: tuple[int, int]) -> dict[str, set[str]]:
     """Return the fields of a format of which a leaf breaks each part of the law ("not modelled": all leaves)."""
     result, files = defaultdict(set), Counter()
-    for document in sorted((one for one in SMALL if one.format.name == name), key=lambda one: len(one.data)):
+    for document in sorted((entry for entry in SMALL if entry.format.name == name), key=lambda entry: len(entry.data)):
         model, lines = decoded(document, document.value), list(document.format.walk.dump(document.value))
         for field, sampled in by_name(leaves(document.value, most[0]), most[0]).items():
             files[field] += 1

@@ -52,24 +52,24 @@ def test_what_helps_a_file_that_is_cut_off_is_a_whole_copy(document):
 @pytest.mark.parametrize("document", BINARY, ids=IDS)
 def test_a_file_is_called_damaged_only_where_bytes_are_missing(document):
     random = np.random.default_rng(len(document.data))
-    for place, value in zip(random.integers(len(document.data), size=CHANGES), range(3, 255, 4), strict=False):
+    for integer, value in zip(random.integers(len(document.data), size=CHANGES), range(3, 255, 4), strict=False):
         changed = bytearray(document.data)
-        changed[place] = value
+        changed[integer] = value
         wrong = refusal(document, bytes(changed))
         if wrong is not None and "copy it again" in wrong.remedy:
-            assert MISSING.search(wrong.problem), (place, value, wrong.problem)
+            assert MISSING.search(wrong.problem), (integer, value, wrong.problem)
 
 
 def chunks(data: bytes) -> list[tuple[int, int, bytes]] | None:
     """Offset, id and body of each chunk; None for bytes that are not chunks from the first to the last."""
-    found, at = [], 0
+    result, at = [], 0
     while at + 8 <= len(data):
         number, size = struct.unpack_from("<II", data, at)
         if size > len(data) - at - 8:
             return None
-        found.append((at, number, data[at + 8 : at + 8 + size]))
+        result.append((at, number, data[at + 8 : at + 8 + size]))
         at += 8 + size
-    return found if at == len(data) else None
+    return result if at == len(data) else None
 
 
 def with_more_bytes(data: bytes, depth: int = 2) -> Iterator[tuple[str, bytes]]:
@@ -90,17 +90,17 @@ def test_further_bytes_are_kept_and_reported(document):
     for path, data in [("end", document.data + b"\1\2\3"), *with_more_bytes(document.data)]:
         if path == FRAMED.get(document.name):
             continue
-        found = verify(data, name)
-        assert found.status is Status.IDENTICAL, (path, found.detail)
-        assert len(found.warnings) > len(before.warnings) or found.raw_share > before.raw_share, path
+        result = verify(data, name)
+        assert result.status is Status.IDENTICAL, (path, result.detail)
+        assert len(result.warnings) > len(before.warnings) or result.raw_share > before.raw_share, path
 
 
-def test_zero_bytes_after_a_text_are_kept_and_are_no_text():
+def test_zero_bytes_after_a_text_are_kept_and_are_not_a_text():
     document = next(document for document in SMALL if document.format.name == "ltx")
     padded, report = document.data + bytes(3), Report()
-    found = document.format.module.read(padded, "a.ltx", report)
-    assert document.format.module.write(found) == padded
-    assert found.lines == document.value.lines
+    own_document = document.format.module.read(padded, "a.ltx", report)
+    assert document.format.module.write(own_document) == padded
+    assert own_document.lines == document.value.lines
     assert report.lines() == ["3 zero bytes after the text; kept"]
     with pytest.raises(ReadError, match="contains a zero byte"):
         document.format.module.read(b"[a]\0\nk = 1\n", "a.ltx", Report())

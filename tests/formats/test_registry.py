@@ -65,8 +65,8 @@ def test_a_format_is_found_by_its_name():
     ],
 )
 def test_the_suffix_decides_then_the_first_bytes(path, head, name):
-    found = detect(path, head)
-    assert (found and found.name) == name
+    obj = detect(path, head)
+    assert (obj and obj.name) == name
 
 
 @pytest.mark.parametrize("path", corpus_files("omf/[!o]*", "ogf/[!o]*"))  # all but odd_*, damaged or foreign
@@ -189,9 +189,9 @@ def test_a_format_that_loses_a_byte_either_way_is_caught(monkeypatch, written, r
 
 def test_the_first_difference_is_found_in_long_runs():
     before = bytes(1_000_000)
-    for place in (0, 65_535, 65_536, 999_999):
+    for index in (0, 65_535, 65_536, 999_999):
         after = bytearray(before)
-        after[place] = 7
+        after[index] = 7
         assert (
-            first_difference(before, bytes(after)) == f"first different byte at offset {place} (0x07 instead of 0x00)"
+            first_difference(before, bytes(after)) == f"first different byte at offset {index} (0x07 instead of 0x00)"
         )

@@ -94,16 +94,16 @@ def test_changelog_tells_of_this_version():
 
 
 def test_it_is_enabled_at_the_next_start_and_its_formats_are_there(installed):
-    said = installed.python(USE)
+    message = installed.python(USE)
     names = (
-        next(line for line in said.splitlines() if line.startswith("formats: ")).removeprefix("formats: ").split(",")
+        next(line for line in message.splitlines() if line.startswith("formats: ")).removeprefix("formats: ").split(",")
     )
     assert {"ogf", "omf"} <= set(names)
 
 
 def test_enabling_loads_what_is_declared_and_every_late_module_can_be_loaded(installed):
-    said = installed.blender("--background", "--factory-startup", "--python-exit-code", "1", "--python-expr", START)
-    line = next(line for line in said.splitlines() if line.startswith("loaded: "))
+    message = installed.blender("--background", "--factory-startup", "--python-exit-code", "1", "--python-expr", START)
+    line = next(line for line in message.splitlines() if line.startswith("loaded: "))
     loaded, numpy_by_us = json.loads(line.removeprefix("loaded: "))
     assert set(loaded) == loaded_at_start()
     assert not numpy_by_us
@@ -125,8 +125,8 @@ def test_disabling_leaves_nothing_enabled(installed):
 
 
 def listed(computer):
-    said = computer.blender("--command", "extension", "list")
-    return any(line.strip().startswith("motionbridge [installed]") for line in said.splitlines())
+    message = computer.blender("--command", "extension", "list")
+    return any(line.strip().startswith("motionbridge [installed]") for line in message.splitlines())
 
 
 def test_removing_takes_every_file_away(installed):

@@ -105,7 +105,7 @@ def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
         assert bench.measured_once(bench.command(f"plain.{name}", paths)) > 0
 
 
-def test_rows_inside_a_blender_name_measurements_that_are_there():
+def test_rows_inside_a_blender_name_measurements_existing():
     scripts = {path.stem: path.read_text(encoding="utf-8") for path in bench.ROOT.glob("scripts/benchmarks/*.py")}
     tables = {module: source.partition("\nMEASUREMENTS")[2] for module, source in scripts.items()}
     entry = re.compile(r'^    "(\w+)": ', re.MULTILINE)

@@ -25,11 +25,11 @@ def test_an_old_python_can_read_it_as_far_as_the_sentence(name):
 
 
 @pytest.mark.parametrize("name", STARTED)
-def test_an_old_python_is_told_in_one_sentence(name):
+def test_an_old_python_is_reported_in_one_sentence(name):
     """The same by a real old Python, where this machine has one."""
-    found = [shutil.which(f"python3.{minor}") for minor in (8, 9, 10)]
-    found += sorted((Path.home() / ".pyenv/versions").glob("3.8.*/bin/python3.8"))
-    for python in filter(None, found):
+    result = [shutil.which(f"python3.{minor}") for minor in (8, 9, 10)]
+    result += sorted((Path.home() / ".pyenv/versions").glob("3.8.*/bin/python3.8"))
+    for python in filter(None, result):
         done = subprocess.run([python, SCRIPTS / name], capture_output=True, text=True, timeout=20, check=False)
         if done.returncode != 127:  # a shim that does not run
             assert done.returncode == 1
@@ -93,9 +93,9 @@ def test_the_zip_leaves_out_what_the_manifest_says(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     (tmp_path / "link.py").symlink_to(tmp_path / "kept.py")
-    found = [
+    file_path = [
         path.relative_to(tmp_path).as_posix() for path in build._sources(tmp_path, ["__pycache__/", "*.pyc", ".*"])
     ]
-    assert found == ["kept/inner.py", "kept.py"]
+    assert file_path == ["kept/inner.py", "kept.py"]
     with pytest.raises(build.BuildFailure, match="single names only"):
         list(build._sources(tmp_path, ["tests/inner/"]))

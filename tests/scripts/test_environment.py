@@ -51,7 +51,7 @@ def test_the_newest_wheel_is_what_pip_offers_for_the_newest_python(monkeypatch):
     assert "3.13" in asked[0]
 
 
-def test_a_pip_that_names_no_version_is_said(monkeypatch):
+def test_a_pip_that_names_no_version_is_reported(monkeypatch):
     monkeypatch.setattr(virtual, "dev", lambda: Path("python"))
     monkeypatch.setattr(virtual, "_run", lambda *_: "")
     virtual.newest.cache_clear()
@@ -100,56 +100,56 @@ def test_missing_libraries_are_installed_where_that_is_possible(monkeypatch):
 
 
 def test_what_is_half_made_is_made_again(tmp_path):
-    place = tmp_path / "tool"
-    with contextlib.suppress(KeyboardInterrupt), virtual.building(place, {"pin": 1}) as needed:
+    own_folder = tmp_path / "tool"
+    with contextlib.suppress(KeyboardInterrupt), virtual.building(own_folder, {"pin": 1}) as needed:
         assert needed
-        place.mkdir()
-        (place / "half").touch()
+        own_folder.mkdir()
+        (own_folder / "half").touch()
         raise KeyboardInterrupt
-    assert (place / "half").exists()
-    with virtual.building(place, {"pin": 1}) as needed:
+    assert (own_folder / "half").exists()
+    with virtual.building(own_folder, {"pin": 1}) as needed:
         assert needed
-        assert not place.exists()
-        place.mkdir()
-    with virtual.building(place, {"pin": 1}) as needed:
+        assert not own_folder.exists()
+        own_folder.mkdir()
+    with virtual.building(own_folder, {"pin": 1}) as needed:
         assert not needed
-    with virtual.building(place, {"pin": 2}) as needed:
+    with virtual.building(own_folder, {"pin": 2}) as needed:
         assert needed
-        place.mkdir()
-    assert json.loads((place / "complete.json").read_text(encoding="utf-8")) == {"pin": 2}
+        own_folder.mkdir()
+    assert json.loads((own_folder / "complete.json").read_text(encoding="utf-8")) == {"pin": 2}
 
 
 def test_two_runs_do_not_make_the_same_thing_at_once(tmp_path):
-    place = tmp_path / "tool"
+    own_folder = tmp_path / "tool"
     code = (
         "import sys; from pathlib import Path; from environment import virtual\n"
-        f"with virtual.building(Path({str(place)!r}), {{}}) as needed: print(needed)"
+        f"with virtual.building(Path({str(own_folder)!r}), {{}}) as needed: print(needed)"
     )
-    with virtual.building(place, {}) as needed:
+    with virtual.building(own_folder, {}) as needed:
         assert needed
         other = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT / "scripts", stdout=subprocess.PIPE, text=True)
         with pytest.raises(subprocess.TimeoutExpired):
             other.wait(1)
-        place.mkdir()
-    said, _ = other.communicate(timeout=20)
-    assert said == "False\n"
+        own_folder.mkdir()
+    message, _ = other.communicate(timeout=20)
+    assert message == "False\n"
 
 
 def test_nothing_is_removed_below_which_something_is_mounted(monkeypatch, tmp_path):
     assert all(point.is_absolute() for point in virtual._mount_points())
-    place = tmp_path / "chroot"
-    place.mkdir()
-    monkeypatch.setattr(virtual, "_mount_points", lambda: [place / "proc"])
+    own_folder = tmp_path / "chroot"
+    own_folder.mkdir()
+    monkeypatch.setattr(virtual, "_mount_points", lambda: [own_folder / "proc"])
     with pytest.raises(Unavailable, match="unmount it first"):
-        virtual.remove(place)
-    assert place.exists()
+        virtual.remove(own_folder)
+    assert own_folder.exists()
     monkeypatch.setattr(virtual, "_mount_points", lambda: [tmp_path / "other"])
-    virtual.remove(place)
-    assert not place.exists()
+    virtual.remove(own_folder)
+    assert not own_folder.exists()
 
 
 @pytest.mark.deep
-def test_requirements_that_cannot_be_had_are_said_and_leave_nothing_that_counts(monkeypatch, tmp_path):
+def test_requirements_that_cannot_be_had_are_reported_and_leave_nothing_that_counts(monkeypatch, tmp_path):
     monkeypatch.setenv("MOTIONBRIDGE_ENVIRONMENTS", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(Unavailable, match=r"pip could not install no-such-thing==1 .*check the network"):
@@ -160,10 +160,10 @@ def test_requirements_that_cannot_be_had_are_said_and_leave_nothing_that_counts(
 def test_time_limit_ends_a_program_and_its_children(tmp_path):
     """All is read until the last one that could speak is gone: a child that was forgotten would leave its witness."""
     witness = tmp_path / "witness"
-    status, said = blenders.run(["sh", "-c", f"echo begun; (sleep 3; touch {witness}) & wait"], limit=1)
+    status, message = blenders.run(["sh", "-c", f"echo begun; (sleep 3; touch {witness}) & wait"], limit=1)
     assert status is None
-    assert said.startswith("begun\n")
-    assert "stopped after 1 seconds" in said
+    assert message.startswith("begun\n")
+    assert "stopped after 1 seconds" in message
     assert not witness.exists()
 
 
@@ -183,9 +183,9 @@ def test_what_is_no_blender_is_refused(tmp_path):
 
 def test_blender_named_by_the_environment_comes_first(monkeypatch, tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
-    for place, version in ((first, "4.4.3"), (second, "4.3.2")):
-        place.mkdir()
-        program(place / "blender", f"echo 'Blender {version}'")
+    for own_folder, version in ((first, "4.4.3"), (second, "4.3.2")):
+        own_folder.mkdir()
+        program(own_folder / "blender", f"echo 'Blender {version}'")
     monkeypatch.setenv("PATH", os.pathsep.join([str(second), os.environ["PATH"]]))
     monkeypatch.setenv("BLENDER", str(first / "blender"))
     assert blenders.find().label.startswith("4.4.3 ")
@@ -196,27 +196,31 @@ def test_blender_named_by_the_environment_comes_first(monkeypatch, tmp_path):
 def test_session_leaves_nothing_behind(tmp_path):
     blender = blenders.Blender("fake", ("sh", "-c", "echo $BLENDER_USER_RESOURCES $GAME"))
     with blenders.session(blender, {"GAME": tmp_path}) as session:
-        status, said = session.run(session.blender_call(), 10)
-        assert (status, said) == (0, f"{session.scratch}/user {tmp_path}\n")
+        status, message = session.run(session.blender_call(), 10)
+        assert (status, message) == (0, f"{session.scratch}/user {tmp_path}\n")
         assert session.outside.is_dir()
     assert not session.outside.parent.exists()
     assert tmp_path.exists()
 
 
 def test_a_wheel_for_another_python_goes_into_the_chroot_that_has_it(monkeypatch, tmp_path):
-    made = []
+    created = []
     monkeypatch.setattr(blenders, "wheel", lambda version: f"{version} on this machine")
     monkeypatch.setattr(chroot, "ready", lambda: tmp_path)
-    monkeypatch.setattr(chroot, "install", lambda place, packages: made.append((place, "libegl1" in packages)))
-    monkeypatch.setattr(chroot, "environment", lambda place, name, requirements: virtual.python_in(tmp_path / name))
+    monkeypatch.setattr(
+        chroot, "install", lambda own_folder, packages: created.append((own_folder, "libegl1" in packages))
+    )
+    monkeypatch.setattr(
+        chroot, "environment", lambda own_folder, name, requirements: virtual.python_in(tmp_path / name)
+    )
     monkeypatch.setattr(machine, "version_of_this", lambda: "3.11")
     monkeypatch.setattr(chroot, "is_possible", lambda: False)
     assert blenders.wheel_anywhere("5.2") == "5.2 on this machine"
     monkeypatch.setattr(chroot, "is_possible", lambda: True)
     assert blenders.wheel_anywhere("5.0") == "5.0 on this machine"
-    found = blenders.wheel_anywhere("5.2")
-    assert (found.place, found.label, made) == (tmp_path, "5.2.3 wheel", [(tmp_path, True)])
-    assert found.started_from(tmp_path / "checkout")[1:] == [str(tmp_path / "checkout/scripts/launcher.py")]
+    result = blenders.wheel_anywhere("5.2")
+    assert (result.root, result.label, created) == (tmp_path, "5.2.3 wheel", [(tmp_path, True)])
+    assert result.started_from(tmp_path / "checkout")[1:] == [str(tmp_path / "checkout/scripts/launcher.py")]
     monkeypatch.setattr(machine, "version_of_this", lambda: "3.13")
     assert blenders.wheel_anywhere("5.2") == "5.2 on this machine"
 
@@ -251,10 +255,10 @@ def test_wheels_for_the_chroot_are_chosen_by_its_python(monkeypatch, tmp_path):
 
 
 def test_only_missing_packages_are_installed_inside_and_lists_fetched_when_stale(monkeypatch, tmp_path):
-    place, ran = tmp_path / "chroot", []
-    place.mkdir()
+    own_folder, ran = tmp_path / "chroot", []
+    own_folder.mkdir()
     listed = program(tmp_path / "chroot.sh", "echo 'libgl1 ii '; echo 'libegl1 rc '")
-    monkeypatch.setattr(chroot, "entering", lambda place, surroundings: [str(listed)])
+    monkeypatch.setattr(chroot, "entering", lambda position, surroundings: [str(listed)])
 
     def run(command):
         ran.append(command[1:])
@@ -262,9 +266,9 @@ def test_only_missing_packages_are_installed_inside_and_lists_fetched_when_stale
             raise RuntimeError("404")
 
     monkeypatch.setattr(chroot, "_run", run)
-    chroot.install(place, ["libgl1"])
+    chroot.install(own_folder, ["libgl1"])
     assert ran == []
-    chroot.install(place, ["libgl1", "libegl1"])
+    chroot.install(own_folder, ["libgl1", "libegl1"])
     assert [command[1] for command in ran] == ["install", "update", "install"]
     assert ran[2][-1] == "libegl1"
     assert "libgl1" not in ran[2]
@@ -274,7 +278,7 @@ def test_only_unstable_may_have_lists_of_packages_that_are_out_of_date(monkeypat
     """Where it was made before that was so, too."""
     monkeypatch.setenv("MOTIONBRIDGE_ENVIRONMENTS", str(tmp_path))
     monkeypatch.setattr(chroot, "possible", lambda: None)
-    monkeypatch.setattr(chroot, "make", lambda place, *_: (place / "etc/apt/apt.conf.d").mkdir(parents=True))
+    monkeypatch.setattr(chroot, "make", lambda own_folder, *_: (own_folder / "etc/apt/apt.conf.d").mkdir(parents=True))
     for suite, options in ((chroot.UNSTABLE, ["old-lists"]), (chroot.SUITE, [])):
         for _ in range(2):
             written = chroot.ready(suite) / "etc/apt/apt.conf.d"
@@ -283,8 +287,8 @@ def test_only_unstable_may_have_lists_of_packages_that_are_out_of_date(monkeypat
                 path.unlink()
 
 
-def test_a_virtual_screen_that_cannot_be_installed_is_said(monkeypatch, tmp_path):
-    def broken(place, packages):
+def test_a_virtual_screen_that_cannot_be_installed_is_reported(monkeypatch, tmp_path):
+    def broken(own_folder, packages):
         assert "xvfb" in packages
         raise RuntimeError("apt-get left with status 100")
 

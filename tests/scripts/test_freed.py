@@ -26,25 +26,25 @@ libc.realloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 def library(tmp_path_factory):
     from scripts.lab import freed
 
-    made = tmp_path_factory.mktemp("freed") / "freed.so"
-    freed.build(made)
-    return made
+    result = tmp_path_factory.mktemp("freed") / "freed.so"
+    freed.build(result)
+    return result
 
 
 @pytest.fixture
 def run(library, tmp_path):
     """A function: code -> (exit status, output, what the library said)."""
-    said = tmp_path / "said.txt"
+    message = tmp_path / "said.txt"
 
     def run(code):
-        variables = os.environ | {"LD_PRELOAD": str(library), "MOTIONBRIDGE_FREED": str(said)}
+        variables = os.environ | {"LD_PRELOAD": str(library), "MOTIONBRIDGE_FREED": str(message)}
         ended = subprocess.run(
             [sys.executable, "-c", BEGIN + code], env=variables, capture_output=True, text=True, check=False
         )
-        found = said.read_text() if said.exists() else ""
-        if "no room" in found:
+        result = message.read_text() if message.exists() else ""
+        if "no room" in result:
             pytest.skip("this system reserves no 16 TB of addresses")
-        return ended.returncode, ended.stdout, found
+        return ended.returncode, ended.stdout, result
 
     return run
 
@@ -52,10 +52,10 @@ def run(library, tmp_path):
 @pytest.mark.parametrize("use", ["ctypes.string_at(block, 1)", "ctypes.memset(block + 299, 1, 1)"])
 @pytest.mark.parametrize("size", [300, 5000, 60000])
 def test_reading_and_writing_freed_memory_ends_there(run, use, size):
-    status, output, said = run(
+    status, output, message = run(
         f"block = libc.malloc({size}); {use}; libc.free(block)\nprint('freed', flush=True)\n{use}"
     )
-    assert (status, output, said) == (128 + signal.SIGSEGV, "freed\n", "freed memory was used\n")
+    assert (status, output, message) == (128 + signal.SIGSEGV, "freed\n", "freed memory was used\n")
 
 
 @pytest.mark.parametrize("install", ["libc.signal(11, handler)", "import faulthandler; faulthandler.enable()"])
@@ -64,9 +64,9 @@ def test_handlers_of_the_program_are_called_too(run, install):
 handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: print("called", number, flush=True))
 block = libc.malloc(300); libc.free(block)
 """
-    status, output, said = run(f"{code}{install}\nctypes.string_at(block, 1)")
+    status, output, message = run(f"{code}{install}\nctypes.string_at(block, 1)")
     assert status in {128 + signal.SIGSEGV, -signal.SIGSEGV}
-    assert said == "freed memory was used\n"
+    assert message == "freed memory was used\n"
     assert output == ("called 11\n" if "libc" in install else "")
 
 
@@ -90,5 +90,5 @@ print("done")
 
 
 def test_faults_that_are_others_are_not_taken_for_its_own(run):
-    status, _, said = run("ctypes.string_at(8, 1)")
-    assert (status, said) == (128 + signal.SIGSEGV, "")
+    status, _, message = run("ctypes.string_at(8, 1)")
+    assert (status, message) == (128 + signal.SIGSEGV, "")

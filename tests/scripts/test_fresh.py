@@ -11,7 +11,7 @@ from environment import blenders, chroot
 
 def outcome(monkeypatch, version, status):
     answers = iter([version, status])
-    monkeypatch.setattr(fresh, "_run", lambda place, command, capture=False: next(answers))
+    monkeypatch.setattr(fresh, "_run", lambda folder, command, capture=False: next(answers))
     return fresh._outcome("trixie", Path("place"), "python3 scripts/demo.py")
 
 
@@ -22,12 +22,12 @@ def test_a_command_passes_with_the_python_it_is_meant_for(monkeypatch):
 
 
 def test_a_command_that_never_ends_fails(monkeypatch):
-    def late(place, command, capture=False):
+    def late(folder, command, capture=False):
         raise subprocess.TimeoutExpired(command, 1)
 
     monkeypatch.setattr(fresh, "_run", late)
-    found = fresh._outcome("trixie", Path("place"), "python3 scripts/demo.py")
-    assert found == "FAILED: trixie: python3 scripts/demo.py was stopped after 7200 seconds"
+    result = fresh._outcome("trixie", Path("place"), "python3 scripts/demo.py")
+    assert result == "FAILED: trixie: python3 scripts/demo.py was stopped after 7200 seconds"
 
 
 def test_each_debian_has_a_python_that_a_wheel_was_built_for():
@@ -45,7 +45,7 @@ def test_a_part_of_one_command_can_be_run(monkeypatch):
         yield Path(suite)
 
     monkeypatch.setattr(fresh, "bare", bare)
-    monkeypatch.setattr(fresh, "_outcome", lambda suite, place, command: ran.append((suite, command)) or "passed")
+    monkeypatch.setattr(fresh, "_outcome", lambda suite, folder, command: ran.append((suite, command)) or "passed")
     given = ["--suite", "bookworm", "--only", "test", "--fast", "tests/core", "-k", "quantum or binary"]
     monkeypatch.setattr(fresh.sys, "argv", ["fresh.py", *given])
     assert fresh.main() == 0
@@ -56,8 +56,8 @@ def test_a_part_of_one_command_can_be_run(monkeypatch):
 
 
 def test_a_debian_that_cannot_be_made_is_a_failure_and_leaves_no_folder(monkeypatch, tmp_path, capsys):
-    def broken(place, suite, packages):
-        place.mkdir()
+    def broken(folder, suite, packages):
+        folder.mkdir()
         raise RuntimeError("debootstrap left with status 1")
 
     monkeypatch.setenv("MOTIONBRIDGE_ENVIRONMENTS", str(tmp_path))
@@ -70,7 +70,7 @@ def test_a_debian_that_cannot_be_made_is_a_failure_and_leaves_no_folder(monkeypa
 
 
 @pytest.mark.parametrize("name", ["https_proxy", "PIP_INDEX_URL"])
-def test_of_this_machine_only_the_way_to_the_network_is_known(monkeypatch, name):
+def test_of_this_machine_only_as_to_the_network_is_known(monkeypatch, name):
     monkeypatch.setenv(name, "http://somewhere")
     monkeypatch.setenv("SECRET", "of this machine")
     assert fresh._network()[name] == "http://somewhere"

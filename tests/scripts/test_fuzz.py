@@ -61,12 +61,12 @@ def test_a_short_run_over_real_files_finds_nothing(tmp_path, capsys, corpus):
 
 def test_the_same_seed_gives_the_same_cases(samples):
     chosen = [*targets.TARGETS.values()]
-    one, same, other = (fuzz.Cases([samples], seed, chosen) for seed in ("a", "a", "b"))
+    mine, same, other = (fuzz.Cases([samples], seed, chosen) for seed in ("a", "a", "b"))
     for target in chosen:
-        first = [one.case(target, number) for number in range(10)]
+        first = [mine.case(target, number) for number in range(10)]
         assert first == [same.case(target, number) for number in range(10)]
         assert first != [other.case(target, number) for number in range(10)]
-        assert one.case(target, 9) == first[9], "a case does not hang on those before it"
+        assert mine.case(target, 9) == first[9], "a case does not hang on those before it"
 
 
 def test_every_format_is_a_target():
@@ -91,14 +91,14 @@ def test_tallies_are_added_up(run, samples, tmp_path, capsys):
 
 
 def test_refusals_of_many_files_are_one_line_of_the_table():
-    found = tally.Tally("skl")
-    found.outcomes.update(
+    own_tally = tally.Tally("skl")
+    own_tally.outcomes.update(
         {"kept": 9, "not decoded": 2, "not encoded: root H: 3 keys": 3, "not encoded: Bone 7 X: 12 keys": 4}
     )
-    found.outcomes.update(
+    own_tally.outcomes.update(
         {"not encoded: the motion 'a' has no tracks": 1, "not encoded: the motion 'b c' has no tracks": 1}
     )
-    _, _, _, *refusals = tally.table([found])
+    _, _, _, *refusals = tally.table([own_tally])
     assert refusals == [
         "skl not encoded: … keys: 7",
         "skl not decoded: 2",
@@ -137,12 +137,12 @@ def dawdle(monkeypatch):
 
 
 def hang(monkeypatch):
-    def turn(*_, **__):
+    def rotation(*_, **__):
         for _ in iter(int, 1):
             pass
 
     monkeypatch.setattr(fuzz, "HANGS_AFTER", 0.2)
-    monkeypatch.setattr(OMF.module, "read", turn)
+    monkeypatch.setattr(OMF.module, "read", rotation)
 
 
 def hoard(monkeypatch):
@@ -220,8 +220,8 @@ def test_nan_normals_of_a_model_must_be_announced_where_a_face_uses_them(samples
     if not is_used:
         part.faces.corners = part.faces.corners.copy()
         part.faces.corners["vertex"][part.faces.corners["vertex"] == vertex] = vertex + 1
-    places = {place for place, values in law.floats_of(part) if not np.isfinite(values).all()}
-    assert places == ({"SubObject.normals"} if is_used else set())
+    wheres = {where for where, values in law.floats_of(part) if not np.isfinite(values).all()}
+    assert wheres == ({"SubObject.normals"} if is_used else set())
 
 
 def ship(samples):
@@ -235,9 +235,9 @@ def test_nothing_to_damage_is_trouble(tmp_path, capsys):
 
 
 def test_chunks_come_apart_and_together(samples):
-    found = list(samples.glob("*.o[gm]f"))
-    assert len(found) == 5
-    for path in found:
+    result = list(samples.glob("*.o[gm]f"))
+    assert len(result) == 5
+    for path in result:
         nodes = mutation.parse(path.read_bytes())
         assert mutation.compose(nodes) == path.read_bytes()
         assert any(isinstance(node.body, list) for node in nodes)
@@ -246,19 +246,19 @@ def test_chunks_come_apart_and_together(samples):
 @pytest.mark.parametrize(
     "data", [b"", b"1234567", struct.pack("<II", 1, 1), struct.pack("<II", 1, 0xFFFFFFFF) + bytes(9)]
 )
-def test_what_is_no_run_of_chunks_is_none(data):
+def test_what_is_no_run_of_chunks_is_not_one(data):
     assert not mutation.parse(data)
 
 
-@pytest.mark.parametrize("way", mutation.WAYS)
-def test_every_way_damages_and_survives_any_bytes(samples, way):
+@pytest.mark.parametrize("kind", mutation.WAYS)
+def test_every_way_damages_and_survives_any_bytes(samples, kind):
     source = (samples / "weapon.omf").read_bytes()
-    changed = [way(source, seeded(seed), source[::-1]) for seed in range(40)]
+    changed = [kind(source, seeded(seed), source[::-1]) for seed in range(40)]
     assert all(isinstance(data, bytes) for data in changed)
     assert sum(data != source for data in changed) >= 20
     for odd in (b"", b"\0", bytes(8), struct.pack("<II", 1, 4) + bytes(4)):
         for seed in range(40):
-            way(odd, seeded(seed), odd)
+            kind(odd, seeded(seed), odd)
 
 
 STRUCTURES = {
@@ -271,13 +271,13 @@ STRUCTURES = {
 }
 
 
-@pytest.mark.parametrize(("file", "way"), [(file, way) for file, ways in STRUCTURES.items() for way in ways])
-def test_ways_that_know_a_structure_damage_and_survive_any_bytes(samples, file, way):
+@pytest.mark.parametrize(("file", "method"), [(file, kind) for file, kinds in STRUCTURES.items() for kind in kinds])
+def test_ways_that_know_a_structure_damage_and_survive_any_bytes(samples, file, method):
     source = (samples / file).read_bytes()
-    assert sum(way(source, seeded(seed), source[::-1]) != source for seed in range(40)) >= 20
+    assert sum(method(source, seeded(seed), source[::-1]) != source for seed in range(40)) >= 20
     for odd in (b"", b"\0", bytes(8), source[:40], b"HOG2" + bytes(80), b"BMTR\5\0\0\0" + bytes(40)):
         for seed in range(40):
-            assert isinstance(way(odd, seeded(seed), odd), bytes)
+            assert isinstance(method(odd, seeded(seed), odd), bytes)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -21,12 +21,12 @@ def test_every_visual_is_drawn(source, tmp_path):
     make_geometry.main(source, tmp_path)
     report = Report()
     document = levels.read((tmp_path / "level").read_bytes(), "level", report)
-    made = geometry.read((tmp_path / "level.geom").read_bytes(), "level.geom", report)
-    rows = mesh.drawn(document, made, report)
+    own_document = geometry.read((tmp_path / "level.geom").read_bytes(), "level.geom", report)
+    rows = mesh.drawn(document, own_document, report)
     assert len(rows) == np.isin(document.visuals.types, (*mesh.SURFACES, *mesh.TREES)).sum()
     assert not report.warnings
     for row in rows[:: max(len(rows) // 100, 1)]:
-        assert len(mesh.triangles(row, made)) == row["triangles"]
+        assert len(mesh.triangles(row, own_document)) == row["triangles"]
 
 
 def test_the_same_geometry_in_every_process(tmp_path):

@@ -70,10 +70,10 @@ def test_survivors_of_a_list_are_found_again_at_their_nearest_line(tmp_path):
         {"noticed": "", "difference": "a.py: NumberReplacer\n@@ -1 +1 @@\n-y = 1\n+y = 0"},
     ]
     (tmp_path / "list").write_text("\n".join(map(json.dumps, entries)))
-    (found,) = mutants.listed_before(tmp_path / "list", tmp_path)
-    assert (found.function, found.operator) == ("f", "NumberReplacer")
-    assert found.code == "x = 1\ndef f():\n    x = 2\n    return x\n"
-    assert found.difference() == "a.py: NumberReplacer\n@@ -3 +3 @@\n-    x = 1\n+    x = 2"
+    (path,) = mutants.listed_before(tmp_path / "list", tmp_path)
+    assert (path.function, path.operator) == ("f", "NumberReplacer")
+    assert path.code == "x = 1\ndef f():\n    x = 2\n    return x\n"
+    assert path.difference() == "a.py: NumberReplacer\n@@ -3 +3 @@\n-    x = 1\n+    x = 2"
 
 
 def test_tests_that_take_far_longer_than_recorded_are_stopped(tmp_path, monkeypatch):

@@ -23,9 +23,9 @@ def judged(results, status, **options):
 
 def test_counts_are_those_of_pytest(results):
     results.write_text(RESULTS, encoding="utf-8")
-    found = judged(results, 1)
-    assert (found.status, found.passed, found.failed, found.skipped) == (rings.FAILED, 4, 3, 3)
-    assert found.skip_reasons == Counter({"no corpus": 2, "too slow": 1})
+    result = judged(results, 1)
+    assert (result.status, result.passed, result.failed, result.skipped) == (rings.FAILED, 4, 3, 3)
+    assert result.skip_reasons == Counter({"no corpus": 2, "too slow": 1})
 
 
 def test_good_results_pass(results):
@@ -56,26 +56,26 @@ def summary(capsys, *outcomes):
 def test_last_line_is_the_total(capsys):
     first = rings.Outcome("pure", "here", rings.PASSED, passed=3, skipped=1, skip_reasons=Counter({"no corpus": 1}))
     second = rings.Outcome("lint", "ruff", rings.PASSED, passed=1)
-    status, said = summary(capsys, first, second)
+    status, message = summary(capsys, first, second)
     assert status == 0
-    assert said.endswith("\n4 passed, 0 failed, 1 skipped\n")
-    assert "1 × no corpus" in said
+    assert message.endswith("\n4 passed, 0 failed, 1 skipped\n")
+    assert "1 × no corpus" in message
 
 
 def test_what_could_not_run_is_in_the_table_and_fails(capsys):
     ran = rings.Outcome("pure", "here", rings.PASSED, passed=3)
     gap = rings.Outcome("Blender", "4.2", rings.NOT_RUN, note="install it")
-    status, said = summary(capsys, ran, gap)
+    status, message = summary(capsys, ran, gap)
     assert status == 1
-    assert "COULD NOT RUN: install it" in said
+    assert "COULD NOT RUN: install it" in message
 
 
 def test_an_excused_gap_is_in_the_table_and_does_not_fail(capsys):
     ran = rings.Outcome("pure", "here", rings.PASSED, passed=3)
     gap = rings.Outcome("Blender", "Debian", rings.NOT_RUN, note="needs root", excused=True)
-    status, said = summary(capsys, ran, gap)
+    status, message = summary(capsys, ran, gap)
     assert status == 0
-    assert "COULD NOT RUN (excused): needs root" in said
+    assert "COULD NOT RUN (excused): needs root" in message
 
 
 def test_choosing_no_test_at_all_fails(capsys):
@@ -90,10 +90,10 @@ def test_chroot_is_excused_without_root_but_a_failing_set_up_is_not(monkeypatch)
         raise RuntimeError("setting up the chroot failed")
 
     monkeypatch.setattr(rings.chroot, "possible", lacking)
-    assert [(found.status, found.excused) for found in rings._debian([], [])] == [(rings.NOT_RUN, True)]
+    assert [(result.status, result.excused) for result in rings._debian([], [])] == [(rings.NOT_RUN, True)]
     monkeypatch.setattr(rings.chroot, "possible", lambda: None)
     monkeypatch.setattr(rings.blenders, "debian", broken)
-    assert [(found.status, found.excused) for found in rings._debian([], [])] == [(rings.NOT_RUN, False)]
+    assert [(result.status, result.excused) for result in rings._debian([], [])] == [(rings.NOT_RUN, False)]
 
 
 @pytest.mark.parametrize("error", [Unavailable("no mirror"), RuntimeError("setting up failed")])
@@ -103,16 +103,16 @@ def test_unstable_is_excused_where_it_cannot_be_had(monkeypatch, error):
         raise error
 
     monkeypatch.setattr(rings.blenders, "debian", lacking)
-    (found,) = rings._unstable([], [])
-    assert (found.status, found.excused, found.note) == (rings.NOT_RUN, True, str(error))
+    (result,) = rings._unstable([], [])
+    assert (result.status, result.excused, result.note) == (rings.NOT_RUN, True, str(error))
 
 
 def test_unstable_counts_as_long_as_its_version_gates(monkeypatch):
     moved = rings.blenders.Blender("9.9.1 Debian sid", ("false",))
     monkeypatch.setattr(rings.blenders, "debian", lambda suite: moved)
-    (found,) = rings._unstable([], [])
-    assert (found.status, found.excused) == (rings.NOT_RUN, True)
-    assert "9.9.1" in found.note
+    (result,) = rings._unstable([], [])
+    assert (result.status, result.excused) == (rings.NOT_RUN, True)
+    assert "9.9.1" in result.note
     same = rings.blenders.Blender(f"{rings._wheels()[-1]}.9 Debian sid", ("false",))
     monkeypatch.setattr(rings.blenders, "debian", lambda suite: same)
     failed = rings.Outcome("Blender", same.label, rings.FAILED, failed=1)
@@ -124,7 +124,7 @@ def test_unstable_counts_as_long_as_its_version_gates(monkeypatch):
     assert list(rings._unstable([], [])) == [failed, in_window]
 
 
-def test_every_wheel_gates_but_those_that_say_so(monkeypatch):
+def test_every_wheel_gates_but_those_that_report_it(monkeypatch):
     titles = [job.title for job in rings._jobs("all", [], fast=False)]
     assert titles[:2] == ["Blender 5.2", "lint"]  # with deep tests the longest; its result is useful early
     assert sorted(title for title in titles if title.startswith("Blender ")) == [
@@ -142,32 +142,32 @@ def test_every_wheel_gates_but_those_that_say_so(monkeypatch):
     monkeypatch.setattr(rings, "_wheels", lambda: ["9.9"])
     jobs = {job.title: job for job in rings._jobs("all", [], fast=False)}
     assert "Blender 9.9" in jobs
-    (found,) = rings._guarded(jobs["types of 9.9"])
-    assert (found.status, found.excused) == (rings.FAILED, False)
-    assert "No stubs of Blender 9.9" in found.note
+    (result,) = rings._guarded(jobs["types of 9.9"])
+    assert (result.status, result.excused) == (rings.FAILED, False)
+    assert "No stubs of Blender 9.9" in result.note
 
 
 def test_the_start_says_what_will_be_done_and_how_long_it_takes():
     jobs = rings._jobs("all", [], fast=False)
-    said = rings._announcement(jobs, narrowed=False)
-    assert all(job.title in said for job in jobs)
-    assert f"about {round(sum(job.minutes for job in jobs) / 2)} minutes" in said
+    message = rings._announcement(jobs, narrowed=False)
+    assert all(job.title in message for job in jobs)
+    assert f"about {round(sum(job.minutes for job in jobs) / 2)} minutes" in message
     assert "about 6 minutes" in rings._announcement(rings._jobs(None, [], fast=True), narrowed=False)
 
 
 def test_files_go_from_each_blender_to_every_newer_one(monkeypatch):
-    made = {version: rings.blenders.Blender(f"{version} wheel", ("false",)) for version in ("1.0", "1.5", "2.0")}
-    monkeypatch.setattr(rings.blenders, "wheel_anywhere", made.__getitem__)
+    created = {version: rings.blenders.Blender(f"{version} wheel", ("false",)) for version in ("1.0", "1.5", "2.0")}
+    monkeypatch.setattr(rings.blenders, "wheel_anywhere", created.__getitem__)
     ran = []
 
-    def one_side(blender, folder, tests, place):
+    def one_side(blender, folder, tests, label):
         ran.append((blender.label, folder, tests.rpartition("_")[2]))
-        failed = place == "saved in 1.5 wheel"
-        return rings.Outcome("across", place, rings.FAILED if failed else rings.PASSED, passed=1)
+        failed = label == "saved in 1.5 wheel"
+        return rings.Outcome("across", label, rings.FAILED if failed else rings.PASSED, passed=1)
 
     monkeypatch.setattr(rings, "_one_side", one_side)
-    outcomes = list(rings._across(list(made)))
-    assert [found.place for found in outcomes] == [
+    outcomes = list(rings._across(list(created)))
+    assert [outcome.blender for outcome in outcomes] == [
         "saved in 1.0 wheel", "1.0 wheel -> 1.5 wheel", "1.0 wheel -> 2.0 wheel", "saved in 1.5 wheel"
     ]  # fmt: skip
     assert [(label, tests) for label, _, tests in ran] == [
@@ -176,21 +176,21 @@ def test_files_go_from_each_blender_to_every_newer_one(monkeypatch):
     assert len({folder for _, folder, _ in ran[:3]}) == 1
 
 
-def test_a_blender_that_cannot_be_had_is_said_for_the_whole_ring(monkeypatch):
+def test_a_blender_that_cannot_be_had_is_reported_for_the_whole_ring(monkeypatch):
     def lacking(version):
         raise Unavailable(f"{version} is not there")
 
     monkeypatch.setattr(rings.blenders, "wheel_anywhere", lacking)
-    (found,) = rings._across(["4.2", "5.0"])
-    assert (found.status, found.excused, found.note) == (rings.NOT_RUN, False, "4.2 is not there")
+    (result,) = rings._across(["4.2", "5.0"])
+    assert (result.status, result.excused, result.note) == (rings.NOT_RUN, False, "4.2 is not there")
 
 
-def test_trouble_in_a_ring_is_its_outcome():
+def test_trouble_in_a_test_ring_is_its_outcome():
     def job():
         raise OSError("disk full")
         yield
 
-    assert [(found.status, found.failed, found.note) for found in rings._guarded(rings.Job("a ring", 1, job))] == [
+    assert [(result.status, result.failed, result.note) for result in rings._guarded(rings.Job("a ring", 1, job))] == [
         (rings.FAILED, 1, "OSError: disk full")
     ]
 
@@ -261,10 +261,10 @@ def test_a_test_that_is_slow_three_times_and_not_deep_is_named(capsys, again, na
         durations = {"f.py::of[1]": next(taken), "f.py::quick": 2.0}
         return rings.Outcome("pure", "here", rings.PASSED, passed=1, durations=durations)
 
-    found = rings._with_unmarked_named(start, [*rings.NOT_DEEP, "tests"])
+    result = rings._with_unmarked_named(start, [*rings.NOT_DEEP, "tests"])
     assert asked[1] == [*rings.NOT_DEEP, "f.py::of"]
-    assert found.unmarked == ["f.py::of[1]"] * named
-    assert ("f.py::of[1] (here)" in summary(capsys, found)[1].partition("three times")[2]) == named
+    assert result.unmarked == ["f.py::of[1]"] * named
+    assert ("f.py::of[1] (here)" in summary(capsys, result)[1].partition("three times")[2]) == named
 
 
 def test_what_was_chosen_with_deep_tests_may_be_slow():

@@ -126,11 +126,11 @@ def runs_downwards(module: Module) -> Iterator[str]:
     if module.room not in BELOW:
         yield f"{module.path}: there is no room {module.room} in the house"
         return
-    for line, place in own_imports(module):
-        if place is None:
+    for line, imported in own_imports(module):
+        if imported is None:
             yield f"{module.path}:{line} imports from outside the extension"
-        elif place[0] != module.room and place[0] not in BELOW[module.room] | FOR_ALL:
-            yield f"{module.path}:{line} {module.room} imports {place[0]}"
+        elif imported[0] != module.room and imported[0] not in BELOW[module.room] | FOR_ALL:
+            yield f"{module.path}:{line} {module.room} imports {imported[0]}"
 
 
 GAMES = {"arma", "descent3", "xray"}
@@ -139,12 +139,14 @@ SHARED_BY_GAMES = {"images", "kinds", "options", "plan"}
 
 
 def games_keep_apart(module: Module) -> Iterator[str]:
-    for line, place in own_imports(module):
-        both = place and len(place) > 1 and len(module.path.parts) > 2
-        if not both or module.room != place[0] or place[1] == module.path.parts[1]:
+    for line, imported in own_imports(module):
+        both = imported and len(imported) > 1 and len(module.path.parts) > 2
+        if not both or module.room != imported[0] or imported[1] == module.path.parts[1]:
             continue
-        if (module.room == "games" and place[1] not in SHARED_BY_GAMES) or (module.room == "ui" and place[1] in GAMES):
-            yield f"{module.path}:{line} imports the game {place[1]}"
+        if (module.room == "games" and imported[1] not in SHARED_BY_GAMES) or (
+            module.room == "ui" and imported[1] in GAMES
+        ):
+            yield f"{module.path}:{line} imports the game {imported[1]}"
 
 
 def knows_no_blender(module: Module) -> Iterator[str]:
@@ -241,9 +243,9 @@ def declares_properties_at_once(module: Module) -> Iterator[str]:
     """As text, every annotation with a property would be compiled again at each start of Blender."""
     late = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in module.tree.body)
     for node in module.nodes if late else ():
-        for one in node.body if isinstance(node, ast.ClassDef) else ():
-            if isinstance(one, ast.AnnAssign) and isinstance(one.annotation, ast.Call):
-                yield f"{module.path}:{one.lineno} a property beside `from __future__ import annotations`"
+        for entry in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(entry, ast.AnnAssign) and isinstance(entry.annotation, ast.Call):
+                yield f"{module.path}:{entry.lineno} a property beside `from __future__ import annotations`"
 
 
 def asks_the_context_for_no_part_of_a_scene(module: Module) -> Iterator[str]:
@@ -264,7 +266,7 @@ OF_A_TABLE = {("ui/menus.py", "text"): "texts of menus are literals of `FileKind
 def translates_no_value(module: Module) -> Iterator[str]:
     """Blender looks every text up in its dictionary: a bone named Hand would be called by another name in Russian."""
     for node in module.nodes if module.room == "ui" else ():
-        given = {one.arg: one.value for one in node.keywords} if isinstance(node, ast.Call) else {}
+        given = {keyword.arg: keyword.value for keyword in node.keywords} if isinstance(node, ast.Call) else {}
         translated = ast.unparse(given.get("translate", ast.Constant(True))) == "True"
         if "text" not in given or not translated or _has_no_value(given["text"]):
             continue
@@ -342,11 +344,13 @@ def loaded_with(name: str) -> Iterator[str]:
     for node in executed(module.tree.body):
         if isinstance(node, ast.ImportFrom) and node.level:
             up = len(module.package) - (node.level - 1)
-            place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
-            yield place
+            imported = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+            yield imported
             for alias in node.names:
-                if f"{place}.{alias.name}".lstrip(".") in named_modules() and alias.name not in LATE.get(place, ()):
-                    yield f"{place}.{alias.name}".lstrip(".")
+                if f"{imported}.{alias.name}".lstrip(".") in named_modules() and alias.name not in LATE.get(
+                    imported, ()
+                ):
+                    yield f"{imported}.{alias.name}".lstrip(".")
 
 
 @cache
@@ -356,24 +360,26 @@ def named_modules() -> dict[str, Module]:
 
 def loaded_at_start() -> set[str]:
     """Every module that is loaded when `ui` is, which `register` loads."""
-    found: set[str] = set()
+    result: set[str] = set()
     waiting = ["ui"]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in result:
+            result.add(name)
             waiting += [*loaded_with(name), *([name.rpartition(".")[0]] if name else [])]
-    return found
+    return result
 
 
 def test_enabling_loads_no_format_and_no_recipe():
-    found = loaded_at_start()
-    assert {name for name in found if not name.startswith("ui.")} == LOADED_AT_START
-    imported = {name.split(".")[0] for one in found for _, level, name in imports(named_modules()[one]) if not level}
+    result = loaded_at_start()
+    assert {name for name in result if not name.startswith("ui.")} == LOADED_AT_START
+    imported = {
+        name.split(".")[0] for entry in result for _, level, name in imports(named_modules()[entry]) if not level
+    }
     outside_checks = {
         alias.name
-        for one in found
-        for node in executed(named_modules()[one].tree.body)
+        for entry in result
+        for node in executed(named_modules()[entry].tree.body)
         if isinstance(node, ast.Import)
         for alias in node.names
     }
@@ -398,26 +404,29 @@ def annotations_of_late_modules(module: Module) -> Iterator[str]:
     for node in executed(module.tree.body):
         if isinstance(node, ast.ImportFrom) and node.level:
             up = len(module.package) - (node.level - 1)
-            place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
-            late |= {alias.asname or alias.name for alias in node.names if alias.name in LATE.get(place, ())}
+            imported = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+            late |= {alias.asname or alias.name for alias in node.names if alias.name in LATE.get(imported, ())}
     for node in module.nodes:
-        found: list[ast.expr | None] = []
+        result: list[ast.expr | None] = []
         if isinstance(node, ast.FunctionDef):
             named = node.args
-            found = [node.returns, *(one.annotation for one in (*named.posonlyargs, *named.args, *named.kwonlyargs))]
-        for annotation in found:
-            for one in ast.walk(annotation) if annotation is not None else ():
-                if isinstance(one, ast.Attribute) and dotted(one).partition(".")[0] in late:
+            result = [
+                node.returns,
+                *(posonlyarg.annotation for posonlyarg in (*named.posonlyargs, *named.args, *named.kwonlyargs)),
+            ]
+        for annotation in result:
+            for entry in ast.walk(annotation) if annotation is not None else ():
+                if isinstance(entry, ast.Attribute) and dotted(entry).partition(".")[0] in late:
                     yield f"{module.path}:{annotation.lineno} {ast.unparse(annotation)}"
 
 
 def test_annotations_load_no_late_module():
-    found = [line for name in loaded_at_start() for line in annotations_of_late_modules(named_modules()[name])]
-    assert found == []
+    result = [line for name in loaded_at_start() for line in annotations_of_late_modules(named_modules()[name])]
+    assert result == []
     source = "from ..games import plan as plans\ndef base() -> {}:\n    pass"
     for annotation, count in (("plans.OtherBase", 1), ("'plans.OtherBase'", 0), ("list[plans.OtherBase]", 1)):
-        made = Module(PurePosixPath("ui/files.py"), source.format(annotation))
-        assert len(list(annotations_of_late_modules(made))) == count, annotation
+        module = Module(PurePosixPath("ui/files.py"), source.format(annotation))
+        assert len(list(annotations_of_late_modules(module))) == count, annotation
 
 
 def test_what_is_loaded_late_is_imported_by_what_is_loaded_at_the_start():
@@ -427,8 +436,8 @@ def test_what_is_loaded_late_is_imported_by_what_is_loaded_at_the_start():
         for node in executed(module.tree.body):
             if isinstance(node, ast.ImportFrom) and node.level:
                 up = len(module.package) - (node.level - 1)
-                place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
-                wanted |= {(place, alias.name) for alias in node.names}
+                imported = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+                wanted |= {(imported, alias.name) for alias in node.names}
     assert {(package, name) for package, names in LATE.items() for name in names} <= wanted
 
 
@@ -446,13 +455,13 @@ def circle(files: Iterable[Module]) -> list[str]:
         for node in module.nodes:
             if isinstance(node, ast.ImportFrom) and node.level:
                 up = len(module.package) - (node.level - 1)
-                place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
-                inner = (f"{place}.{alias.name}".lstrip(".") for alias in node.names)
-                graph[name] |= {one if one in known else place for one in inner}
+                imported = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+                inner = (f"{imported}.{alias.name}".lstrip(".") for alias in node.names)
+                graph[name] |= {entry if entry in known else imported for entry in inner}
     try:
         TopologicalSorter(graph).prepare()
-    except CycleError as found:
-        return list(found.args[1])
+    except CycleError as closed:
+        return list(closed.args[1])
     return []
 
 
@@ -461,16 +470,16 @@ def test_imports_make_no_circles():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("from . import other", "from . import one"),
         ("from .other import thing", "def f():\n    from ..games import one"),
         ("from . import other", "if TYPE_CHECKING:\n    from .one import Thing"),
     ],
 )
-def test_circles_are_found(one, other):
+def test_circles_are_found(first, other):
     paths = PurePosixPath("games/one.py"), PurePosixPath("games/other.py")
-    files = [Module(PurePosixPath("games/__init__.py"), ""), *map(Module, paths, (one, other))]
+    files = [Module(PurePosixPath("games/__init__.py"), ""), *map(Module, paths, (first, other))]
     assert set(circle(files)) == {"games.one", "games.other"}
 
 
@@ -487,12 +496,12 @@ def test_no_test_reads_a_stopwatch():
 def test_no_test_asks_the_context_for_a_part_of_a_scene():
     tests = ADDON.parent / "tests"
     read = [Module(PurePosixPath(path), path.read_text(encoding="utf-8")) for path in sorted(tests.rglob("*.py"))]
-    assert [said for module in read for said in asks_the_context_for_no_part_of_a_scene(module)] == []
+    assert [message for module in read for message in asks_the_context_for_no_part_of_a_scene(module)] == []
 
 
 def test_what_may_catch_everything_still_does():
-    found = {(str(module.path), function) for module in modules() for _, function in broad_handlers(module)}
-    assert set(CATCHES_EVERYTHING) <= found
+    result = {(str(module.path), function) for module in modules() for _, function in broad_handlers(module)}
+    assert set(CATCHES_EVERYTHING) <= result
 
 
 BAD = [

@@ -33,43 +33,43 @@ LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 def quoted(page: Path, shape: re.Pattern[str]) -> set[str]:
     """What a page writes in backquotes and looks like ``shape``."""
     text = page.read_text(encoding="utf-8")
-    return {found for found in QUOTED.findall(text) if shape.fullmatch(found) and not NOT_YET.search(found)}
+    return {result for result in QUOTED.findall(text) if shape.fullmatch(result) and not NOT_YET.search(result)}
 
 
 def names_in(tree: ast.Module | ast.ClassDef) -> dict[str, ast.AST]:
     """What a module or class defines, or imports under a name, with the definition."""
-    found: dict[str, ast.AST] = {}
+    result: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            found[node.name] = node
+            result[node.name] = node
         elif isinstance(node, ast.Assign):
-            found |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
+            result |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found[node.target.id] = node
+            result[node.target.id] = node
         elif isinstance(node, ast.ImportFrom):
-            found |= {alias.asname or alias.name: node for alias in node.names}
-    return found
+            result |= {alias.asname or alias.name: node for alias in node.names}
+    return result
 
 
 @cache
 def exists(dotted: str) -> bool:
     """Whether ``formats.xray.omf.codec.read`` and the like can be found in the sources below addon/."""
     parts = dotted.removeprefix("addon.").split(".")
-    place = ADDON
-    while parts and (place / parts[0]).is_dir():
-        place = place / parts.pop(0)
-    if parts and (place / f"{parts[0]}.py").is_file():
-        place = place / f"{parts.pop(0)}.py"
-    elif (place / "__init__.py").is_file():
-        place = place / "__init__.py"
+    path = ADDON
+    while parts and (path / parts[0]).is_dir():
+        path = path / parts.pop(0)
+    if parts and (path / f"{parts[0]}.py").is_file():
+        path = path / f"{parts.pop(0)}.py"
+    elif (path / "__init__.py").is_file():
+        path = path / "__init__.py"
     else:
         return False
-    inside: ast.AST = tree_of(place.read_text(encoding="utf-8"))
+    inside: ast.AST = tree_of(path.read_text(encoding="utf-8"))
     for part in parts:
-        found = names_in(inside) if isinstance(inside, ast.Module | ast.ClassDef) else {}
-        if part not in found:
+        result = names_in(inside) if isinstance(inside, ast.Module | ast.ClassDef) else {}
+        if part not in result:
             return False
-        inside = found[part]
+        inside = result[part]
     return True
 
 
@@ -91,7 +91,7 @@ def test_every_dotted_name_on_a_page_exists(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_to_a_page_or_picture_leads_somewhere(page):
-    targets = [found for found, _ in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in found]
+    targets = [result for result, _ in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in result]
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
@@ -134,17 +134,17 @@ BLENDERS_OWN = {
 @cache
 def texts_in(folder: str) -> set[str]:
     """Every text in the sources of the interface; that of several rows is one."""
-    found: set[str] = set()
+    result: set[str] = set()
     for file in (ADDON / folder).rglob("*.py"):
         nodes = nodes_of(file.read_text(encoding="utf-8"))
-        found |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return found
+        result |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return result
 
 
 @cache
 def texts_in_menus() -> set[str]:
     """Menus name files by their kinds. `addon.games` needs Blender and its kinds do not: bare packages stand for it."""
-    found: set[str] = set()
+    result: set[str] = set()
     with patch.dict(sys.modules):
         for name in ("addon.games", *(f"addon.games.{game}" for game in GAMES)):
             sys.modules[name] = ModuleType(name)
@@ -152,8 +152,8 @@ def texts_in_menus() -> set[str]:
         shared = import_module("addon.games.kinds")
         for game in GAMES:
             kinds = import_module(f"addon.games.{game}.kinds").KINDS
-            found |= {*shared.importers(kinds).values(), *shared.exporters(kinds).values()}
-    return found
+            result |= {*shared.importers(kinds).values(), *shared.exporters(kinds).values()}
+    return result
 
 
 def bold_names(page: str) -> Iterator[str]:

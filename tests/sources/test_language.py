@@ -70,7 +70,7 @@ def texts_of(source: str) -> Texts:
     ]
     output = [node for node in nodes if isinstance(node, ast.FunctionDef) and PUBLIC.fullmatch(node.name)]
     lines = {line for node in output for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
-    return Texts(strings, [found for node in nodes for found in bare_plurals(node)], lines)
+    return Texts(strings, [bare_plural for node in nodes for bare_plural in bare_plurals(node)], lines)
 
 
 def idioms(text: str) -> list[str]:
@@ -106,6 +106,62 @@ def test_no_comment_has_a_banned_idiom():
     ]
     assert len(comments) > 500
     assert [wrong for comment in comments for wrong in idioms(comment)] == []
+
+
+PYTHON = [path for folder in ("addon", "scripts", "tests") for path in sorted((ADDON.parent / folder).rglob("*.py"))]
+RIDDLES = frozenset(
+    [
+        "shown",
+        "place",
+        "places",
+        "one",
+        "ones",
+        "made",
+        "found",
+        "turn",
+        "turns",
+        "none",
+        "said",
+        "told",
+        "way",
+        "ways",
+        "thing",
+        "things",
+    ]
+)
+"""Words that name nothing: as the name of a parameter or variable they say neither what it is nor what it is for."""
+
+
+def riddles(source: str) -> Iterator[tuple[int, str]]:
+    """Line and name of each parameter and local variable that is named by one of the `RIDDLES`."""
+    for node in nodes_of(source):
+        if isinstance(node, ast.arg) and node.arg in RIDDLES:
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in RIDDLES:
+            yield node.lineno, node.id
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name in RIDDLES:
+            yield node.lineno, node.name
+
+
+def test_no_parameter_or_variable_is_a_riddle():
+    names = [(str(path), *riddle) for path in PYTHON for riddle in riddles(path.read_text(encoding="utf-8"))]
+    assert names == [], "name what it is: obj, index, rotation, position, motion"
+
+
+def test_a_riddle_is_seen():
+    source = "def f(shown, *, index):\n    place = [one for one in shown]"
+    assert [name for _, name in sorted(riddles(source))] == ["shown", "one", "place"]
+
+
+def test_no_name_of_a_test_has_a_banned_idiom():
+    names = [
+        node.name.replace("_", " ")
+        for path in (ADDON.parent / "tests").rglob("test_*.py")
+        for node in nodes_of(path.read_text(encoding="utf-8"))
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    ]
+    assert len(names) > 3000
+    assert [wrong for name in names for wrong in idioms(name)] == []
 
 
 def test_no_translated_text_has_a_banned_idiom():
@@ -146,8 +202,8 @@ SMALL_WORDS = VERBS.union(re.findall(r"\w+", "if of in to for and with without t
 SEVERAL = {
     "MOST_SAMPLED", "TAG_FIELD", "len(data.splines) or 'no'", "len(others) or 'no'", "len(order)", "len(pictures)",
     "len(existing) + len(new)", "len(frames)", "len(candidates)", "end - begin + 1", "last - first + 1", "depth",
-    "found", "height", "channels", "size", "len(window)", "name", "base.last - base.first + 1", "old.st_nlink - 1",
-    "len(data)", "len(group)", "what", "index",
+    "len(plants)", "height", "channels", "size", "len(window)", "name", "base.last - base.first + 1",
+    "old.st_nlink - 1", "len(data)", "len(group)", "what", "index",
 }  # fmt: skip
 """What is never 1 where it is said, or is no number."""
 
@@ -181,15 +237,15 @@ def bare_plurals(node: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def test_no_number_stands_before_a_plural():
-    found = []
-    for path in sorted(one for folder in COUNTING for one in (ADDON / folder).rglob("*.py")):
+    result = []
+    for path in sorted(path for folder in COUNTING for path in (ADDON / folder).rglob("*.py")):
         texts = texts_of(path.read_text(encoding="utf-8"))
         formats = "formats" in path.parts
         public = texts.output if formats else set()
         for line, words in texts.plurals if not formats or path.name != "text.py" else ():
             if line not in public:
-                found.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.report.say with both forms")
-    assert found == []
+                result.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.report.say with both forms")
+    assert result == []
 
 
 def test_labels_with_a_number_have_a_singular_or_none_is_needed():

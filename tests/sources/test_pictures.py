@@ -10,10 +10,10 @@ SCRIPTS = DOCS.parent / "scripts"
 
 def test_pictures_are_small_and_shown_and_made_by_the_script():
     pictures = {file.name: file.read_bytes() for file in DOCS.glob("*.png")}
-    shown = set(re.findall(r"\(([a-z_]+\.png)\)", (DOCS / "guide.md").read_text(encoding="utf-8")))
+    actual = set(re.findall(r"\(([a-z_]+\.png)\)", (DOCS / "guide.md").read_text(encoding="utf-8")))
     scenes = "".join(script.read_text(encoding="utf-8") for script in SCRIPTS.glob("scenes/*.py"))
-    made = set(re.findall(r'(?:shot|picture|folder|file)\((?:  #[^\n]*)?\s*"([a-z_]+)"', scenes))
-    assert shown == pictures.keys() == {f"{name}.png" for name in made}
+    created = set(re.findall(r'(?:shot|picture|folder|file)\((?:  #[^\n]*)?\s*"([a-z_]+)"', scenes))
+    assert actual == pictures.keys() == {f"{name}.png" for name in created}
     for name, data in pictures.items():
         assert len(data) < 150_000, name
         assert struct.unpack_from(">II", data, 16) == (1280, 800), name

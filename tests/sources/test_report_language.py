@@ -68,8 +68,8 @@ def functions(node: ast.AST, given: dict[str, list[ast.expr]]) -> Iterator[tuple
         names = given
         if isinstance(child, ast.FunctionDef):
             names = defaultdict(list)
-            for one in ast.walk(child):
-                assign(one, names)
+            for own_node in ast.walk(child):
+                assign(own_node, names)
         if isinstance(child, ast.Call):
             yield child, names
         yield from functions(child, names)
@@ -83,9 +83,11 @@ def assign(node: ast.AST, names: dict[str, list[ast.expr]]) -> None:
     if isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple):
         pairs = [(node.target, row) for row in node.iter.elts]
     for target, value in pairs:
-        targets, values = ([one] if isinstance(one, ast.Name) else getattr(one, "elts", []) for one in (target, value))
-        for one, given in zip(targets, values if isinstance(target, ast.Tuple) else [value], strict=False):
-            names[getattr(one, "id", "")].append(given)
+        targets, values = (
+            [entry] if isinstance(entry, ast.Name) else getattr(entry, "elts", []) for entry in (target, value)
+        )
+        for own_target, given in zip(targets, values if isinstance(target, ast.Tuple) else [value], strict=False):
+            names[getattr(own_target, "id", "")].append(given)
 
 
 def texts(node: ast.expr | None, names: dict[str, list[ast.expr]]) -> Iterator[ast.expr]:
@@ -107,11 +109,11 @@ def arguments(call: ast.Call) -> Iterator[ast.expr]:
     for index, name in SAID.get(name_of(call), ()) if not is_writing else ():
         if index is not None and len(call.args) > index:
             yield call.args[index]
-        yield from (one.value for one in call.keywords if one.arg == name)
+        yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
 
 
 def literals(node: ast.expr, names: dict[str, list[ast.expr]]) -> list[str]:
-    return [str(one.value) for one in texts(node, names) if isinstance(one, ast.Constant)]
+    return [str(text.value) for text in texts(node, names) if isinstance(text, ast.Constant)]
 
 
 def composed(call: ast.Call, names: dict[str, list[ast.expr]]) -> Iterator[str]:
@@ -127,12 +129,12 @@ def composed(call: ast.Call, names: dict[str, list[ast.expr]]) -> Iterator[str]:
 @cache
 def said() -> dict[str, str]:
     """Key of each sentence -> where it is said."""
-    found = {}
+    result = {}
     for path, module in modules().items():
         for call, names in functions(module, {}):
             keys = [key_of(text) for value in arguments(call) for text in literals(value, names)]
-            found |= {key: f"{path}:{call.lineno}" for key in (*keys, *composed(call, names)) if is_sentence(key)}
-    return found
+            result |= {key: f"{path}:{call.lineno}" for key in (*keys, *composed(call, names)) if is_sentence(key)}
+    return result
 
 
 def is_sentence(text: str) -> bool:
@@ -188,11 +190,11 @@ def test_translations_take_the_same_values():
     for english, russian in TABLE.items():
         count = english.count("{}")
         for form in russian.split("|"):
-            places = FIELD.findall(form)
-            used = list(range(count)) if set(places) <= {"{}"} else [int(place[1:-1]) for place in places]
-            assert len(places) >= count, english
+            fields = FIELD.findall(form)
+            used = list(range(count)) if set(fields) <= {"{}"} else [int(field[1:-1]) for field in fields]
+            assert len(fields) >= count, english
             assert sorted(set(used)) == list(range(count)), english
-            assert not count or form.count("{") == form.count("}") == len(places), english
+            assert not count or form.count("{") == form.count("}") == len(fields), english
         assert re.search("[а-яё]", russian.lower()) or not letters(english) > 1, english
 
 

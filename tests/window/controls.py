@@ -132,8 +132,8 @@ def twist_hand() -> None:
     bones = controls().pose.bones
     along = bones["IK hand_l"].head - bones["FK forearm_l"].head
     there = Matrix.Translation(bones["IK hand_l"].head)
-    turn = there @ Matrix.Rotation(0.8, 4, along) @ there.inverted()
-    shift("IK hand_l", turn, bpy.context.scene.frame_current)
+    rotation = there @ Matrix.Rotation(0.8, 4, along) @ there.inverted()
+    shift("IK hand_l", rotation, bpy.context.scene.frame_current)
 
 
 def another_motion_is_played() -> Steps:
@@ -164,7 +164,7 @@ def is_waiting(action: Any) -> bool:
 def shown() -> Any:
     """What plays, is visible and where: as nothing of it may be once the work is over or was stopped."""
     rig = identity.rig()
-    objects = {one.name: (one.hide_viewport, one.hide_get(), one.select_get()) for one in bpy.context.scene.objects}
+    objects = {obj.name: (obj.hide_viewport, obj.hide_get(), obj.select_get()) for obj in bpy.context.scene.objects}
     playing = rig.animation_data.action.name, controls().animation_data.action.name
     matrices = [round(value, 5) for bone in rig.pose.bones for row in bone.matrix for value in row]
     return imports.state(), objects, playing, bpy.context.scene.frame_current, rig.data.pose_position, matrices
@@ -177,7 +177,7 @@ def all_moved(stops: int | None) -> Steps:
     stage.invoke("motionbridge.add_control_rig")
     yield from stage.until(lambda: controls() is not None, "controls")
     identity.settle("Controls")
-    found, left = shown(), waiting()
+    result, left = shown(), waiting()
     assert len(left) == 4
     with long_work.progress_seen() as seen:
         stage.invoke("motionbridge.move_motions_to_controls")
@@ -198,7 +198,7 @@ def all_moved(stops: int | None) -> Steps:
         assert len(seen) <= 3
         assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
     assert waiting() == left
-    assert shown() == found
+    assert shown() == result
     yield from identity.unchanged(path, before)
 
 

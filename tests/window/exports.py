@@ -37,14 +37,14 @@ IMPORTERS = {
 
 def move_vertex() -> None:
     """The first vertex of the first mesh, far enough for every format."""
-    mesh = next(one for one in bpy.context.scene.objects if one.type == "MESH").data
+    mesh = next(obj for obj in bpy.context.scene.objects if obj.type == "MESH").data
     mesh.vertices[0].co.x += 0.125
     mesh.update()
 
 
 def key_bone(rig: Any = None) -> None:
     """A key on a bone of an armature, by default of the first, in the action that plays."""
-    rig = rig or next(one for one in bpy.context.scene.objects if one.type == "ARMATURE")
+    rig = rig or next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
     bone = rig.pose.bones[len(rig.pose.bones) // 2]
     frame = int(rig.animation_data.action.frame_range[0]) + 2
     bpy.context.scene.frame_set(frame)
@@ -58,7 +58,7 @@ def key_bone(rig: Any = None) -> None:
 
 def weigh_bone() -> None:
     """The mass of a bone."""
-    armature = next(one for one in bpy.context.scene.objects if one.type == "ARMATURE").data
+    armature = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE").data
     armature.bones[1].motionbridge_xray.mass = 123.0
 
 
@@ -85,7 +85,7 @@ EXPORTS = [
 
 def paint() -> None:
     """The first pixels of the image. Blender does not undo what a script paints."""
-    image = next(one for one in bpy.data.images if one.get("motionbridge_source"))
+    image = next(image for image in bpy.data.images if image.get("motionbridge_source"))
     image.pixels[:16] = [1.0, 0.5, 0.0, 1.0] * 4
 
 
@@ -156,10 +156,10 @@ def cannot_be_written(dialog: Export) -> Steps:
     yield from stage.choose(dialog.name, target)
     yield from stage.until(stage.reports, "a report")
     yield
-    said = stage.reports()
-    assert len(said) == 1, said
-    assert target.name in said[0], said
-    assert sorted(one.name for one in stage.folder().glob("loop*")) == [target.name]
+    message = stage.reports()
+    assert len(message) == 1, message
+    assert target.name in message[0], message
+    assert sorted(path.name for path in stage.folder().glob("loop*")) == [target.name]
 
 
 def nothing_to_export(dialog: Export) -> Steps:

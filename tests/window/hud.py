@@ -26,7 +26,7 @@ def game() -> Path:
 
 def hands() -> Any:
     """Looked up each time, for undo replaces them."""
-    return next(one for one in bpy.data.objects if one.motionbridge_hud.is_hud)
+    return next(obj for obj in bpy.data.objects if obj.motionbridge_hud.is_hud)
 
 
 def hud_made_changed_and_saved() -> Steps:
@@ -60,7 +60,7 @@ def hud_made_changed_and_saved() -> Steps:
     assert b"0.040000, -0.150000, 0.050000" in text
     for _ in range(3):
         yield from stage.undo()
-    assert not any(one.motionbridge_hud.is_hud for one in bpy.data.objects)
+    assert not any(obj.motionbridge_hud.is_hud for obj in bpy.data.objects)
 
 
 SECTION_FIELD = (368, 348)
@@ -112,7 +112,7 @@ def hud_bone_attached_and_strip_rendered() -> Steps:
     properties = hands().motionbridge_hud
     properties.active_action = properties.actions.find("anm_reload")
     item = properties.item
-    bone = next(one.name for one in item.data.bones if one.parent is not None)
+    bone = next(bone.name for bone in item.data.bones if bone.parent is not None)
     bpy.context.view_layer.objects.active = item
     item.data.bones.active = item.data.bones[bone]
     bpy.context.scene.frame_set(3)
@@ -136,9 +136,9 @@ def hud_bone_attached_and_strip_rendered() -> Steps:
 
 def _pixel(position: Any) -> tuple[int, int]:
     """The window's pixel of a place in the world, in the largest viewport."""
-    found = stage.area()
-    region = next(one for one in found.regions if one.type == "WINDOW")
-    there = view3d_utils.location_3d_to_region_2d(region, found.spaces.active.region_3d, position)
+    result = stage.area()
+    region = next(region for region in result.regions if region.type == "WINDOW")
+    there = view3d_utils.location_3d_to_region_2d(region, result.spaces.active.region_3d, position)
     return region.x + round(there.x), region.y + round(there.y)
 
 
@@ -194,7 +194,7 @@ def hud_gizmos_dragged() -> Steps:
 
     def numbers() -> Any:
         properties = hands().motionbridge_hud
-        item, muzzle = properties.item, properties.points["fire_point"].shown
+        item, muzzle = properties.item, properties.points["fire_point"].object
         return [*item.location, *item.rotation_euler, *muzzle.location]
 
     def dragged(begin: tuple[int, int], end: tuple[int, int]) -> Steps:
@@ -218,7 +218,7 @@ def hud_gizmos_dragged() -> Steps:
     yield from dragged(*_ring(heading, there, view))
     assert 0.3 < changes[5] < 0.8, changes
     assert max(map(abs, changes[:5] + changes[6:])) < 1e-6, changes
-    view.view_location = hands().motionbridge_hud.points["fire_point"].shown.matrix_world.translation
+    view.view_location = hands().motionbridge_hud.points["fire_point"].object.matrix_world.translation
     for _ in range(3):
         yield
     dot = _pixel(view.view_location)
@@ -250,15 +250,17 @@ def hud_two_items_made() -> Steps:
     yield
     large.spaces.active.show_region_ui = True
     yield
-    region = next(one for one in large.regions if one.type == "UI")
+    region = next(region for region in large.regions if region.type == "UI")
     region.active_panel_category = "Motionbridge"
-    both = [one for one in bpy.data.objects if one.motionbridge_hud.is_hud]
-    assert {one.motionbridge_hud.section for one in both} == {"wpn_sample_hud", "dev_sample_hud"}, stage.sentence()
-    for one in both:
-        bpy.context.view_layer.objects.active = one
+    both = [obj for obj in bpy.data.objects if obj.motionbridge_hud.is_hud]
+    assert {own_entry.motionbridge_hud.section for own_entry in both} == {"wpn_sample_hud", "dev_sample_hud"}, (
+        stage.sentence()
+    )
+    for entry in both:
+        bpy.context.view_layer.objects.active = entry
         for stance in ("AIM", "HIP"):
-            one.motionbridge_hud.stance = stance
-            one.motionbridge_hud.attached = {"GRENADE"}
+            entry.motionbridge_hud.stance = stance
+            entry.motionbridge_hud.attached = {"GRENADE"}
             for _ in range(3):
                 yield
         stage.call("motionbridge.hud_copy_values", key="hands_position_16x9")
@@ -275,7 +277,7 @@ def hud_weapon_attached_to_a_character() -> Steps:
     for name in ("weapon.ogf", "humanoid.ogf"):
         stage.call("import_scene.xray_ogf", filepath=str(stage.sample(name)))
     character = bpy.context.view_layer.objects.active
-    weapon = next(one for one in bpy.data.objects if one.type == "ARMATURE" and one != character)
+    weapon = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE" and obj != character)
     character.select_set(True)
     weapon.select_set(True)
     stage.step("Select")
@@ -283,7 +285,7 @@ def hud_weapon_attached_to_a_character() -> Steps:
     yield
     assert weapon.parent_bone == "hand_r"
     yield from stage.undo()
-    assert all(one.parent_type != "BONE" for one in bpy.data.objects)
+    assert all(obj.parent_type != "BONE" for obj in bpy.data.objects)
 
 
 SCENES = [

@@ -115,7 +115,9 @@ def shared_file_saved_by_two() -> Steps:
     theirs, others = path.read_bytes(), rig().animation_data.action
     bpy.context.view_layer.objects.active = second
     motions = library.motions_of(second.motionbridge_motion_files[0])
-    mine = next(one for one in motions if one.motionbridge_motion.motion_name != others.motionbridge_motion.motion_name)
+    mine = next(
+        motion for motion in motions if motion.motionbridge_motion.motion_name != others.motionbridge_motion.motion_name
+    )
     actions.play(bpy.context, second, mine)
     exports.key_bone(second)
     settle("Other edit")
@@ -123,11 +125,11 @@ def shared_file_saved_by_two() -> Steps:
     assert "changed on disk and not in Blender" in bpy.context.window_manager.motionbridge_report
     now = omf.read(path.read_bytes(), path.name, Report()).motion_set.library.motions
     saved = omf.read(theirs, path.name, Report()).motion_set.library.motions
-    assert [one.label for one, then in zip(now, before, strict=True) if one.body != then.body] == sorted(
+    assert [entry.label for entry, then in zip(now, before, strict=True) if entry.body != then.body] == sorted(
         [mine.motionbridge_motion.motion_name, others.motionbridge_motion.motion_name],
-        key=[one.label for one in now].index,
+        key=[entry.label for entry in now].index,
     )
-    assert [one.label for one, then in zip(now, saved, strict=True) if one.body != then.body] == [
+    assert [entry.label for entry, then in zip(now, saved, strict=True) if entry.body != then.body] == [
         mine.motionbridge_motion.motion_name
     ]
     yield from unchanged(path, path.read_bytes())
@@ -152,13 +154,13 @@ def arma_animations_saved_together() -> Steps:
     walk, run = stage.sample("arma/walk.rtm"), stage.sample("arma/walk.rtm", "run.rtm")
     stage.call("import_scene.arma_rtm", directory=str(stage.folder()), files=[{"name": walk.name}, {"name": run.name}])
     settle("Import")
-    shown = bpy.context.view_layer.objects.active
+    obj = bpy.context.view_layer.objects.active
     for number in (0, 1):
-        shown.motionbridge_playing_animation = number
+        obj.motionbridge_playing_animation = number
         exports.key_bone()
-    copied = shown.animation_data.action.copy()
-    shown.animation_data.action = copied
-    shown.motionbridge_playing_animation = 0  # which lists the copy
+    copied = obj.animation_data.action.copy()
+    obj.animation_data.action = copied
+    obj.motionbridge_playing_animation = 0  # which lists the copy
     copied.name = "sneak"
     settle("Edit")
     before = walk.read_bytes(), run.read_bytes()
@@ -197,7 +199,7 @@ def arma_model_saved_back() -> Steps:
     assert "1 LOD changed, 1 unchanged" in stage.sentence(), stage.sentence()
     lod = p3d.read(path.read_bytes(), path.name, Report()).lods[0]
     old = p3d.read(before, path.name, Report()).lods[0]
-    added = [one.name for one in p3d.proxies(lod)][len(list(p3d.proxies(old))) :]
+    added = [proxy.name for proxy in p3d.proxies(lod)][len(list(p3d.proxies(old))) :]
     assert added == ["tag\\gun.001", "tag\\gun.002"], added
     assert path.with_name(f"{path.name}.bak").read_bytes() == before
     saved = path.read_bytes()
@@ -228,7 +230,7 @@ def model_saved_back_undone_saved_back() -> Steps:
     assert len(model.motions) == 1
     assert "1 mesh, 1 motion changed" in stage.sentence(), stage.sentence()
     assert path.with_name(f"{path.name}.bak").read_bytes() == before
-    assert [one.chunk.id for one in model.sections] == [one.chunk.id for one in old.sections]
+    assert [section.chunk.id for section in model.sections] == [section.chunk.id for section in old.sections]
     yield from undone_and_saved(path, before, edited, name, if_changed="IMPORTED")
 
 
@@ -236,11 +238,11 @@ def mesh_of_model_duplicated() -> Steps:
     """Shift D: the copy of a mesh becomes a new mesh of the model, the first one keeps its bytes."""
     path = import_weapon()
     (held,) = editor_model.read(path.read_bytes(), path.name, Report()).model.meshes
-    shown = next(one for one in bpy.context.scene.objects if one.type == "MESH")
-    name = shown.name
+    obj = next(target for target in bpy.context.scene.objects if target.type == "MESH")
+    name = obj.name
     bpy.ops.object.select_all(action="DESELECT")
-    shown.select_set(True)
-    bpy.context.view_layer.objects.active = shown
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
     yield
     yield from stage.key("D", shift=True)
     yield from stage.key("RET")
@@ -256,18 +258,18 @@ def model_appended() -> Steps:
     """A model appended from another file is unedited, as the first one is."""
     path = import_weapon()
     before = path.read_bytes()
-    name = next(one for one in bpy.context.scene.objects if one.type == "MESH").name
+    name = next(obj for obj in bpy.context.scene.objects if obj.type == "MESH").name
     other = stage.folder() / "other.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(other), copy=True)
     with stage.there():
         bpy.ops.wm.append(filepath=f"{other}/Object/{name}", directory=f"{other}/Object/", filename=name)
 
-    def shown() -> list[Any]:  # without the shapes of bones, which an append brings along
-        return [one for one in bpy.context.scene.objects if one.type == "MESH" and one.find_armature() is not None]
+    def actual() -> list[Any]:  # without the shapes of bones, which an append brings along
+        return [obj for obj in bpy.context.scene.objects if obj.type == "MESH" and obj.find_armature() is not None]
 
-    yield from stage.until(lambda: len(shown()) == 2, "the appended mesh, with its armature")
+    yield from stage.until(lambda: len(actual()) == 2, "the appended mesh, with its armature")
     settle("Append")
-    for mesh in shown():
+    for mesh in actual():
         bpy.context.view_layer.objects.active = mesh
         stage.forget_reports()
         stage.call("motionbridge.editor_model_save_back")
@@ -279,7 +281,7 @@ def appended_model_edited() -> Steps:
     """Appended into another file, a vertex moved in edit mode: one mesh is saved, with the mesh active."""
     path = import_weapon()
     before = path.read_bytes()
-    name = next(one for one in bpy.context.scene.objects if one.type == "MESH").name
+    name = next(target for target in bpy.context.scene.objects if target.type == "MESH").name
     other = stage.folder() / "other.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(other), copy=True)
     bpy.ops.wm.open_mainfile(filepath=str(stage.blank()), load_ui=False)
@@ -287,38 +289,38 @@ def appended_model_edited() -> Steps:
     with stage.there():
         bpy.ops.wm.append(filepath=f"{other}/Object/{name}", directory=f"{other}/Object/", filename=name)
     yield from stage.until(lambda: name in bpy.context.scene.objects, "the appended mesh")
-    shown = bpy.context.scene.objects[name]
-    bpy.context.view_layer.objects.active = shown
+    obj = bpy.context.scene.objects[name]
+    bpy.context.view_layer.objects.active = obj
     with stage.there():
         bpy.ops.object.mode_set(mode="EDIT")
-    edited = bmesh.from_edit_mesh(shown.data)
+    edited = bmesh.from_edit_mesh(obj.data)
     edited.verts.ensure_lookup_table()
     edited.verts[2].co.z += 0.25
-    bmesh.update_edit_mesh(shown.data)
+    bmesh.update_edit_mesh(obj.data)
     settle("Edit")
     yield from save_back("motionbridge.editor_model_save_back")
     assert "1 mesh changed" in stage.sentence(), stage.sentence()
     assert bpy.context.mode == "EDIT_MESH"
     new, old = (editor_model.read(data, path.name, Report()).model for data in (path.read_bytes(), before))
-    points = [one.meshes[0].first(Points).positions for one in (new, old)]
+    points = [entry.meshes[0].first(Points).positions for entry in (new, old)]
     assert (points[0] != points[1]).any(axis=1).nonzero()[0].tolist() == [2]
 
 
 def model_checked() -> Steps:
     """Vertices without bones are selected in edit mode, from the panel on the mesh."""
     import_weapon()
-    shown = next(one for one in bpy.context.scene.objects if one.type == "MESH")
-    for group in shown.vertex_groups:
+    obj = next(target for target in bpy.context.scene.objects if target.type == "MESH")
+    for group in obj.vertex_groups:
         group.remove([2, 3])
-    bpy.context.view_layer.objects.active = shown
+    bpy.context.view_layer.objects.active = obj
     settle("Edit")
     stage.invoke("motionbridge.editor_model_check")
     yield from stage.until(lambda: stage.sentence() and bpy.context.mode == "EDIT_MESH", "the finding")
-    told = bpy.context.window_manager.motionbridge_report.splitlines()
-    assert [told[0], told[1][:4], len(told)] == ["Selected finding 1 of 1", "2 of", 2], told
+    calls = bpy.context.window_manager.motionbridge_report.splitlines()
+    assert [calls[0], calls[1][:4], len(calls)] == ["Selected finding 1 of 1", "2 of", 2], calls
     with stage.there():
         bpy.ops.object.mode_set(mode="OBJECT")
-    assert [one.index for one in shown.data.vertices if one.select] == [2, 3]
+    assert [vertex.index for vertex in obj.data.vertices if vertex.select] == [2, 3]
 
 
 def model_in_a_protected_folder() -> Steps:
@@ -328,7 +330,7 @@ def model_in_a_protected_folder() -> Steps:
     exports.move_vertex()
     settle("Edit")
     allowed = files.os.access
-    files.os.access = lambda place, mode: Path(place) != path.parent and allowed(place, mode)
+    files.os.access = lambda folder, mode: Path(folder) != path.parent and allowed(folder, mode)
     try:
         yield from save_back_refused(path, before)
     finally:
@@ -343,7 +345,7 @@ def save_back_refused(path: Path, before: bytes) -> Steps:
     yield from stage.confirm()
     yield from stage.key("ESC")
     assert path.read_bytes() == before
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [path.name for path in path.parent.iterdir()] == [path.name]
 
 
 def dialog_cancelled() -> Steps:
@@ -410,7 +412,7 @@ def bone_renamed() -> Steps:
     before = path.read_bytes()
     bone = rig().data.bones[4].name
     playing = rig().animation_data.action
-    other = next(one for one in bpy.data.actions if one != playing)
+    other = next(action for action in bpy.data.actions if action != playing)
     name = other.name
     rig().data.bones[bone].name = "renamed"
     stage.step("Rename")
@@ -424,7 +426,7 @@ def bones_exchanged_in_edit_mode() -> Steps:
     path = import_humanoid()
     before = path.read_bytes()
     first, second = (bone.name for bone in list(rig().data.bones)[2:4])
-    other = next(one for one in bpy.data.actions if one != rig().animation_data.action)
+    other = next(action for action in bpy.data.actions if action != rig().animation_data.action)
     stage.call("object.mode_set", mode="EDIT")
     yield
     for old, new in ((first, "spare"), (second, first), ("spare", second)):
@@ -451,7 +453,7 @@ def bone_rename_undone() -> Steps:
     path = import_humanoid()
     before = path.read_bytes()
     bone = rig().data.bones[4].name
-    name = next(one for one in bpy.data.actions if one != rig().animation_data.action).name
+    name = next(action for action in bpy.data.actions if action != rig().animation_data.action).name
     rig().data.bones[bone].name = "renamed"
     stage.step("Rename")
     yield from stage.until(lambda: "renamed" in bones_of(bpy.data.actions[name]), "curves to follow the bone")
@@ -493,8 +495,8 @@ def duplicates_bone_renamed() -> Steps:
     """A bone of a duplicate is renamed and another motion clicked at once; undone and redone, both keep their keys."""
     path = import_humanoid()
     before = path.read_bytes()
-    for shown in bpy.context.scene.objects:
-        shown.select_set(shown == rig())
+    for obj in bpy.context.scene.objects:
+        obj.select_set(obj == rig())
     stage.call("object.duplicate")
     settle("Duplicate")
     bone = rig().data.bones[4].name
@@ -504,23 +506,23 @@ def duplicates_bone_renamed() -> Steps:
     assert rig("humanoid.001").animation_data.action.name == "jump.001"
     for go, name in ((stage.undo, bone), (stage.redo, "renamed")):
         yield from go()
-        yield from stage.until(lambda found=name: found in rig("humanoid.001").data.bones, "the bone's other name")
+        yield from stage.until(lambda result=name: result in rig("humanoid.001").data.bones, "the bone's other name")
         for owner in ("humanoid", "humanoid.001"):
-            yield from stage.until(lambda one=owner: moves_own_bones(rig(one)), "curves to follow the bone")
+            yield from stage.until(lambda entry=owner: moves_own_bones(rig(entry)), "curves to follow the bone")
             bpy.context.view_layer.objects.active = rig(owner)
             yield from unchanged(path, before)
 
 
-def click(one: Any, name: str) -> None:
+def click(entry: Any, name: str) -> None:
     """Click a motion in the list."""
-    listed = library.motions_of(one.motionbridge_motion_files[0])
-    one.motionbridge_motion_row = [action.motionbridge_motion.motion_name for action in listed].index(name)
+    listed = library.motions_of(entry.motionbridge_motion_files[0])
+    entry.motionbridge_motion_row = [action.motionbridge_motion.motion_name for action in listed].index(name)
 
 
-def moves_own_bones(one: Any) -> bool:
+def moves_own_bones(entry: Any) -> bool:
     """Whether each motion in its list moves bones that an armature has."""
-    listed = library.motions_of(one.motionbridge_motion_files[0])
-    return all(bones_of(action) <= {*one.data.bones.keys(), ""} for action in listed)
+    listed = library.motions_of(entry.motionbridge_motion_files[0])
+    return all(bones_of(action) <= {*entry.data.bones.keys(), ""} for action in listed)
 
 
 def bones_redrawn() -> Steps:

@@ -72,8 +72,8 @@ def state() -> dict[str, Any]:
 def imported(dialog: Import, before: dict[str, Any]) -> Steps:
     """It reports, brings something, and is one step of undo."""
     yield from stage.reported()
-    said = stage.reports()
-    assert any(stage.sentence() in line for line in said), f"{stage.sentence()!r} is not among {said}"
+    message = stage.reports()
+    assert any(stage.sentence() in line for line in message), f"{stage.sentence()!r} is not among {message}"
     after = state()
     assert after != before, f"nothing was imported: {stage.sentence()}"
     if dialog.where == "IMAGE_EDITOR":
@@ -90,10 +90,10 @@ def refused(path: Path, before: dict[str, Any], *words: str) -> Steps:
     yield from stage.until(lambda: any(path.name in line for line in stage.reports()), f"a report about {path.name}")
     for _ in range(3):
         yield
-    said = stage.reports()
-    assert len(said) == 1, said
-    assert "Traceback" not in said[0], said
-    assert all(word in said[0] for word in words), said
+    message = stage.reports()
+    assert len(message) == 1, message
+    assert "Traceback" not in message[0], message
+    assert all(word in message[0] for word in words), message
     assert state() == before, "a refused import left something behind"
 
 
@@ -178,8 +178,8 @@ def drop_cancel(dialog: Import) -> Steps:
 def level_folder() -> Steps:
     """The import of a whole folder: its browser chooses no file."""
     before = state()
-    place = stage.sample("level")
-    yield from stage.choose("import_scene.xray_level", place)
+    folder = stage.sample("level")
+    yield from stage.choose("import_scene.xray_level", folder)
     yield from stage.reported()
     assert stage.sentence().startswith("Imported files: "), stage.sentence()
     after = state()

@@ -28,7 +28,7 @@ def in_small_steps(scene: Callable[[], Steps], interval: float = 0.01) -> Callab
 
 def running() -> list[str]:
     """Operators that have the window's events at the moment."""
-    return [one.bl_idname for one in stage.window().modal_operators]
+    return [modal_operator.bl_idname for modal_operator in stage.window().modal_operators]
 
 
 def dropped_and_stopped() -> Steps:
@@ -47,25 +47,25 @@ def dropped_and_stopped() -> Steps:
 
 def kinds() -> set[str]:
     """What of a level is in the file."""
-    return {one.motionbridge_level.kind for one in bpy.data.objects}
+    return {obj.motionbridge_level.kind for obj in bpy.data.objects}
 
 
 @contextmanager
 def progress_seen() -> Iterator[list[float]]:
     """The steps that the progress at the mouse pointer, which no picture shows, is told meanwhile."""
     seen: list[float] = []
-    shown = scope.progress
+    actual = scope.progress
 
     @contextmanager
     def watched(context: object, steps: int) -> Iterator[Callable[[float], None]]:
-        with shown(context, steps) as step:
+        with actual(context, steps) as step:
             yield lambda done: (seen.append(done), step(done))[1]
 
     scope.progress = watched
     try:
         yield seen
     finally:
-        scope.progress = shown
+        scope.progress = actual
 
 
 def folder_stopped(reached: Callable[[], object]) -> Steps:
@@ -112,13 +112,13 @@ def export_stopped() -> Steps:
     stage.press("ESC")
     yield from stage.until(lambda: not running(), "the export to stop")
     assert path.read_bytes() == before
-    assert [one.name for one in stage.folder().iterdir() if one.name.startswith("humanoid.omf")] == ["humanoid.omf"]
+    assert [path.name for path in stage.folder().iterdir() if path.name.startswith("humanoid.omf")] == ["humanoid.omf"]
     assert identity.rig().animation_data.action.name == playing
     assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
 
 
-def plan_ends(said: str, *, stops: bool) -> Steps:
-    """Stop the plan that Save Back makes, or confirm its dialog; ``said`` in the sentence that comes then."""
+def plan_ends(message: str, *, stops: bool) -> Steps:
+    """Stop the plan that Save Back makes, or confirm its dialog; ``message`` in the sentence that comes then."""
     if stops:
         yield from stage.until(running, "the plan to begin")
         stage.press("ESC")
@@ -128,7 +128,7 @@ def plan_ends(said: str, *, stops: bool) -> Steps:
         yield from stage.until(lambda: not running(), "the dialog")
         yield from stage.confirm()
         yield from stage.until(stage.sentence, "a report")
-        assert said in stage.sentence(), stage.sentence()
+        assert message in stage.sentence(), stage.sentence()
 
 
 def save_back_planned(*, stops: bool) -> Steps:

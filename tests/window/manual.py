@@ -20,7 +20,7 @@ def sections_opened() -> Steps:
     yield
     large.spaces.active.show_region_ui = True
     yield
-    region: Any = next(one for one in large.regions if one.type == "UI")
+    region: Any = next(region for region in large.regions if region.type == "UI")
     region.active_panel_category = "Motionbridge"
     yield
     opened: list[str] = []
@@ -47,9 +47,9 @@ def pressed(x: int, y: int) -> Steps:
 
 def title_of(address: str) -> str:
     """Of the page at an address."""
-    found = re.search("<title>(.*) - Motionbridge</title>", Path(unquote(urlsplit(address).path)).read_text("utf-8"))
-    assert found is not None, address
-    return found[1]
+    match = re.search("<title>(.*) - Motionbridge</title>", Path(unquote(urlsplit(address).path)).read_text("utf-8"))
+    assert match is not None, address
+    return match[1]
 
 
 SCENES = [("F1 opens sections of the guide", sections_opened)]

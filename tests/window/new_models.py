@@ -33,16 +33,16 @@ def suzanne() -> Any:
     with stage.there():
         bpy.ops.mesh.primitive_monkey_add(location=(0, 0, 1))
         bpy.ops.object.transform_apply()
-    shown = bpy.context.view_layer.objects.active
-    high = [vertex.co.z > 1 for vertex in shown.data.vertices]
+    obj = bpy.context.view_layer.objects.active
+    high = [vertex.co.z > 1 for vertex in obj.data.vertices]
     for name, wanted in (("hips", False), ("head", True)):
-        chosen = [number for number, one in enumerate(high) if one == wanted]
-        shown.vertex_groups.new(name=name).add(chosen, 1.0, "REPLACE")
+        chosen = [number for number, entry in enumerate(high) if entry == wanted]
+        obj.vertex_groups.new(name=name).add(chosen, 1.0, "REPLACE")
     skin = bpy.data.materials.new("Skin")
     skin.motionbridge_material.texture = "act\\monkey"
-    shown.data.materials.append(skin)
-    shown.parent = rig
-    shown.modifiers.new("Armature", "ARMATURE").object = rig
+    obj.data.materials.append(skin)
+    obj.parent = rig
+    obj.modifiers.new("Armature", "ARMATURE").object = rig
     select(rig)
     action = rig.animation_data_create().action = bpy.data.actions.new("nod")
     assert action is not None
@@ -53,11 +53,11 @@ def suzanne() -> Any:
     return rig
 
 
-def select(shown: Any) -> None:
+def select(obj: Any) -> None:
     """Alone, and active."""
     for other in bpy.context.view_layer.objects:
-        other.select_set(other == shown)
-    bpy.context.view_layer.objects.active = shown
+        other.select_set(other == obj)
+    bpy.context.view_layer.objects.active = obj
 
 
 def settle(message: str) -> None:
@@ -118,7 +118,10 @@ def exported_with_motions_inside() -> Steps:
     stage.forget_reports()
     yield from stage.choose("export_scene.xray_ogf", path, motions_inside=True)
     yield from stage.reported()
-    bodies = [[bytes(one.chunk.body) for one in made.sections if one.chunk.id != 18] for made in (document, read(path))]
+    bodies = [
+        [bytes(section.chunk.body) for section in created.sections if section.chunk.id != 18]
+        for created in (document, read(path))
+    ]
     assert bodies[0] == bodies[1], "the second export differs by more than its date"
 
 
@@ -131,7 +134,7 @@ def exported_where_nothing_can_be_written() -> Steps:
     yield from stage.until(stage.reports, "a report")
     yield
     assert len(stage.reports()) == 1, stage.reports()
-    assert [one.name for one in stage.folder().iterdir()] == ["loop.ogf"]
+    assert [path.name for path in stage.folder().iterdir()] == ["loop.ogf"]
 
 
 def bones_as_in_a_model() -> Steps:
@@ -177,8 +180,10 @@ def meshes_replaced() -> Steps:
     stage.call("import_scene.xray_ogf", filepath=str(path))
     rig = bpy.data.objects["humanoid"]
     bones = rig.data.bones.keys()
-    for shown in [one for one in bpy.context.scene.objects if one.type == "MESH" and one.find_armature() == rig]:
-        bpy.data.objects.remove(shown)
+    for obj in [
+        target for target in bpy.context.scene.objects if target.type == "MESH" and target.find_armature() == rig
+    ]:
+        bpy.data.objects.remove(obj)
     with stage.there():
         bpy.ops.mesh.primitive_monkey_add()
     monkey = bpy.context.view_layer.objects.active
@@ -196,7 +201,10 @@ def meshes_replaced() -> Steps:
     yield from stage.reported()
     after = read(path)
     assert [len(child.first(Indices).corners) for child in after.children] == [2 * 3 * 968], stage.sentence()
-    kept = [[bytes(one.chunk.body) for one in made.sections if one.chunk.id not in {1, 9}] for made in (before, after)]
+    kept = [
+        [bytes(section.chunk.body) for section in created.sections if section.chunk.id not in {1, 9}]
+        for created in (before, after)
+    ]
     assert kept[0] == kept[1]
 
 
@@ -211,8 +219,8 @@ def wrong_weights_found_and_selected() -> Steps:
     stage.invoke("motionbridge.editor_model_check")
     yield from stage.reported()
     assert bpy.context.mode == "EDIT_MESH", bpy.context.mode
-    said = str(bpy.context.window_manager.motionbridge_report)
-    assert "the object is scaled (-1, 1, 1)" in said, said
+    message = str(bpy.context.window_manager.motionbridge_report)
+    assert "the object is scaled (-1, 1, 1)" in message, message
     bpy.ops.object.mode_set(mode="OBJECT")
     chosen = [vertex.index for vertex in bpy.data.objects["Suzanne"].data.vertices if vertex.select]
     assert chosen == [5, 6, 7], chosen
@@ -236,8 +244,8 @@ def arma_geometry_checked_and_finished() -> Steps:
     settle("Build")
     stage.invoke("motionbridge.arma_model_check")
     yield from stage.reported()
-    said = str(bpy.context.window_manager.motionbridge_report)
-    assert "it has no components" in said, said
+    message = str(bpy.context.window_manager.motionbridge_report)
+    assert "it has no components" in message, message
     assert bpy.context.mode == "EDIT_MESH", bpy.context.mode
     with stage.there():
         bpy.ops.object.mode_set(mode="OBJECT")

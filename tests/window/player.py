@@ -82,9 +82,9 @@ class Player:
             # Blender's own screenshots are black on a virtual screen.
             subprocess.run(["import", "-window", "root", os.fspath(picture)], check=False)
             reported = "\n".join(stage.reports())
-            told = f"{failure}\nprinted:\n{self._printed()}\nreported:\n{reported}\non the screen: {picture.name}"
-            ET.SubElement(case, "failure", message=failure.strip().splitlines()[-1]).text = told
-            self._say(told)
+            calls = f"{failure}\nprinted:\n{self._printed()}\nreported:\n{reported}\non the screen: {picture.name}"
+            ET.SubElement(case, "failure", message=failure.strip().splitlines()[-1]).text = calls
+            self._say(calls)
         stage.clear_away()
 
     def _say(self, text: str) -> None:

@@ -90,8 +90,8 @@ def window() -> Any:
 
 def areas(kind: str) -> list[Any]:
     """The areas of a kind, largest first."""
-    found = [one for one in window().screen.areas if one.type == kind]
-    return sorted(found, key=lambda one: -one.width * one.height)
+    result = [own_area for own_area in window().screen.areas if own_area.type == kind]
+    return sorted(result, key=lambda entry: -entry.width * entry.height)
 
 
 def area(kind: str = "VIEW_3D") -> Any:
@@ -101,9 +101,9 @@ def area(kind: str = "VIEW_3D") -> Any:
 
 def there(kind: str = "VIEW_3D") -> Any:
     """A context in which operators find an area of a kind."""
-    found = area(kind)
-    region = next(one for one in found.regions if one.type == "WINDOW")
-    return bpy.context.temp_override(window=window(), area=found, region=region)
+    result = area(kind)
+    region = next(region for region in result.regions if region.type == "WINDOW")
+    return bpy.context.temp_override(window=window(), area=result, region=region)
 
 
 # Waiting, keys ------------------------------------------------------------------------------------------------------
@@ -119,18 +119,18 @@ def until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) ->
 
 def press(name: str, **modifiers: bool) -> None:
     """Press a key where the mouse is."""
-    found = area() if areas("VIEW_3D") else window()
-    x, y = (found.x + found.width // 2, found.y + found.height // 2) if found != window() else (400, 300)
+    result = area() if areas("VIEW_3D") else window()
+    x, y = (result.x + result.width // 2, result.y + result.height // 2) if result != window() else (400, 300)
     for value in ("PRESS", "RELEASE"):
         window().event_simulate(type=name, value=value, x=x, y=y, **modifiers)
 
 
 def key(name: str, **modifiers: bool) -> Steps:
     """Press a key with the mouse over the viewport."""
-    found = area()
+    result = area()
     # Keymaps belong to what is below the mouse. Twice: areas that have just come or gone miss the first move.
     for aside in (4, 0):
-        x, y = found.x + found.width // 2 + aside, found.y + found.height // 2
+        x, y = result.x + result.width // 2 + aside, result.y + result.height // 2
         window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
         yield
         yield
@@ -248,7 +248,9 @@ def dismiss() -> Steps:
 
 def _press_button(from_right: int) -> Steps:
     def bar() -> Any:
-        return next((one for one in area("FILE_BROWSER").regions if one.type == "EXECUTE" and one.height > 20), None)
+        return next(
+            (region for region in area("FILE_BROWSER").regions if region.type == "EXECUTE" and region.height > 20), None
+        )
 
     yield from until(bar, "the button of the file browser")
     yield  # it is drawn
@@ -298,4 +300,4 @@ def step(message: str) -> None:
 def data() -> dict[str, list[str]]:
     """Names of what is in the file, by kind."""
     kinds = ("objects", "meshes", "armatures", "actions", "materials", "images", "collections", "texts", "curves")
-    return {kind: sorted(one.name for one in getattr(bpy.data, kind)) for kind in kinds}
+    return {kind: sorted(entry.name for entry in getattr(bpy.data, kind)) for kind in kinds}

@@ -104,12 +104,12 @@ class Curves:
     @classmethod
     def of(cls, curves: Sequence[Curve]) -> Curves:
         """Return a sequence of curves as one `Curves`."""
-        none = [empty_curve()]
+        empty = [empty_curve()]
         return cls(
-            np.concatenate([curve.keys for curve in curves or none]),
-            np.concatenate([curve.left for curve in curves or none]),
-            np.concatenate([curve.right for curve in curves or none]),
-            np.concatenate([curve.interpolation for curve in curves or none]),
+            np.concatenate([curve.keys for curve in curves or empty]),
+            np.concatenate([curve.left for curve in curves or empty]),
+            np.concatenate([curve.right for curve in curves or empty]),
+            np.concatenate([curve.interpolation for curve in curves or empty]),
             np.cumsum([0, *(curve.count for curve in curves)]),
             np.array([curve.before for curve in curves], np.intp),
             np.array([curve.after for curve in curves], np.intp),
@@ -169,8 +169,8 @@ class Curves:
 
 def empty_curve(before: int = Behaviour.CONSTANT, after: int = Behaviour.CONSTANT) -> Curve:
     """Return a curve without keys."""
-    none = np.zeros((0, 2))
-    return Curve(none, none, none, np.zeros(0, np.uint8), before, after, np.zeros(0, np.int32))
+    empty = np.zeros((0, 2))
+    return Curve(empty, empty, empty, np.zeros(0, np.uint8), before, after, np.zeros(0, np.int32))
 
 
 def single_key(value: float, time: float = 0.0) -> Curve:
@@ -263,9 +263,9 @@ def part_of(points: Floats, begin: Floats, end: Floats) -> Floats:
     """
     result = np.empty_like(points)
     width = ((end - begin) / 3)[:, None]
-    for place, u in ((0, begin), (3, end)):
+    for index, u in ((0, begin), (3, end)):
         for axis in (0, 1):
-            result[:, place, axis] = bernstein(points[:, :, axis], u)
+            result[:, index, axis] = bernstein(points[:, :, axis], u)
     result[:, 1] = result[:, 0] + width * _slopes(points, begin)
     result[:, 2] = result[:, 3] - width * _slopes(points, end)
     whole = (begin == 0) & (end == 1)
@@ -275,14 +275,14 @@ def part_of(points: Floats, begin: Floats, end: Floats) -> Floats:
 
 def _slopes(points: Floats, u: Floats) -> Floats:
     u = u[:, None]
-    first, second, third = (points[:, place + 1] - points[:, place] for place in range(3))
+    first, second, third = (points[:, index + 1] - points[:, index] for index in range(3))
     slope: Floats = 3 * ((1 - u) * (1 - u) * first + 2 * u * (1 - u) * second + u * u * third)
     return slope
 
 
 def halved(points: Floats) -> tuple[Floats, Floats]:
     """Return both halves of cubics (n, 4, 2), divided at u = 1/2 (de Casteljau)."""
-    a, b, c = ((points[:, place] + points[:, place + 1]) / 2 for place in range(3))
+    a, b, c = ((points[:, index] + points[:, index + 1]) / 2 for index in range(3))
     d, e = (a + b) / 2, (b + c) / 2
     middle = (d + e) / 2
     return np.stack((points[:, 0], a, d, middle), axis=1), np.stack((middle, e, c, points[:, 3]), axis=1)
@@ -293,7 +293,7 @@ def folds_back(times: Floats) -> NDArray[np.bool_]:
 
     The slope is a quadratic with Bernstein coefficients a, b, c; with a, c >= 0 it is negative only if b < -√(ac).
     """
-    a, b, c = (times[:, place + 1] - times[:, place] for place in range(3))
+    a, b, c = (times[:, index + 1] - times[:, index] for index in range(3))
     slack = -1e-9 * np.abs(times[:, 3] - times[:, 0])
     outward = (a < slack) | (c < slack)
     inside: NDArray[np.bool_] = b < -np.sqrt(np.maximum(a, 0) * np.maximum(c, 0)) + 10 * slack
@@ -311,14 +311,14 @@ def fitted(times: Floats, values: Floats, tolerance: float, stops: Sequence[int]
     if np.abs(values - values[0]).max() <= tolerance:
         point = np.array([[times[0], values[0]]])
         return Curve(point, point.copy(), point.copy(), np.array([Interpolation.BEZIER], np.uint8))
-    places, handles = [0], []
+    indices, handles = [0], []
     ends = [*stops, len(times) - 1]
-    while places[-1] < len(times) - 1:
-        most = ends[bisect_right(ends, places[-1])] + 1
-        end, pair = _furthest(times[:most], values[:most], places[-1], tolerance)
-        places.append(end)
+    while indices[-1] < len(times) - 1:
+        most = ends[bisect_right(ends, indices[-1])] + 1
+        end, pair = _furthest(times[:most], values[:most], indices[-1], tolerance)
+        indices.append(end)
         handles.append(pair)
-    keys = np.stack((times[places], values[places]), axis=1)
+    keys = np.stack((times[indices], values[indices]), axis=1)
     curve = Curve(keys, keys.copy(), keys.copy(), np.full(len(keys), Interpolation.BEZIER, np.uint8))
     third = np.diff(keys[:, 0]) / 3
     inner = np.array(handles)
@@ -369,5 +369,5 @@ def _controls(times: Floats, values: Floats, start: int, end: int) -> tuple[Floa
     wanted = values[start + 1 : end] - known
     # A single sample does not determine two unknowns: the solution nearest to the straight line is taken.
     offset, *_ = np.linalg.lstsq(free, wanted - free @ line, rcond=None)
-    found = line + offset
-    return found, float(np.abs(free @ found - wanted).max())
+    controls = line + offset
+    return controls, float(np.abs(free @ controls - wanted).max())

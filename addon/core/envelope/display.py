@@ -144,7 +144,7 @@ def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Dis
     breaks = ends[:-1]
     with np.errstate(all="ignore"):  # values in broken files may overflow
         if not len(keyed):
-            return Curves.of([empty_curve(one.before, one.after) for one in envelopes]), {}
+            return Curves.of([empty_curve(envelope.before, envelope.after) for envelope in envelopes]), {}
         slopes = tangents(joined, breaks)
         kinds, points = control_points(joined, slopes)
         drawable = np.append(_are_drawable(kinds, points, frame), True)
@@ -157,25 +157,27 @@ def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Dis
         curves = Curves(*columns, envelopes.bounds, envelopes.before, envelopes.after)
         changed = _cut_where_needed(envelopes, keyed[not_drawn], kinds, points, frame)
         for number, slope in zip(changed, outer[not_drawn], strict=True):
-            shown = changed[number]
-            last = np.array([shown.curve.count - 1])
-            _point_outwards(shown.curve, np.zeros(1, np.intp), last, slope[None], frame)
-            shown.curve.source = np.arange(shown.curve.count, dtype=np.int32)
+            drawn = changed[number]
+            last = np.array([drawn.curve.count - 1])
+            _point_outwards(drawn.curve, np.zeros(1, np.intp), last, slope[None], frame)
+            drawn.curve.source = np.arange(drawn.curve.count, dtype=np.int32)
         behaves = (envelopes.before[keyed] == Behaviour.LINEAR) | (envelopes.after[keyed] == Behaviour.LINEAR)
         for row in np.flatnonzero(behaves).tolist():
             number = int(keyed[row])
-            shown = (
+            drawn = (
                 changed[number]
                 if number in changed
                 else _uncut_display(curves.numbered(number), np.arange(counts[number]))
             )
-            _free_first_handle(shown, float(outer[row, 0]))
-            if not shown.exact[:-1].all():
-                changed[number] = shown
-    if any(one.cut for one in changed.values()):
+            _free_first_handle(drawn, float(outer[row, 0]))
+            if not drawn.exact[:-1].all():
+                changed[number] = drawn
+    if any(curve_display.cut for curve_display in changed.values()):
         order = np.arange(len(envelopes))
         order[list(changed)] = len(envelopes) + np.arange(len(changed))
-        curves = Curves.joined([curves, Curves.of([one.curve for one in changed.values()])]).take(order)
+        curves = Curves.joined([curves, Curves.of([curve_display.curve for curve_display in changed.values()])]).take(
+            order
+        )
     return curves, changed
 
 
@@ -223,7 +225,7 @@ def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats
     keys = curve.keys
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)
     several = ends > starts
-    for handles, place, segment, slope, away in (
+    for handles, index, segment, slope, away in (
         (curve.left, starts, starts, slopes[:, 0], -1.0),
         (curve.right, ends, ends - 1, slopes[:, 1], 1.0),
     ):
@@ -231,16 +233,16 @@ def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats
         length = np.where(several, keys[np.minimum(segment + 1, curve.count - 1), 0] - keys[segment, 0], 0.0)
         # Any length gives the same slope; a 32-bit float stores the slope of a long handle more exactly.
         handle_length = away * np.maximum(MIN_OUTER_HANDLE * frame, length / 3)
-        handles[place, 0], handles[place, 1] = keys[place, 0] + handle_length, keys[place, 1] + handle_length * slope
+        handles[index, 0], handles[index, 1] = keys[index, 0] + handle_length, keys[index, 1] + handle_length * slope
 
 
-def _free_first_handle(shown: Display, slope: float) -> None:
+def _free_first_handle(drawn: Display, slope: float) -> None:
     """Make a straight first segment a Bezier one on the same line if the extrapolation before it has another slope.
 
     An F-curve is extrapolated before a linear segment along that segment, and before a Bezier segment along the left
     handle of the first key.
     """
-    curve = shown.curve
+    curve = drawn.curve
     if _LINEAR not in {curve.before, curve.after} or curve.count < 2:
         return
     if curve.interpolation[0] != Interpolation.LINEAR:
@@ -249,7 +251,7 @@ def _free_first_handle(shown: Display, slope: float) -> None:
     goes_on = curve.before == Behaviour.LINEAR and slope != (last - first) / (end - start)
     if goes_on or (curve.before in (Behaviour.CONSTANT, Behaviour.RESET) and curve.after == Behaviour.LINEAR):
         curve.interpolation[0] = Interpolation.BEZIER
-        shown.exact[0] = False
+        drawn.exact[0] = False
 
 
 def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats, frame: float) -> list[Display]:
@@ -258,11 +260,11 @@ def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats
     """
     firsts = np.cumsum([0, *(envelope.count - 1 for envelope in envelopes)])
     ranges = [_when_played(envelope.times, MIN_SPACING * frame) for envelope in envelopes]
-    owner = np.repeat(np.arange(len(envelopes)), [len(shown) for shown, _, _ in ranges])
-    shown, begin, end = (np.concatenate(column) for column in zip(*ranges, strict=True))
-    rows = shown + firsts[owner]
+    owner = np.repeat(np.arange(len(envelopes)), [len(own_samples) for own_samples, _, _ in ranges])
+    samples, begin, end = (np.concatenate(column) for column in zip(*ranges, strict=True))
+    rows = samples + firsts[owner]
     played = _divided_at_folds(
-        _PlayedSegments(owner, shown, kinds[rows], points[rows], begin, end), MIN_SPACING * frame
+        _PlayedSegments(owner, samples, kinds[rows], points[rows], begin, end), MIN_SPACING * frame
     )
     cubics = _played_parts(envelopes, played, JUMP_GAP * frame)
     times = cubics.points[:, :, 0]
@@ -280,9 +282,9 @@ def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats
     result = []
     for number, envelope in enumerate(envelopes):
         own, own_points = cubics.of(slice(*bounds[number : number + 2])), points[firsts[number] : firsts[number + 1]]
-        one = _with_end(envelope, _joined(envelope, own, own_points, JUMP_GAP * frame), JUMP_GAP * frame)
-        one.folded, one.cut = number_folded[number], True
-        result.append(one)
+        piece = _with_end(envelope, _joined(envelope, own, own_points, JUMP_GAP * frame), JUMP_GAP * frame)
+        piece.folded, piece.cut = number_folded[number], True
+        result.append(piece)
     return result
 
 
@@ -294,15 +296,15 @@ def _when_played(times: Floats, spacing: float) -> tuple[Indices, Floats, Floats
     to its own key, or to the time of the file's last key, where the animation ends.
     """
     begin, end = np.maximum.accumulate(times)[:-1], np.minimum(times[1:], times[-1])
-    shown = np.flatnonzero(end > begin)
+    kept = np.flatnonzero(end > begin)
     # Of keys that are too close to each other the last one stays: counted from the end, one in each bin of this width,
     # and of two in neighbouring bins that are still too close the later one.
-    if len(shown):
-        bins = np.floor((end[shown[-1]] - end[shown]) / spacing)
-        shown = shown[np.append(bins[:-1] != bins[1:], True)]
-        shown = shown[np.append(np.diff(end[shown]) >= spacing, True)]
-        shown = shown[end[shown] - times[0] >= spacing]
-    return shown, begin[shown], end[shown]
+    if len(kept):
+        bins = np.floor((end[kept[-1]] - end[kept]) / spacing)
+        kept = kept[np.append(bins[:-1] != bins[1:], True)]
+        kept = kept[np.append(np.diff(end[kept]) >= spacing, True)]
+        kept = kept[end[kept] - times[0] >= spacing]
+    return kept, begin[kept], end[kept]
 
 
 def _divided_at_folds(played: _PlayedSegments, spacing: float) -> _PlayedSegments:
@@ -312,7 +314,7 @@ def _divided_at_folds(played: _PlayedSegments, spacing: float) -> _PlayedSegment
     is never between them and never decreases with time, so it jumps once over the middle between them.
     """
     points, begin, end = played.points, played.begin, played.end
-    a, b, c = (points[:, place + 1, 0] - points[:, place, 0] for place in range(3))
+    a, b, c = (points[:, index + 1, 0] - points[:, index, 0] for index in range(3))
     bend = a - 2 * b + c
     root = np.sqrt(np.maximum((b - a) ** 2 - bend * a, 0))
     with np.errstate(all="ignore"):
@@ -350,7 +352,7 @@ def _played_parts(envelopes: Sequence[Envelope], played: _PlayedSegments, near: 
     key_values = np.concatenate([envelope.values for envelope in envelopes])
     own_end = end == key_times[ends]
     both = np.concatenate((kinds, kinds)), np.concatenate((points, points)), np.concatenate((end, begin))
-    (last, first), (u1, u0) = (np.split(found, 2) for found in segment_values(*both))
+    (last, first), (u1, u0) = (np.split(segment_value, 2) for segment_value in segment_values(*both))
     finish = np.where(own_end, key_values[ends], last)
     before_time, before = np.roll(end, 1), np.roll(finish, 1)
     before_time[first_rows] = [envelope.times[0] for envelope in played_ones]
@@ -364,9 +366,9 @@ def _played_parts(envelopes: Sequence[Envelope], played: _PlayedSegments, near: 
     jump_after = own_end & (kinds != Interpolation.CONSTANT) & (np.abs(last - finish) > same)
     end = np.where(jump_after, end - near, end)
     moved, times = np.concatenate((jump_before, jump_after)), np.concatenate((begin, end))
-    values, places = np.concatenate((first, last)), np.concatenate((u0, u1))
-    values[moved], places[moved] = segment_values(both[0][moved], both[1][moved], times[moved])
-    (first, last), (u0, u1) = np.split(values, 2), np.split(places, 2)
+    values, indices = np.concatenate((first, last)), np.concatenate((u0, u1))
+    values[moved], indices[moved] = segment_values(both[0][moved], both[1][moved], times[moved])
+    (first, last), (u0, u1) = np.split(values, 2), np.split(indices, 2)
     parts = part_of(points, u0, u1)
     start_point = np.stack((begin, np.where(jump_before, first, before)), axis=1)
     end_point = np.stack((end, np.where(jump_after, last, finish)), axis=1)
@@ -438,16 +440,16 @@ def _joined(envelope: Envelope, cubics: _Cubics, points: Floats, near: float) ->
     )
     base_key = np.concatenate(([0], end_key, np.full(len(jumps), -1), after))
     order = np.argsort(rank, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
     keys, base_key = keys[order], base_key[order]
-    ends = place[1 : count + 1]
+    ends = position[1 : count + 1]
     curve = Curve(keys, keys.copy(), keys.copy(), np.zeros(len(keys), np.uint8), envelope.before, envelope.after)
     segment = np.full(len(keys), -1)
     curve.interpolation[ends - 1], segment[ends - 1] = cubics.kinds, cubics.segment
     curve.right[ends - 1], curve.left[ends] = cubics.points[:, 1], cubics.points[:, 2]
     # A value held before a jump belongs to the segment after it, one held after a jump to the segment before it.
-    segment[place[count + 1 : count + 1 + len(jumps)] - 1] = cubics.segment[jumps]
+    segment[position[count + 1 : count + 1 + len(jumps)] - 1] = cubics.segment[jumps]
     segment[ends[landings]] = cubics.segment[landings]
     whole = (cubics.points == points[cubics.segment]).all(axis=(1, 2)) & ends_on_key
     exact = np.zeros(len(keys), np.bool_)
@@ -455,14 +457,14 @@ def _joined(envelope: Envelope, cubics: _Cubics, points: Floats, near: float) ->
     return Display(curve, base_key, segment, exact)
 
 
-def _with_end(envelope: Envelope, shown: Display, near: float) -> Display:
+def _with_end(envelope: Envelope, drawn: Display, near: float) -> Display:
     """If the file's last key is not the last one shown, add a key with its value, which is held from there on."""
-    curve = shown.curve
-    if shown.base_key[-1] == envelope.count - 1 or curve.keys[-1, 1] == envelope.values[-1]:
+    curve = drawn.curve
+    if drawn.base_key[-1] == envelope.count - 1 or curve.keys[-1, 1] == envelope.values[-1]:
         curve.interpolation[-1] = Interpolation.BEZIER
-        return shown
+        return drawn
     key = np.array([[curve.keys[-1, 0] + near, envelope.values[-1]]])
-    shown.curve = Curve(
+    drawn.curve = Curve(
         np.concatenate((curve.keys, key)),
         np.concatenate((curve.left, key)),
         np.concatenate((curve.right, key)),
@@ -470,7 +472,7 @@ def _with_end(envelope: Envelope, shown: Display, near: float) -> Display:
         curve.before,
         curve.after,
     )
-    shown.base_key, shown.exact = np.append(shown.base_key, -1), np.append(shown.exact, False)
-    shown.segment = np.append(shown.segment, -1)
-    shown.segment[-2] = envelope.count - 2
-    return shown
+    drawn.base_key, drawn.exact = np.append(drawn.base_key, -1), np.append(drawn.exact, False)
+    drawn.segment = np.append(drawn.segment, -1)
+    drawn.segment[-2] = envelope.count - 2
+    return drawn

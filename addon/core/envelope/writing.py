@@ -49,67 +49,67 @@ _BEZIER = np.uint8(Interpolation.BEZIER)
 
 @dataclass
 class Match:
-    """For each key of a curve: the key of the shown curve it corresponds to (``place``, -1 for none), and which of its
-    values are unchanged.
+    """For each key of a curve: the key of the shown curve it corresponds to (``indices``, -1 for none), and which of
+    its values are unchanged.
 
     Handles that no segment and no extrapolation uses count as unchanged; new keys have nothing unchanged.
     ``interpolation`` refers to the segment after the key.
     """
 
-    place: NDArray[np.intp]
+    indices: NDArray[np.intp]
     key: Flags
     left: Flags
     right: Flags
     interpolation: Flags
 
 
-def match(curve: Curve, shown: Display, frame: float) -> Match:
+def match(curve: Curve, display: Display, frame: float) -> Match:
     """Compare a curve with the curve that an envelope was shown as. Keys are matched by ``Curve.source``, or else by
     time.
     """
-    place = _matching_keys(curve, shown.curve, frame)
-    is_matched = place >= 0
+    indices = _matching_keys(curve, display.curve, frame)
+    is_matched = indices >= 0
     if not is_matched.any():
         nothing = np.zeros(curve.count, np.bool_)
-        return Match(place, nothing, nothing, nothing, nothing)
-    old = shown.curve
+        return Match(indices, nothing, nothing, nothing, nothing)
+    old = display.curve
     cubic = old.interpolation == _BEZIER
     free_right, free_left = np.empty(old.count, np.bool_), np.empty(old.count, np.bool_)
     np.logical_not(cubic[:-1], out=free_right[:-1])
     free_left[1:] = free_right[:-1]
     free_left[0], free_right[-1] = old.before != Behaviour.LINEAR, old.after != Behaviour.LINEAR
-    key, left, right = _same(curve, old, place, HANDLE_CLAMP * frame)
+    key, left, right = _same(curve, old, indices, HANDLE_CLAMP * frame)
     return Match(
-        place,
+        indices,
         is_matched & key,
-        is_matched & (left | free_left[place]),
-        is_matched & (right | free_right[place]),
-        is_matched & ((curve.interpolation == old.interpolation[place]) | (place == old.count - 1)),
+        is_matched & (left | free_left[indices]),
+        is_matched & (right | free_right[indices]),
+        is_matched & ((curve.interpolation == old.interpolation[indices]) | (indices == old.count - 1)),
     )
 
 
-def unchanged(curve: Curve, shown: Display, frame: float, matched: Match | None = None) -> bool:
+def unchanged(curve: Curve, display: Display, frame: float, matched: Match | None = None) -> bool:
     """Return whether a curve is the one that the envelope was shown as; ``matched``: the result of `match`, if already
     known.
     """
-    old = shown.curve
+    old = display.curve
     if curve.count != old.count or curve.before != old.before or curve.after != old.after:
         return False
     if curve.keys is old.keys:
         return True
     if matched is None:
-        matched = match(curve, shown, frame)
-    in_place = matched.place == np.arange(curve.count)
+        matched = match(curve, display, frame)
+    in_place = matched.indices == np.arange(curve.count)
     return bool((in_place & matched.key & matched.left & matched.right & matched.interpolation).all())
 
 
-def _same(curve: Curve, old: Curve, place: NDArray[np.intp], slack: float) -> NDArray[np.bool_]:
+def _same(curve: Curve, old: Curve, indices: NDArray[np.intp], slack: float) -> NDArray[np.bool_]:
     """(3, keys): whether keys, left handles and right handles equal those of the old curve within float32 precision.
 
     The time of a handle may differ by ``slack`` if it was no further than that from its key.
     """
     points = np.stack((curve.keys, curve.left, curve.right))
-    theirs = np.stack((old.keys, old.left, old.right))[:, place]
+    theirs = np.stack((old.keys, old.left, old.right))[:, indices]
     size = np.abs(theirs)
     allowed = quantum.tolerance(np.maximum(size, size[0], out=size), 0.0)
     beside = np.abs(theirs[1:, :, 0] - theirs[0, :, 0]) <= slack
@@ -139,12 +139,12 @@ def _matching_keys(curve: Curve, old: Curve, frame: float) -> NDArray[np.intp]:
     nearest = np.where(np.abs(times - known[left]) < np.abs(times - known[right]), left, right)
     near = np.abs(times - known[nearest]) <= allowed
     first = np.append(True, nearest[1:] != nearest[:-1])[: curve.count]
-    place = np.where(near & first, nearest, -1)
+    indices = np.where(near & first, nearest, -1)
     if curve.count == old.count:
         # The number of keys is unchanged: a key that only moved in time is still the same key.
-        moved = np.flatnonzero(place < 0)
-        place[moved[~np.isin(moved, place)]] = moved[~np.isin(moved, place)]
-    return place
+        moved = np.flatnonzero(indices < 0)
+        indices[moved[~np.isin(moved, indices)]] = moved[~np.isin(moved, indices)]
+    return indices
 
 
 # ---- what the keys must represent, with the exact values of the base where nothing was edited
@@ -168,28 +168,28 @@ class Plan:
 
 
 def plan(
-    curve: Curve, base: Envelope | None = None, shown: Display | None = None, matched: Match | None = None
+    curve: Curve, base: Envelope | None = None, display: Display | None = None, matched: Match | None = None
 ) -> Plan:
     """Return what to write for a curve. If the base is known, its exact values are used for everything unchanged."""
     keys, left, right = curve.keys, curve.left, curve.right
     source = np.full(curve.count, -1)
-    if shown is not None and matched is not None:
-        old, place = shown.curve, matched.place
+    if display is not None and matched is not None:
+        old, indices = display.curve, matched.indices
         if old.count:
-            keys = np.where(matched.key[:, None], old.keys[place], keys)
+            keys = np.where(matched.key[:, None], old.keys[indices], keys)
             # A handle that no segment of the base uses counts as unchanged, wherever it points. If a segment uses it
             # now, the curve's own handle is written.
-            known_left = matched.left & matched.key & (_uses_left(old)[place] | ~_uses_left(curve))
-            known_right = matched.right & matched.key & (_uses_right(old)[place] | ~_uses_right(curve))
-            left = np.where(known_left[:, None], old.left[place], left)
-            right = np.where(known_right[:, None], old.right[place], right)
-            source = np.where(place >= 0, shown.base_key[place], -1)
+            known_left = matched.left & matched.key & (_uses_left(old)[indices] | ~_uses_left(curve))
+            known_right = matched.right & matched.key & (_uses_right(old)[indices] | ~_uses_right(curve))
+            left = np.where(known_left[:, None], old.left[indices], left)
+            right = np.where(known_right[:, None], old.right[indices], right)
+            source = np.where(indices >= 0, display.base_key[indices], -1)
     kinds = np.append(curve.interpolation[:-1], np.uint8(UNPLAYED))[: curve.count]
     planned = Plan(
         keys, np.append(np.uint8(UNPLAYED), kinds[:-1])[: curve.count], kinds, left - keys, right - keys, source
     )
-    if base is not None and shown is not None and matched is not None and not shown.exact[:-1].all():
-        planned = _with_cut_segments_whole(planned, base, shown, matched, curve.count)
+    if base is not None and display is not None and matched is not None and not display.exact[:-1].all():
+        planned = _with_cut_segments_whole(planned, base, display, matched, curve.count)
     _straighten(planned)
     return planned
 
@@ -213,14 +213,14 @@ def _straighten(planned: Plan) -> None:
     planned.before[1:] = np.where(line, -chord, planned.before[1:])
 
 
-def _with_cut_segments_whole(planned: Plan, base: Envelope, shown: Display, matched: Match, count: int) -> Plan:
+def _with_cut_segments_whole(planned: Plan, base: Envelope, display: Display, matched: Match, count: int) -> Plan:
     """Merge the parts of segments that were cut for display if none of the parts was edited.
 
     Also restores the first key of such a segment if the shown curve had no key for it (several keys at one time, or one
     out of order).
     """
-    index = np.full(shown.curve.count, -1)
-    index[matched.place[matched.place >= 0]] = np.flatnonzero(matched.place >= 0)
+    index = np.full(display.curve.count, -1)
+    index[matched.indices[matched.indices >= 0]] = np.flatnonzero(matched.indices >= 0)
     begin, end = index[:-1], index[1:]
     alive = (begin >= 0) & (end == begin + 1)
     same = alive & matched.key[begin] & matched.key[end] & matched.interpolation[begin]
@@ -228,18 +228,18 @@ def _with_cut_segments_whole(planned: Plan, base: Envelope, shown: Display, matc
     remove = np.zeros(count, np.bool_)
     kinds, points = control_points(base)
     inserted: list[tuple[int, int]] = []
-    segments = shown.segment[:-1]
-    for segment in np.unique(segments[~shown.exact[:-1] & (segments >= 0)]):
+    segments = display.segment[:-1]
+    for segment in np.unique(segments[~display.exact[:-1] & (segments >= 0)]):
         parts = _run(segments, segment)
-        if not same[parts].all() or shown.base_key[parts[-1] + 1] != segment + 1:
+        if not same[parts].all() or display.base_key[parts[-1] + 1] != segment + 1:
             continue
         first, last = index[parts[0]], index[parts[-1] + 1]
         remove[first + 1 : last] = True
         planned.kind_before[last], planned.before[last] = kinds[segment], points[segment, 2] - points[segment, 3]
-        if shown.base_key[parts[0]] == segment:
+        if display.base_key[parts[0]] == segment:
             planned.kind_after[first], planned.after[first] = kinds[segment], points[segment, 1] - points[segment, 0]
         else:
-            if shown.base_key[parts[0]] == 0:  # a first key that was moved because of a jump at its time
+            if display.base_key[parts[0]] == 0:  # a first key that was moved because of a jump at its time
                 planned.keys[first] = base.times[0], base.values[0]
             planned.kind_after[first] = UNPLAYED
             inserted.append((int(segment), int(last)))
@@ -282,7 +282,7 @@ def _rearranged(
 def keys_of_curve(
     curve: Curve,
     base: Envelope | None,
-    shown: Display | None,
+    display: Display | None,
     frame: float,
     *,
     stepped_parameters: bool,
@@ -291,14 +291,15 @@ def keys_of_curve(
     """Return an envelope that evaluates to ``curve``, and for each of its keys the index of the key of ``base``, -1 for
     none.
 
-    ``shown``: what ``base`` was shown as; ``frame``: seconds per frame; ``stepped_parameters``: whether the file stores
-    the parameters of stepped keys; ``matched``: the result of `match` for curve and ``shown``, if already known.
+    ``display``: what ``base`` was shown as; ``frame``: seconds per frame; ``stepped_parameters``: whether the file
+    stores the parameters of stepped keys; ``matched``: the result of `match` for curve and ``display``, if already
+    known.
     """
-    if base is None or shown is None:
+    if base is None or display is None:
         planned = plan(curve)
         base = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
     else:
-        planned = plan(curve, base, shown, matched or match(curve, shown, frame))
+        planned = plan(curve, base, display, matched or match(curve, display, frame))
     with np.errstate(all="ignore"):  # values in broken files may overflow
         result = _shaped(planned, base, stepped_parameters)
     result[0].before, result[0].after = curve.before, curve.after
@@ -434,10 +435,10 @@ def _from_the_end(if_not: Flags, if_so: Flags) -> Flags:
     count = len(if_not)
     known = if_not == if_so
     known[-1] = True
-    turns = np.append(np.cumsum((if_not & ~if_so)[::-1])[::-1], 0)
-    places = np.where(known, np.arange(count), count)
-    place = np.minimum.accumulate(places[::-1])[::-1]
-    answer: Flags = if_not[place] ^ ((turns[:count] - turns[place]) % 2 == 1)
+    rotations = np.append(np.cumsum((if_not & ~if_so)[::-1])[::-1], 0)
+    rows = np.where(known, np.arange(count), count)
+    indices = np.minimum.accumulate(rows[::-1])[::-1]
+    answer: Flags = if_not[indices] ^ ((rotations[:count] - rotations[indices]) % 2 == 1)
     return answer
 
 
@@ -551,8 +552,8 @@ def _samples(channel: Stored, frame: float) -> tuple[_Sampled, _Sampled]:
         held[:, 3, 0] = np.inf
         return asked, _Sampled(np.zeros(len(times), np.uint8), held, times)
     kinds, cubics = control_points(envelope)
-    place = segment_ends(envelope, times) - 1
-    return asked, _Sampled(kinds[place], cubics[place], times)
+    segments = segment_ends(envelope, times) - 1
+    return asked, _Sampled(kinds[segments], cubics[segments], times)
 
 
 def _slope_loss(channel: Stored) -> float:

@@ -83,8 +83,8 @@ def _decode_alpha(blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
     packed = np.zeros((len(blocks), 8), np.uint8)
     packed[:, :6] = blocks[:, 2:8]
     chosen = packed.view("<u8") >> np.arange(0, 48, 3, dtype=np.uint64) & np.uint64(7)
-    found: NDArray[np.uint8] = np.take_along_axis(palette, chosen.astype(np.intp), axis=1)
-    return found
+    result: NDArray[np.uint8] = np.take_along_axis(palette, chosen.astype(np.intp), axis=1)
+    return result
 
 
 def _alpha_palette(first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.uint8]:
@@ -111,8 +111,8 @@ def _divide_by_alpha(texels: NDArray[np.uint8]) -> None:
 def expand_565(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return (n, 3) red, green, blue (0 to 255) of values (n,) with 5, 6 and 5 bits, red highest."""
     red, green, blue = values >> 11 & 31, values >> 5 & 63, values & 31
-    found: NDArray[np.int32] = np.stack([red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2], axis=-1)
-    return found
+    result: NDArray[np.int32] = np.stack([red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2], axis=-1)
+    return result
 
 
 # Encoding -----------------------------------------------------------------------------------------------------------
@@ -188,10 +188,10 @@ def _fitted(
     best_ends, (chosen, error) = ends, _nearest(colours, seen, ends, shares)
     for _ in range(_REFINEMENTS):
         better = _quantised(_least_squares(colours, seen, shares[chosen], best_ends))
-        found, found_error = _nearest(colours, seen, better, shares)
+        nearest, found_error = _nearest(colours, seen, better, shares)
         wins = found_error < error
         best_ends = np.where(wins[:, None], better, best_ends)
-        chosen, error = np.where(wins[:, None], found, chosen), np.where(wins, found_error, error)
+        chosen, error = np.where(wins[:, None], nearest, chosen), np.where(wins, found_error, error)
     # The order of the two colors tells how many colors a block has.
     four = len(shares) == len(_FOUR_COLOURS)
     swapped = best_ends[:, 0] < best_ends[:, 1] if four else best_ends[:, 0] > best_ends[:, 1]
@@ -221,7 +221,7 @@ def _least_squares(colours: Floats, seen: Floats, share: Floats, ends: NDArray[n
     ones where the texels do not determine both.
     """
     rest = 1 - share
-    a, b, c = ((seen * one * two).sum(axis=1) for one, two in ((share, share), (share, rest), (rest, rest)))
+    a, b, c = ((seen * first * two).sum(axis=1) for first, two in ((share, share), (share, rest), (rest, rest)))
     determinant = a * c - b * b
     first = np.einsum("bt,btc->bc", seen * share, colours)
     second = np.einsum("bt,btc->bc", seen * rest, colours)
@@ -230,8 +230,8 @@ def _least_squares(colours: Floats, seen: Floats, share: Floats, ends: NDArray[n
         [(c[:, None] * first - b[:, None] * second) / safe, (a[:, None] * second - b[:, None] * first) / safe], axis=1
     )
     present = expand_565(ends).astype(np.float32)
-    found: Floats = np.where((determinant > 1e-3)[:, None, None], solved, present)
-    return found
+    result: Floats = np.where((determinant > 1e-3)[:, None, None], solved, present)
+    return result
 
 
 def _encode_alpha(alpha: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -242,8 +242,8 @@ def _encode_alpha(alpha: NDArray[np.uint8]) -> NDArray[np.uint8]:
     inner = (values > 0) & (values < 255)
     lowest = np.where(inner, values, 255).min(axis=1)
     highest = np.where(inner, values, 0).max(axis=1)
-    none = ~inner.any(axis=1)
-    lowest, highest = np.where(none, 0, lowest), np.where(none, 0, highest)
+    empty = ~inner.any(axis=1)
+    lowest, highest = np.where(empty, 0, lowest), np.where(empty, 0, highest)
     even, even_error = _alpha_between(values, values.max(axis=1), values.min(axis=1))
     fewer, fewer_error = _alpha_between(values, lowest, highest)
     return np.where((fewer_error < even_error)[:, None], fewer, even)

@@ -160,10 +160,10 @@ def pack(plain: bytes) -> bytes:
     out[is_literal] = np.frombuffer(plain, np.uint8)[np.repeat(back == 0, lengths)]
     ends = np.cumsum(sizes + literals) - literals
     out[ends - sizes] = codes
-    for place in range(operands.shape[1]):
-        from_end = operands.shape[1] - place
+    for index in range(operands.shape[1]):
+        from_end = operands.shape[1] - index
         has = operand_counts >= from_end
-        out[ends[has] - from_end] = operands[has, place]
+        out[ends[has] - from_end] = operands[has, index]
     return min(out.tobytes() + _END, stored(plain), key=len)
 
 
@@ -176,11 +176,11 @@ def _distances(words: NDArray[np.uint32]) -> NDArray[np.int64]:
     distances[distances > _LONGEST_DISTANCE // _WORD] = 0
     for _ in range(_EXTENSIONS):  # the match before goes on, if it can: one long match is smaller than two
         before = np.concatenate([[0], distances[:-1]])
-        places = np.flatnonzero((before > 0) & (before != distances))
-        places = places[words[places] == words[places - before[places]]]
-        if not len(places):
+        indices = np.flatnonzero((before > 0) & (before != distances))
+        indices = indices[words[indices] == words[indices - before[indices]]]
+        if not len(indices):
             break
-        distances[places] = before[places]
+        distances[indices] = before[indices]
     starts = np.flatnonzero(np.diff(distances, prepend=-1))
     is_short = np.diff(starts, append=len(words)) == 1
     distances[starts[is_short & (distances[starts] > _NEAR_DISTANCE // _WORD)]] = 0  # would save nothing
@@ -257,7 +257,7 @@ def _with_length(code: int, length: int, most: int) -> bytes:
 
 def _matches(plain: bytes) -> list[tuple[int, int, int]]:
     """Return start, length and distance of the matches to write, in order."""
-    found: list[tuple[int, int, int]] = []
+    result: list[tuple[int, int, int]] = []
     earlier = _earlier(plain)
     starts = np.flatnonzero(earlier >= 0).tolist()
     before = earlier.tolist()
@@ -272,9 +272,9 @@ def _matches(plain: bytes) -> list[tuple[int, int, int]]:
             index, at = index + 1, at + 1
             saved, length, back = following
         if saved:
-            found.append((at, length, back))
+            result.append((at, length, back))
         index = bisect_left(starts, at + max(length, 1), index)
-    return found
+    return result
 
 
 def _earlier(plain: bytes) -> NDArray[np.int64]:

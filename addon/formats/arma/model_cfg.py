@@ -51,7 +51,7 @@ class Budget:
 
 def preprocessed(text: str, report: Report) -> str:
     """Return the text without comments and directives, with macros expanded and conditional sections resolved."""
-    plain = _COMMENT.sub(lambda found: found.group(1) or " ", _CONTINUED.sub(" ", text))
+    plain = _COMMENT.sub(lambda match: match.group(1) or " ", _CONTINUED.sub(" ", text))
     plain = plain.replace("\r\n", "\n").replace("\r", "\n")
     macros: dict[str, tuple[list[str] | None, str]] = {}
     conditions: list[tuple[bool, bool]] = []
@@ -94,9 +94,9 @@ def _directive(
     elif word == "undef":
         macros.pop(rest, None)
     elif word == "define":
-        found = _DEFINITION.match(rest)
-        if found:
-            name, call, arguments, body = found.groups()
+        match = _DEFINITION.match(rest)
+        if match:
+            name, call, arguments, body = match.groups()
             macros[name] = ([part.strip() for part in arguments.split(",")] if call else None, body.strip())
     elif word:
         report.note(say("a line that the game's preprocessor may not know is left out: #{}", line))
@@ -119,12 +119,12 @@ def _expanded_once(line: str, macros: dict[str, tuple[list[str] | None, str]], b
     at = 0
     last_closing = line.rfind(")")
     budget.spend(len(line))
-    while found := _WORD.search(line, at):
-        macro = macros.get(found.group())
-        parts.append(line[at : found.start()])
-        at = found.end()
+    while match := _WORD.search(line, at):
+        macro = macros.get(match.group())
+        parts.append(line[at : match.start()])
+        at = match.end()
         if macro is None:
-            parts.append(found.group())
+            parts.append(match.group())
             continue
         arguments, body = macro
         if arguments is None:
@@ -136,7 +136,7 @@ def _expanded_once(line: str, macros: dict[str, tuple[list[str] | None, str]], b
             parts.append(_expanded_call(body, given, budget))
             at = end + 1
         else:
-            parts.append(found.group())
+            parts.append(match.group())
     parts.append(line[at:])
     return "".join(parts)
 
@@ -144,8 +144,8 @@ def _expanded_once(line: str, macros: dict[str, tuple[list[str] | None, str]], b
 def _expanded_call(body: str, given: dict[str, str], budget: Budget) -> str:
     """Expand a macro with arguments: ``a##b`` joins two words, ``#a`` quotes the argument. Raises `BudgetExceeded`."""
 
-    def replaced(found: re.Match[str]) -> str:
-        text = _argument(found.group(), given)
+    def replaced(match: re.Match[str]) -> str:
+        text = _argument(match.group(), given)
         budget.spend(len(text))
         return text
 
@@ -197,7 +197,7 @@ class ModelConfig:
 
     def skeleton(self, name: str) -> Hierarchy | None:
         """Return the skeleton with this name (case-insensitive), or None."""
-        return next((found for found in self.skeletons.values() if names.same(found.name, name)), None)
+        return next((skeleton for skeleton in self.skeletons.values() if names.same(skeleton.name, name)), None)
 
     def skeleton_of(self, model: str) -> Hierarchy | None:
         """Return the skeleton of a model or animation, by its file name without suffix. None if not configured."""
@@ -226,8 +226,8 @@ def read(data: bytes, file: str, report: Report) -> ModelConfig:
 def _resolve(top: ConfigClass, result: ModelConfig, budget: Budget, report: Report) -> None:
     """Add all skeletons and models to ``result``, including inherited values. Raises `BudgetExceeded`."""
     parent = top.classes.get("cfgskeletons", ConfigClass(""))
-    for found in parent.classes.values():
-        result.skeletons[found.name] = _skeleton(found, parent, budget, report)
+    for class_ in parent.classes.values():
+        result.skeletons[class_.name] = _skeleton(class_, parent, budget, report)
     models = top.classes.get("cfgmodels", ConfigClass(""))
     for name, model in models.classes.items():
         skeleton = _inherited(model, models, "skeletonname", budget)
@@ -235,17 +235,17 @@ def _resolve(top: ConfigClass, result: ModelConfig, budget: Budget, report: Repo
             result.models[name] = skeleton.lower()
 
 
-def _skeleton(found: ConfigClass, parent: ConfigClass, budget: Budget, report: Report) -> Hierarchy:
+def _skeleton(config_class: ConfigClass, parent: ConfigClass, budget: Budget, report: Report) -> Hierarchy:
     """Return one skeleton, the bones of inherited skeletons before its own. Raises `BudgetExceeded`."""
     chain: list[ConfigClass] = []
-    current: ConfigClass | None = found
+    current: ConfigClass | None = config_class
     while current is not None and len(chain) < DEEPEST and not any(current is other for other in chain):
         budget.spend(len(chain))
         chain.append(current)
         base_name = _inherited(current, parent, "skeletoninherit", budget)
         current = parent.classes.get(base_name.lower()) if isinstance(base_name, str) and base_name else None
         if current is None and base_name:
-            report.warn(say("it inherits the skeleton {!r}, which is not in the file", base_name), found.name)
+            report.warn(say("it inherits the skeleton {!r}, which is not in the file", base_name), config_class.name)
     bones: dict[str, str] = {}
     known: set[str] = set()
     for part in reversed(chain):
@@ -257,25 +257,27 @@ def _skeleton(found: ConfigClass, parent: ConfigClass, budget: Budget, report: R
                 bones[bone] = its_parent
     missing = sorted({name for name in bones.values() if name and name.lower() not in known})
     if missing:
-        shown = listed([repr(name) for name in missing])
-        report.warn(say("parents that the skeleton does not list: {}; their children are roots", shown), found.name)
-    pivots = _inherited(found, parent, "pivotsmodel", budget)
-    return Hierarchy(found.name, bones, pivots_model=pivots if isinstance(pivots, str) else "")
+        texts = listed([repr(name) for name in missing])
+        report.warn(
+            say("parents that the skeleton does not list: {}; their children are roots", texts), config_class.name
+        )
+    pivots = _inherited(config_class, parent, "pivotsmodel", budget)
+    return Hierarchy(config_class.name, bones, pivots_model=pivots if isinstance(pivots, str) else "")
 
 
-def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[str, str]]:
+def _pairs(value: Value | None, where: str, report: Report) -> Iterator[tuple[str, str]]:
     flat = [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
     if len(flat) % 2:
-        report.warn(say("the list of bones ends with {!r} without a parent; treated as a root", flat[-1]), place)
+        report.warn(say("the list of bones ends with {!r} without a parent; treated as a root", flat[-1]), where)
         flat.append("")
     for bone, bone_parent in zip(flat[::2], flat[1::2], strict=True):
         if bone:
             yield bone, bone_parent
 
 
-def _inherited(found: ConfigClass, parent: ConfigClass, name: str, budget: Budget) -> Value | None:
+def _inherited(config_class: ConfigClass, parent: ConfigClass, name: str, budget: Budget) -> Value | None:
     """Return a value of a class or its base classes, siblings in ``parent``, or None. Raises `BudgetExceeded`."""
-    current: ConfigClass | None = found
+    current: ConfigClass | None = config_class
     for _ in range(DEEPEST):
         if current is None:
             break
@@ -385,6 +387,6 @@ class _Parser:
 
 def _tokens(text: str) -> Iterator[str]:
     """Yield strings with their quotes, words and signs. A quote that is never closed is skipped."""
-    for found in _TOKEN.finditer(text):
-        if found.lastgroup != "space":
-            yield found.group()
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup != "space":
+            yield match.group()

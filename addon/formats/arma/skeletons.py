@@ -62,9 +62,9 @@ class Hierarchy:
             while ancestor not in nearest and ancestor not in index and ancestor not in passed:
                 passed[ancestor] = None
                 ancestor = parents.get(ancestor, "")
-            found = index.get(ancestor, nearest.get(ancestor, -1))
-            nearest.update((name, found) for name in passed)
-            result[number] = found if found != number else -1
+            own_parent = index.get(ancestor, nearest.get(ancestor, -1))
+            nearest.update((name, own_parent) for name in passed)
+            result[number] = own_parent if own_parent != number else -1
         return _without_cycles(result)
 
     def unknown(self, bones: Sequence[str]) -> list[str]:
@@ -118,7 +118,7 @@ class BoneTable:
 
 def _translated(pairs: Iterable[tuple[str, str]], bone: str) -> str:
     lowered = bone.lower()
-    return next((other for one, other in pairs if one.lower() == lowered), bone)
+    return next((other for first, other in pairs if first.lower() == lowered), bone)
 
 
 def read_table(data: bytes, file: str) -> BoneTable:

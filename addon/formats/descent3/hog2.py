@@ -54,7 +54,7 @@ class Hog2:
     def find(self, name: str) -> int | None:
         """Return the index of the file with this name (case-insensitive), or None."""
         wanted = name.lower()
-        return next((number for number, found in enumerate(self.names) if found.lower() == wanted), None)
+        return next((number for number, name in enumerate(self.names) if name.lower() == wanted), None)
 
     def content(self, name: str) -> bytes:
         """Return the bytes of the file with this name (case-insensitive). Raises `ReadError` if there is none."""
@@ -154,9 +154,9 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
         table["name"][number, : len(stored)] = np.frombuffer(stored, np.uint8)
         table["length"][number] = len(files[name])
         table["time"][number] = (times or {}).get(name, 0)
-    for one, other in pairwise(ordered):
-        if _sort_key(one) == _sort_key(other):
-            problem = say("two files have one name, for upper and lower case are the same: {}, {}", one, other)
+    for first, other in pairwise(ordered):
+        if _sort_key(first) == _sort_key(other):
+            problem = say("two files have one name, for upper and lower case are the same: {}, {}", first, other)
             raise WriteError(problem, remedy="Rename one")
     start = _HEADER + table.nbytes
     return Hog2(start, b"\xff" * _RESERVED, table, [files[name] for name in ordered])
@@ -220,19 +220,19 @@ def extract(
     and reported, as is what a replaced file loses. Raises `WriteError` if the system refuses to write.
     """
     written: list[Path] = []
-    made: set[str] = set()
+    own_written: set[str] = set()
     for number, name in enumerate(document.names):
         if wanted is not None and number not in wanted:
             continue
         path = folder / name if not unsafe(name) else folder
         if why := unsafe(name):
             report.warn(say("left out: its name {}", why), ascii(name))
-        elif name.lower() in made:
+        elif name.lower() in own_written:
             report.warn("left out: an earlier file has the same name", name)
         elif path.is_symlink() or (path.exists() and not overwrite):
             report.warn("left out: there is such a file already", name)
         else:
-            made.add(name.lower())
+            own_written.add(name.lower())
             warn_of_replacing(path, report)
             write_atomically(path, bytes(document.contents[number]), tidy=not written)
             written.append(path)

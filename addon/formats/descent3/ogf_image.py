@@ -312,9 +312,9 @@ def encode(pixels: NDArray[np.uint8], name: str, base: Image | None = None) -> I
     kind = ImageType(base.type) if base is not None else _usual_type(pixels)
     count = len(base.levels) if base is not None else min(MOST_LEVELS, min(width, height).bit_length())
     levels: list[NDArray[Any]] = []
-    shown = pixels
+    own_pixels = pixels
     for number in range(count):
-        values = _values(shown, kind).ravel()
+        values = _values(own_pixels, kind).ravel()
         if base is not None:
             values = np.where(edited.ravel(), values, _expanded(base.levels[number]))
         is_old = base is not None and np.array_equal(values, _expanded(base.levels[number]))
@@ -322,7 +322,7 @@ def encode(pixels: NDArray[np.uint8], name: str, base: Image | None = None) -> I
             return base
         levels.append(base.levels[number] if base is not None and is_old else runs_of(values))
         if number + 1 < count:
-            shown, edited = mipmaps.halved(shown), mipmaps.halved_mask(edited)
+            own_pixels, edited = mipmaps.halved(own_pixels), mipmaps.halved_mask(edited)
     if base is not None:
         return replace(base, levels=levels)
     stored = strings.encode(name)[:-1]
@@ -356,8 +356,8 @@ def _values(pixels: NDArray[np.uint8], kind: int) -> NDArray[np.uint16]:
 
 def _expanded(runs: NDArray[np.void]) -> NDArray[np.uint16]:
     """Return the value of each pixel."""
-    found: NDArray[np.uint16] = np.repeat(runs["pixel"], np.maximum(runs["count"], 1))
-    return found
+    result: NDArray[np.uint16] = np.repeat(runs["pixel"], np.maximum(runs["count"], 1))
+    return result
 
 
 def runs_of(values: NDArray[np.uint16]) -> NDArray[np.void]:
@@ -407,9 +407,9 @@ VIEWS: Views = {OgfImage: View(words={"frames": "frame"})}
 def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
     """Read runs (n,) of `RUN` that contain exactly ``pixels`` pixels. Raises `ReadError`."""
     available = np.frombuffer(reader.data, RUN, reader.remaining // RUN.itemsize, reader.position)
-    found, size = 0, 0
+    runs, size = 0, 0
     while size < pixels:
-        block = available[found : found + _BLOCK]
+        block = available[runs : runs + _BLOCK]
         if not len(block):
             raise reader.error(say("the image ends after {} of {:# pixel|# pixels}", size, pixels), DAMAGED)
         counts = block["count"].astype(np.int64)
@@ -421,12 +421,12 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
         whole = int(np.searchsorted(ends, pixels))
         taken = min(whole + 1, len(block))
         if bad < taken:
-            reader.position += (found + bad) * RUN.itemsize
+            reader.position += (runs + bad) * RUN.itemsize
             raise reader.error(say("a run of {:# pixel|# pixels}; the game supports 2 to {}", counts[bad], LONGEST_RUN))
-        size, found = int(ends[taken - 1]), found + taken
+        size, runs = int(ends[taken - 1]), runs + taken
     if size > pixels:
         raise reader.error(say("the runs of an image exceed its {:# pixel|# pixels}", pixels))
-    return reader.array(RUN, found, what="the pixels")
+    return reader.array(RUN, runs, what="the pixels")
 
 
 def colours(runs: NDArray[np.void], kind: int) -> NDArray[np.uint8]:
@@ -473,13 +473,13 @@ def tga_colours(
 def _tga_runs(reader: Reader, pixels: int, size: int) -> NDArray[np.uint8]:
     """Return (pixels, size) bytes of packets, each a repeated pixel or several literal ones."""
     parts: list[NDArray[np.uint8]] = [np.zeros((0, size), np.uint8)]
-    found = 0
-    while found < pixels:
+    runs = 0
+    while runs < pixels:
         head = reader.u8("a packet of pixels")
         count = (head & 0x7F) + 1
         plain: NDArray[np.uint8] = reader.array("u1", 1 if head & 0x80 else count, size, what="a packet of pixels")
         parts.append(np.repeat(plain, count, axis=0) if head & 0x80 else plain)
-        found += count
-    if found > pixels:
+        runs += count
+    if runs > pixels:
         raise reader.error(say("the packets of an image exceed its {:# pixel|# pixels}", pixels))
     return np.concatenate(parts)

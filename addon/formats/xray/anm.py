@@ -127,14 +127,14 @@ def read(data: bytes, file: str, report: Report) -> Anm:
     reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     sections: list[Section[Animation]] = []
-    found = False
+    has_keys = False
     for chunk in run.chunks:
         value = None
-        if chunk.plain_id == ANIMATION and len(chunk.body) and not found:
-            found = True
+        if chunk.plain_id == ANIMATION and len(chunk.body) and not has_keys:
+            has_keys = True
             value = read_animation(open_chunk(chunk, reader), report)
         sections.append(Section(chunk, value))
-    if not found:
+    if not has_keys:
         raise ReadError(
             say("no chunk {:#x} (an object's animation); found: {}", ANIMATION, listed(run.chunks)),
             file=file,
@@ -282,14 +282,14 @@ def _checked_rate(fps: float) -> float:
 
 def _changes(channels: Sequence[Item], fields: Sequence[str], new: str = "") -> Changes:
     """Return what an encoding changed: channels and fields (name, frames, fps, version), or all of a new file."""
-    keys = counted(sum(one.keys for one in channels), "key")
+    keys = counted(sum(channel.keys for channel in channels), "key")
     return Changes(
         list(fields),
-        parts=[Part(one.name, "channel", items=(one,)) for one in channels],
+        parts=[Part(channel.name, "channel", items=(channel,)) for channel in channels],
         unchanged=6 - len(channels),
         new=new,
         noun="channel",
-        extent="" if new else f"{keys} ({', '.join(one.name for one in channels)})",
+        extent="" if new else f"{keys} ({', '.join(channel.name for channel in channels)})",
     )
 
 

@@ -145,8 +145,8 @@ class Bones(Contents):
     @property
     def parts(self) -> list[Part]:
         """The bone parts, an empty list if the file has no chunk for them."""
-        found = self.first(Parts)
-        return found.parts if found is not None else []
+        section = self.first(Parts)
+        return section.parts if section is not None else []
 
 
 # Bytes <-> document ---------------------------------------------------------------------------------------------------
@@ -241,17 +241,17 @@ def decode_bone(bone: Bone) -> Physics:
     material, shape, joint, flags, breaking, friction, mass = (
         values.get(kind) for kind in (Material, Shape, Joint, IkFlags, Breaking, Friction, Mass)
     )
-    zero, none = np.float32(0), np.zeros(3, "<f4")
+    zero, empty = np.float32(0), np.zeros(3, "<f4")
     entry = IkBone(
         material.name if material is not None else b"",
         shape if shape is not None else Shape(0, 0, *(np.zeros(size, "<f4") for size in (15, 4, 8))),
         Joint(joint.type, _negated_limits(joint.limits), joint.spring, joint.damping)
         if joint is not None
         else Joint(0, np.zeros((3, 4), "<f4"), zero, zero),
-        none,
-        none,
+        empty,
+        empty,
         mass.mass if mass is not None else zero,
-        mass.centre if mass is not None else none,
+        mass.centre if mass is not None else empty,
     )
     entry.joint.flags = flags.flags if flags is not None else 0
     entry.joint.breaking = np.zeros(2, "<f4")
@@ -313,8 +313,8 @@ def numbers_of(entry: IkBone) -> NDArray[np.float32]:
 
 def changed_values(before: IkBone, after: IkBone) -> list[str]:
     """Return the names of the values that differ, except those of the rest pose."""
-    one, other = numbers_of(before), numbers_of(after)
-    changed = [name for name, start, end in NUMBERS if one[start:end].tobytes() != other[start:end].tobytes()]
+    mine, other = numbers_of(before), numbers_of(after)
+    changed = [name for name, start, end in NUMBERS if mine[start:end].tobytes() != other[start:end].tobytes()]
     pairs = {
         "material": (before.material, after.material),
         "shape": (before.shape.type, after.shape.type),
@@ -327,8 +327,8 @@ def changed_values(before: IkBone, after: IkBone) -> list[str]:
 
 def new_bone(name: str, entry: IkBone) -> Bone:
     """Return a bone with all chunks that the editor writes, the name first."""
-    made = _chunks(entry)
-    numbered = [(number, made[kind]) for kind, number in MODEL_CHUNKS.items()]
+    chunks_of_kind = _chunks(entry)
+    numbered = [(number, chunks_of_kind[kind]) for kind, number in MODEL_CHUNKS.items()]
     return Bone.of([(2, Naming([names.encode(name)])), *numbered])
 
 
@@ -366,7 +366,7 @@ def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bon
 def describe(document: Bones) -> list[str]:
     """Return a summary in a few lines."""
     bones = document.bones
-    masses = [found.mass for bone in bones if (found := bone.first(Mass)) is not None]
+    masses = [own_mass.mass for bone in bones if (own_mass := bone.first(Mass)) is not None]
     with np.errstate(all="ignore"):  # masses of broken files may be NaN or infinite
         mass = float(np.sum(masses, dtype=np.float64))
     parts = ", ".join(f"{names.decode(part.name)} ({len(part.bones)} bones)" for part in document.parts)

@@ -317,7 +317,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
         changes = Changes(new="collision file", extent=counted(len(mesh.triangles), "face"))
         _check_positions(positions, mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
-        values = {name: empty if found is None else found for name, found in given.items()}
+        values = {name: empty if column is None else column for name, column in given.items()}
         return Cform(NEWEST, _box(positions), positions, _faces(mesh, values), file=mesh.name), changes
     vertices, moved = _encode_vertices(positions, base, mesh.name, changes)
     faces, build = _encode_faces(mesh, base, given, changes)
@@ -441,13 +441,13 @@ def _unknown_materials(mesh: Mesh, game_materials: Collection[int]) -> Iterator[
     if values is None or not game_materials:
         return
     wrong = np.isin(values, np.array(sorted(game_materials), np.int64), invert=True)
-    shown = np.unique(values[wrong]).tolist()
+    unknown = np.unique(values[wrong]).tolist()
     yield from problems.some(
         wrong,
         "face|faces",
         "{0:has|have} a game material that gamemtl.xr lacks ({2})",
         "Set a game material of the list",
-        values=(listed(list(map(str, shown))),),
+        values=(listed(list(map(str, unknown))),),
     )
 
 
@@ -486,9 +486,9 @@ def describe(document: Cform) -> list[str]:
 
 def _counted(values: NDArray[np.uint16], noun: str) -> str:
     different = np.unique(values)
-    shown = ", ".join(map(str, different[: text.FEW].tolist()))
+    indices_text = ", ".join(map(str, different[: text.FEW].tolist()))
     word = noun.removesuffix("s") if len(different) == 1 else noun
-    return f"{len(different)} {word}: {shown}{', ...' if len(different) > text.FEW else ''}"
+    return f"{len(different)} {word}: {indices_text}{', ...' if len(different) > text.FEW else ''}"
 
 
 def _with_flag_columns(document: Cform) -> NDArray[np.void]:

@@ -131,21 +131,21 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
 
 
 def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
-    place = say("{} at {}", chunk_path(reader.chunk, chunk.id), chunk.offset)
+    where = say("{} at {}", chunk_path(reader.chunk, chunk.id), chunk.offset)
     if any(int(number, 16) & COMPRESSED for number in reader.chunk.split("/") if number):
         # Every level of compression multiplies the size: a hundred bytes could fill all memory.
-        report.warn("marked as compressed inside a compressed chunk, which no game writes; read as uncompressed", place)
+        report.warn("marked as compressed inside a compressed chunk, which no game writes; read as uncompressed", where)
         return
     try:
         plain = unpack(Reader(chunk.body, reader.file, chunk_path(reader.chunk, chunk.id), chunk.offset))
     except ReadError:
         report.warn(
             "marked as compressed but not in the game's way (encrypted by a mod's tool?); kept unchanged",
-            place,
+            where,
         )
         return
     chunk.packed, chunk.body = chunk.body, plain
-    report.note("compressed chunk, remains compressed unless edited", place)
+    report.note("compressed chunk, remains compressed unless edited", where)
 
 
 def open_chunk(chunk: Chunk, parent: Reader) -> Reader:

@@ -201,13 +201,13 @@ def editor_motions(document: Omf, report: Report) -> Skl:
     Reports values that become infinite because 32-bit floats cannot hold them, as in motions with an absurd scale.
     """
     motions = document.motion_set
-    made = []
-    for place, clip in enumerate(decode_clips(motions, report)):
-        definition = motions.definition(place) or new_definition(clip.name)
+    own_motions = []
+    for index, clip in enumerate(decode_clips(motions, report)):
+        definition = motions.definition(index) or new_definition(clip.name)
         speed, power, accrue, falloff = definition.timing
         tracks = _tracks(clip)
         warn_not_finite(report, clip.name, tracks)
-        made.append(
+        own_motions.append(
             SkeletalMotion(
                 definition.name,
                 0,
@@ -221,7 +221,7 @@ def editor_motions(document: Omf, report: Report) -> Skl:
                 list(definition.marks),
             )
         )
-    return new_skls(made)
+    return new_skls(own_motions)
 
 
 def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report) -> Object:
@@ -327,19 +327,19 @@ def game_model(document: Object, name: str, settings: ModelSettings, report: Rep
         sections.append((24, MotionReferences2(references)))
     elif references:
         sections.append((19, MotionReferences(references)))
-    made = Ogf.of(sections)
+    result = Ogf.of(sections)
     if references and model.motions:
         report.warn("the motions inside are left out: the game reads motion references instead", name)
     elif model.motions:
-        return with_motions(made, game_motions(model.motions, report, model.parts).motion_set)
-    return made
+        return with_motions(result, game_motions(model.motions, report, model.parts).motion_set)
+    return result
 
 
-def with_motions(made: Ogf, motions: MotionSet) -> Ogf:
+def with_motions(model: Ogf, motions: MotionSet) -> Ogf:
     """Return a new model, without motion references, with motions added. Raises `WriteError` if their bones differ."""
-    _check_motions(motions, bone_labels(made))
-    header = made.header
-    animated = made.replaced(header, replace(header, type=VisualType.SKELETON_ANIMATED))
+    _check_motions(motions, bone_labels(model))
+    header = model.header
+    animated = model.replaced(header, replace(header, type=VisualType.SKELETON_ANIMATED))
     return animated.with_value(14, motions.library).with_value(15, motions.parameters)
 
 
@@ -351,8 +351,8 @@ def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
     bones = ordered_bones(document.model, (), Report())
     corners, _ = _corners(document.model, [bone.name for bone in bones], ModelSettings(), Report())
     listed, physics = bone_chunks([_game_bone(bone, bones) for bone in bones], corners)
-    found = bone_points(listed, physics, corners)
-    return {bone.name: points for bone, points in zip(bones, found, strict=True)}
+    own_points = bone_points(listed, physics, corners)
+    return {bone.name: points for bone, points in zip(bones, own_points, strict=True)}
 
 
 def _without_bones(children: list[Ogf], model: Model, name: str) -> Ogf:
@@ -372,9 +372,11 @@ def _description(model: Model, name: str) -> Description:
 
     The author of the last change is named as the exporter too; the time of the export is 0.
     """
-    found = model.first(Authorship) or Authorship(b"", 0, b"", 0)
-    times = (found.created & 0xFFFF_FFFF, found.modified & 0xFFFF_FFFF)
-    return Description(names.encode(name.lower()), found.modifier, 0, found.creator, times[0], found.modifier, times[1])
+    authorship = model.first(Authorship) or Authorship(b"", 0, b"", 0)
+    times = (authorship.created & 0xFFFF_FFFF, authorship.modified & 0xFFFF_FFFF)
+    return Description(
+        names.encode(name.lower()), authorship.modifier, 0, authorship.creator, times[0], authorship.modifier, times[1]
+    )
 
 
 # Bones --------------------------------------------------------------------------------------------------------------
@@ -413,7 +415,7 @@ def _check_bones(model: Model, most_bones: int) -> None:
 
 
 def _game_bone(bone: Bone, bones: Sequence[Bone]) -> NewBone:
-    known = {one.name.lower() for one in bones}
+    known = {bone.name.lower() for bone in bones}
     parent = bone.parent.lower() if bone.parent.lower() in known else ""
     entry, placement, version = decode_bone(bone).entry, bone.first(Placement), bone.first(Version)
     if placement is not None:
@@ -447,12 +449,12 @@ def _corners(model: Model, bones: list[str], settings: ModelSettings, report: Re
     """
     textures: list[Texture] = []
     of_surface: dict[str, int] = {}
-    for one in model.surfaces:
-        key = Texture(one.texture, one.shader)
+    for surface in model.surfaces:
+        key = Texture(surface.texture, surface.shader)
         if key not in textures:
             textures.append(key)
-        of_surface.setdefault(one.label.lower(), textures.index(key))
-    two_sided = {one.label.lower() for one in model.surfaces if one.flags & TWO_SIDED}
+        of_surface.setdefault(surface.label.lower(), textures.index(key))
+    two_sided = {own_surface.label.lower() for own_surface in model.surfaces if own_surface.flags & TWO_SIDED}
     parts: list[Corners] = []
     for mesh in model.meshes:
         decoded = decode_mesh(mesh, model, report)

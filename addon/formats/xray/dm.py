@@ -97,16 +97,16 @@ def read_model(reader: Reader, report: Report) -> Dm:
         file=reader.file,
     )
     document.tail = reader.rest()
-    place = reader.chunk
-    inside = f" of chunk {place}" if place else ""
+    where = reader.chunk
+    inside = f" of chunk {where}" if where else ""
     for what, values in (("scales", scale), ("vertices", document.vertices)):
         warn_not_finite(report, f"{what}{inside}", values)
     if len(document.tail):
-        report.warn(say("{:# extra byte|# extra bytes} after the model; kept", len(document.tail)), place)
+        report.warn(say("{:# extra byte|# extra bytes} after the model; kept", len(document.tail)), where)
     if corners % 3:
-        report.warn(say("{:# corner does|# corners do} not make whole triangles", corners), place)
+        report.warn(say("{:# corner does|# corners do} not make whole triangles", corners), where)
     if corners and int(document.corners.max()) >= vertices:
-        report.warn("triangles refer to missing vertices", place)
+        report.warn("triangles refer to missing vertices", where)
     return document
 
 
@@ -135,11 +135,11 @@ def raw_size(document: Dm) -> int:
 
 def describe(document: Dm) -> list[str]:
     """Return a summary: counts, texture, scale, bounds."""
-    shown = document.properties
+    props = document.properties
     return [
         f"{len(document.vertices)} vertices, {len(document.triangles)} triangles",
         f"texture {names.decode(document.texture)}, shader {names.decode(document.shader)}",
-        f"{'waves' if shown.waving else 'does not wave'}, scale {shown.min_scale:g} to {shown.max_scale:g}",
+        f"{'waves' if props.waving else 'does not wave'}, scale {props.min_scale:g} to {props.max_scale:g}",
         f"bounds (file axes): {text.extent(document.vertices['position'])}",
     ]
 
@@ -192,8 +192,10 @@ def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
     if mesh.uvs is not None:
         by_vertex[~used] = mesh.uvs[split.source[~used]]
     attributes = {
-        name: replace(found, values=found.values[split.source]) if found.domain is Domain.VERTEX else found
-        for name, found in mesh.attributes.items()
+        name: replace(attribute, values=attribute.values[split.source])
+        if attribute.domain is Domain.VERTEX
+        else attribute
+        for name, attribute in mesh.attributes.items()
     }
     return replace(
         mesh,
@@ -300,8 +302,8 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
 def _materials_used(mesh: Mesh) -> set[tuple[str, str, int]]:
     """Return the materials of the faces; copies of one that names its texture are one to the game."""
     used = [] if mesh.material_index is None else np.unique(mesh.material_index).tolist()
-    found = [(mesh.materials[one] if mesh.materials else Material(""), one) for one in used]
-    return {(one.texture, one.shader, -1 if one.texture else number) for one, number in found}
+    pairs = [(mesh.materials[index] if mesh.materials else Material(""), index) for index in used]
+    return {(material.texture, material.shader, -1 if material.texture else number) for material, number in pairs}
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:

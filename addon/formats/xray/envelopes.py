@@ -127,7 +127,7 @@ def _decoded(keys: NDArray[np.void]) -> Envelope:
 
 def _concatenated(envelopes: Sequence[StoredEnvelope]) -> NDArray[np.void]:
     """Return the keys of several channels of one layout; `numpy.concatenate` is slow for structured types."""
-    return np.frombuffer(b"".join([one.keys.tobytes() for one in envelopes]), envelopes[0].keys.dtype)
+    return np.frombuffer(b"".join([envelope.keys.tobytes() for envelope in envelopes]), envelopes[0].keys.dtype)
 
 
 def unpacked(numbers: NDArray[Any]) -> NDArray[np.float64]:
@@ -193,13 +193,13 @@ def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
     The size of each key gives the offset of the next. Raises `ReadError` if bytes are missing.
     """
     data = reader.data[reader.position :]
-    starts, place, limit = [0], 0, len(data)
+    starts, position, limit = [0], 0, len(data)
     for _ in range(count):
-        if place + STEPPED_SIZE > limit:
+        if position + STEPPED_SIZE > limit:
             break
-        place += STEPPED_SIZE if data[place + STEPPED_SIZE - 1] == Shape.STEPPED else PACKED.itemsize
-        starts.append(place)
-    if len(starts) <= count or place > limit:
+        position += STEPPED_SIZE if data[position + STEPPED_SIZE - 1] == Shape.STEPPED else PACKED.itemsize
+        starts.append(position)
+    if len(starts) <= count or position > limit:
         raise reader.error(say("{}: more bytes than are left ({})", needed, limit), DAMAGED)
     return starts
 
@@ -232,9 +232,9 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
 
 def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
     """Return whether `check` would report nothing for any of these channels, computed for all at once."""
-    if not all(one.before in _BEHAVIOURS and one.after in _BEHAVIOURS for one in envelopes):
+    if not all(envelope.before in _BEHAVIOURS and envelope.after in _BEHAVIOURS for envelope in envelopes):
         return False
-    counts = [len(one.keys) for one in envelopes]
+    counts = [len(envelope.keys) for envelope in envelopes]
     if not sum(counts):
         return True
     keys = _concatenated(envelopes)
@@ -246,24 +246,24 @@ def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
     return bool((first[1:-1] | (times[1:] > times[:-1])).all())
 
 
-def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
+def check(envelope: StoredEnvelope, where: str, report: Report) -> None:
     """Report unknown values, NaN or infinite values, and keys whose times do not ascend."""
     for behaviour in (envelope.before, envelope.after):
         if behaviour not in _BEHAVIOURS:
-            report.warn(say("the behaviour {} outside the keys is unknown; kept", behaviour), place)
+            report.warn(say("the behaviour {} outside the keys is unknown; kept", behaviour), where)
     keys = envelope.keys
     if not len(keys):
         return
     shapes = envelope.shapes
     if shapes.max() > max(_SHAPES):
-        report.warn(say("the shape {} of a key is unknown; kept, shown as stepped", shapes.max()), place)
-    warn_not_finite(report, place, keys)
+        report.warn(say("the shape {} of a key is unknown; kept, shown as stepped", shapes.max()), where)
+    warn_not_finite(report, where, keys)
     if len(keys) > 1 and np.isfinite(keys["time"]).all():
         before, after = keys["time"][:-1], keys["time"][1:]  # not subtracted: that could overflow
         if (after < before).any():
-            report.warn("keys are out of order in time: the game jumps there", place)
+            report.warn("keys are out of order in time: the game jumps there", where)
         elif (after == before).any():
-            report.note("several keys at one time: the game jumps there", place)
+            report.note("several keys at one time: the game jumps there", where)
 
 
 # ---- conversion between layouts
@@ -281,14 +281,14 @@ def as_old(envelope: StoredEnvelope) -> StoredEnvelope:
     return StoredEnvelope(envelope.before, envelope.after, keys)
 
 
-def as_packed(envelope: StoredEnvelope, place: str = "") -> StoredEnvelope:
+def as_packed(envelope: StoredEnvelope, where: str = "") -> StoredEnvelope:
     """Return the same channel in the packed layout. Raises `WriteError` if a number that the game uses does not fit."""
     if envelope.packed:
         return envelope
-    return stored(envelope.decoded(), place, to_packed=True)
+    return stored(envelope.decoded(), where, to_packed=True)
 
 
-def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnvelope:
+def stored(envelope: Envelope, where: str = "", *, to_packed: bool) -> StoredEnvelope:
     """Return a channel in one of the layouts; numbers from `StoredEnvelope.decoded` become the same bytes again.
 
     Raises `WriteError` for numbers that the layout cannot hold.
@@ -301,8 +301,8 @@ def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnv
             return StoredEnvelope(envelope.before, envelope.after, keys)
     if not (0 <= envelope.before <= 0xFF and 0 <= envelope.after <= 0xFF):
         words = "{}: the behaviour outside the keys does not fit one byte"
-        raise WriteError(say(words, place), remedy="Write version 3")
-    _refuse_out_of_range(envelope, place)
+        raise WriteError(say(words, where), remedy="Write version 3")
+    _refuse_out_of_range(envelope, where)
     with np.errstate(invalid="ignore"):
         keys["tcb"], parameters = packed(envelope.tcb), packed(envelope.parameters)
     # Rounding must not move a handle shorter than a step to the other side of its key.
@@ -316,7 +316,7 @@ def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnv
     return StoredEnvelope(envelope.before, envelope.after, keys)
 
 
-def _refuse_out_of_range(envelope: Envelope, place: str) -> None:
+def _refuse_out_of_range(envelope: Envelope, where: str) -> None:
     """Raise `WriteError` for tensions and handles beyond ±32 that the game uses, which cannot be packed."""
     shapes, parameters = envelope.shapes, envelope.parameters
     used = np.zeros(parameters.shape, np.bool_)
@@ -328,7 +328,7 @@ def _refuse_out_of_range(envelope: Envelope, place: str) -> None:
     if out_of_range.any() or tcb_out_of_range.any():
         worst = parameters[out_of_range][0] if out_of_range.any() else envelope.tcb[tcb_out_of_range][0]
         raise WriteError(
-            say("{}: a handle or tension of {:g} does not fit this version (-32 to 32)", place, worst),
+            say("{}: a handle or tension of {:g} does not fit this version (-32 to 32)", where, worst),
             remedy="Write version 3, or add keys so that the handles are shorter",
         )
 
@@ -411,24 +411,24 @@ def lost_slopes(changes: Iterable[Item]) -> str:
     )
 
 
-def _report_display_changes(decoded: Envelope, shown: Display, place: str, report: Report) -> None:
+def _report_display_changes(decoded: Envelope, display: Display, where: str, report: Report) -> None:
     """Report what of a channel Blender cannot show as stored, and keys added to show it."""
-    if decoded.count and not shown.curve.count:
+    if decoded.count and not display.curve.count:
         report.warn(
             "channel contains NaN or infinite values; imported without keys, exported unchanged unless you add keys",
-            place,
+            where,
         )
-    elif hidden := shown.hidden(decoded):
+    elif hidden := display.hidden(decoded):
         sentence = (
             "{:# key|# keys} at the same time or out of order; the jump takes 1/50 of a frame in Blender; unchanged "
             "in the file unless its neighbours are edited"
         )
-        report.warn(say(sentence, hidden), place)
-    if shown.folded:
-        report.warn("the time of a segment runs backwards, which Blender cannot show; kept unless edited", place)
-    elif shown.added and not shown.hidden(decoded):
+        report.warn(say(sentence, hidden), where)
+    if display.folded:
+        report.warn("the time of a segment runs backwards, which Blender cannot show; kept unless edited", where)
+    elif display.added and not display.hidden(decoded):
         words = "{:# key|# keys} more than in the file, for handles that Blender would shorten"
-        report.note(say(words, shown.added), place)
+        report.note(say(words, display.added), where)
 
 
 @dataclass
@@ -437,7 +437,7 @@ class _Base:
 
     stored: StoredEnvelope
     decoded: Envelope
-    shown: Display
+    display: Display
 
 
 @dataclass
@@ -456,26 +456,26 @@ class _Encoded:
     converted: bool = False
 
 
-def _encode_channel(curve: Curve, base: _Base | None, frame: float, place: str, *, to_packed: bool) -> _Encoded:
+def _encode_channel(curve: Curve, base: _Base | None, frame: float, where: str, *, to_packed: bool) -> _Encoded:
     """Return a channel to be stored; signs are those of the file.
 
     Raises `WriteError` for NaN or infinite values, keys that are not in the order of their times, and numbers that the
     layout cannot hold.
     """
-    _refuse_unusable(curve, place)
-    old, decoded, shown = (base.stored, base.decoded, base.shown) if base is not None else (None, None, None)
-    matched = match(curve, shown, frame) if shown is not None else None
-    if old is not None and shown is not None and unchanged(curve, shown, frame, matched):
-        return _in_layout(old, to_packed, curve, place)
-    known = decoded if shown is not None and shown.curve.count else None
+    _refuse_unusable(curve, where)
+    old, decoded, display = (base.stored, base.decoded, base.display) if base is not None else (None, None, None)
+    matched = match(curve, display, frame) if display is not None else None
+    if old is not None and display is not None and unchanged(curve, display, frame, matched):
+        return _in_layout(old, to_packed, curve, where)
+    known = decoded if display is not None and display.curve.count else None
     keys, source = keys_of_curve(
-        curve, known, shown if known else None, frame, stepped_parameters=not to_packed, matched=matched
+        curve, known, display if known else None, frame, stepped_parameters=not to_packed, matched=matched
     )
-    result = stored(keys, place, to_packed=to_packed)
+    result = stored(keys, where, to_packed=to_packed)
     if old is not None and not old.packed and not to_packed:
         _keep_high_bytes(result, old, source)
     near_edits = _near_edits(matched) if known and matched is not None else _all_segments(curve)
-    return _Encoded(place, result, _changed_keys(result, old, source), Stored(curve, result.decoded(), near_edits))
+    return _Encoded(where, result, _changed_keys(result, old, source), Stored(curve, result.decoded(), near_edits))
 
 
 def _all_segments(curve: Curve) -> NDArray[np.bool_]:
@@ -488,7 +488,7 @@ def _near_edits(matched: Match) -> NDArray[np.bool_]:
     These may be stored differently than in the base.
     """
     edited = ~(matched.key & matched.left & matched.right & matched.interpolation)
-    edited |= np.diff(matched.place, prepend=-1) != 1  # keys before it were removed
+    edited |= np.diff(matched.indices, prepend=-1) != 1  # keys before it were removed
     for _ in range(AFFECTED_KEYS):
         wider = edited.copy()
         wider[1:] |= edited[:-1]
@@ -497,21 +497,21 @@ def _near_edits(matched: Match) -> NDArray[np.bool_]:
     return edited[:-1] | edited[1:]
 
 
-def _in_layout(base: StoredEnvelope, to_packed: bool, curve: Curve, place: str) -> _Encoded:
+def _in_layout(base: StoredEnvelope, to_packed: bool, curve: Curve, where: str) -> _Encoded:
     if base.packed == to_packed:
-        return _Encoded(place, base)
+        return _Encoded(where, base)
     if not to_packed:
-        return _Encoded(place, as_old(base))
-    result = as_packed(base, place)
+        return _Encoded(where, as_old(base))
+    result = as_packed(base, where)
     comparison = Stored(curve, result.decoded(), _all_segments(curve))
-    return _Encoded(place, result, len(result.keys), comparison, converted=True)
+    return _Encoded(where, result, len(result.keys), comparison, converted=True)
 
 
-def _refuse_unusable(curve: Curve, place: str) -> None:
+def _refuse_unusable(curve: Curve, where: str) -> None:
     if not all(np.isfinite(part).all() for part in (curve.keys, curve.left, curve.right)):
-        raise WriteError(say("{}: a key or handle is NaN or infinite", place), remedy="Delete that key")
+        raise WriteError(say("{}: a key or handle is NaN or infinite", where), remedy="Delete that key")
     if (np.diff(curve.keys[:, 0]) <= 0).any():
-        raise WriteError(say("{}: keys are not in the order of their times", place), remedy="Sort them")
+        raise WriteError(say("{}: keys are not in the order of their times", where), remedy="Sort them")
 
 
 def _keep_high_bytes(result: StoredEnvelope, base: StoredEnvelope, source: NDArray[np.intp]) -> None:
@@ -532,13 +532,13 @@ def _changed_keys(result: StoredEnvelope, base: StoredEnvelope | None, source: N
 
 
 def decode_channels(
-    envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, place: str, report: Report
+    envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, where: str, report: Report
 ) -> list[Curve]:
     """Return six channels in the file's order as Blender's: location x, y, z, then rotation x, y, z.
 
-    ``frame`` is the length of a frame in seconds; ``place`` is put before the names of channels in reports.
+    ``frame`` is the length of a frame in seconds; ``where`` is put before the names of channels in reports.
     """
-    curves = decode_tracks([(place, envelopes)], mapping, frame, report)
+    curves = decode_tracks([(where, envelopes)], mapping, frame, report)
     return [curves.numbered(number) for number in range(len(curves))]
 
 
@@ -554,8 +554,8 @@ def decode_tracks(
         return Curves.of([])
     decoded = StoredEnvelope.decoded_all(envelopes_stored)
     curves, altered = _displayed(decoded, frame)
-    if any(one.cut for one in altered.values()):
-        labels = [f"{place}{NAMES[channel]}" for place, _ in tracks for channel in mapping.channels]
+    if any(display.cut for display in altered.values()):
+        labels = [f"{index}{NAMES[channel]}" for index, _ in tracks for channel in mapping.channels]
         for number, label in enumerate(labels):
             if number in altered and altered[number].cut:
                 _report_display_changes(decoded[number], altered[number], label, report)
@@ -572,10 +572,10 @@ def _displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Di
             return curves, altered
     if len(envelopes) > 1:
         alone = [_displayed(Envelopes.of([envelope]), frame) for envelope in envelopes]
-        shown = {number: one for number, (_, altered) in enumerate(alone) for one in altered.values()}
-        return Curves.joined([curves for curves, _ in alone]), shown
-    curve, none = empty_curve(int(envelopes.before[0]), int(envelopes.after[0])), np.zeros(0, np.intp)
-    return Curves.of([curve]), {0: Display(curve, none, none, np.zeros(0, np.bool_), cut=True)}
+        alone_of = {number: channel for number, (_, altered) in enumerate(alone) for channel in altered.values()}
+        return Curves.joined([curves for curves, _ in alone]), alone_of
+    curve, empty = empty_curve(int(envelopes.before[0]), int(envelopes.after[0])), np.zeros(0, np.intp)
+    return Curves.of([curve]), {0: Display(curve, empty, empty, np.zeros(0, np.bool_), cut=True)}
 
 
 def _are_finite(*parts: NDArray[np.float64]) -> bool:
@@ -587,39 +587,43 @@ def encode_channels(
     base: Sequence[StoredEnvelope] | None,
     mapping: Mapping,
     frame: float,
-    place: str,
+    where: str,
     *,
     to_packed: bool,
 ) -> tuple[list[StoredEnvelope], list[Item]]:
     """Return Blender's six channels as the file's, and those that changed.
 
-    Unedited channels keep the bytes of ``base``. ``frame`` is in seconds; ``place`` is put before the names of
+    Unedited channels keep the bytes of ``base``. ``frame`` is in seconds; ``where`` is put before the names of
     channels. Raises `WriteError` for channels that the layout cannot store.
     """
     known: list[_Base] = []
     if base is not None:
         decoded = StoredEnvelope.decoded_all(base)
-        shown = each_display(*_displayed(decoded, frame))
-        known = [_Base(*each) for each in zip(base, decoded, shown, strict=True)]
+        own_displayed = each_display(*_displayed(decoded, frame))
+        known = [_Base(*each) for each in zip(base, decoded, own_displayed, strict=True)]
     encoded = [
         _encode_channel(
             curve if sign > 0 else curve.signed(sign),
             known[channel] if known else None,
             frame,
-            f"{place}{NAMES[channel]}",
+            f"{where}{NAMES[channel]}",
             to_packed=to_packed,
         )
         for curve, channel, sign in zip(curves, mapping.channels, mapping.signs, strict=True)
     ]
-    in_file = {channel: one.result for channel, one in zip(mapping.channels, encoded, strict=True)}
+    in_file = {
+        channel: channel_result.result for channel, channel_result in zip(mapping.channels, encoded, strict=True)
+    }
     return [in_file[channel] for channel in range(len(NAMES))], _changes(encoded, frame)
 
 
 def _changes(encoded: Sequence[_Encoded], frame: float) -> list[Item]:
-    lost = iter(losses([one.comparison for one in encoded if one.comparison is not None], frame))
+    lost = iter(
+        losses([own_channel.comparison for own_channel in encoded if own_channel.comparison is not None], frame)
+    )
     changes = []
-    for one in encoded:
-        error, slope = next(lost) if one.comparison is not None else (0.0, 0.0)
-        if one.changed_keys is not None and not (one.converted and not error and not slope):
-            changes.append(Item(one.channel, one.changed_keys, error, slope))
+    for channel in encoded:
+        error, slope = next(lost) if channel.comparison is not None else (0.0, 0.0)
+        if channel.changed_keys is not None and not (channel.converted and not error and not slope):
+            changes.append(Item(channel.channel, channel.changed_keys, error, slope))
     return changes

@@ -47,9 +47,9 @@ COLOUR = "colour"
 
 @dataclass(slots=True, eq=False)
 class Err:
-    """An `.err` file: ``found`` chunk id -> (items,) of its layout; ``rests`` chunk id -> bytes after the items."""
+    """An `.err` file: ``lists`` chunk id -> (items,) of its layout; ``rests`` chunk id -> bytes after the items."""
 
-    found: dict[int, NDArray[np.void]]
+    lists: dict[int, NDArray[np.void]]
     run: ChunkRun
     rests: dict[int, Bytes]
     file: str = field(default="", compare=False)
@@ -95,17 +95,17 @@ def read(data: bytes, file: str, report: Report) -> Err:
             report.warn(say("{} {} are declared, {} exist", count, what, whole), inside.chunk)
             # The count is wrong, so the whole body is kept as bytes.
             continue
-        document.found[number] = inside.array(layout, count, what=what)
+        document.lists[number] = inside.array(layout, count, what=what)
         document.rests[number] = inside.rest()
-        warn_not_finite(report, what, document.found[number])
+        warn_not_finite(report, what, document.lists[number])
         if len(document.rests[number]):
             words = "{:# extra byte|# extra bytes} after the {}; kept"
             report.warn(say(words, len(document.rests[number]), what), inside.chunk)
-    if not document.found:
+    if not document.lists:
         raise reader.error(
             "there are no errors of a level in it", "Check that this is an .err of a level compiler, copied whole"
         )
-    for chunk in run.others(document.found):
+    for chunk in run.others(document.lists):
         if len(chunk.body):
             report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
     return document
@@ -115,7 +115,7 @@ def write(document: Err) -> bytes:
     """Return the bytes of the file."""
     bodies = {
         number: len(rows).to_bytes(4, "little") + rows.tobytes() + bytes(document.rests.get(number, b""))
-        for number, rows in document.found.items()
+        for number, rows in document.lists.items()
     }
     return write_chunks(with_bodies(document.run, bodies))
 
@@ -125,24 +125,24 @@ recompose = write
 
 def raw_size(document: Err) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    flags = sum(4 * len(rows) for number, rows in document.found.items() if number == 12)
-    return flags + kept_size(document.run, document.found, document.rests)
+    flags = sum(4 * len(rows) for number, rows in document.lists.items() if number == 12)
+    return flags + kept_size(document.run, document.lists, document.rests)
 
 
 def describe(document: Err) -> list[str]:
     """Return a summary: counts and bounds."""
-    points = [rows["positions"].reshape(-1, 3) for rows in document.found.values()]
+    points = [rows["positions"].reshape(-1, 3) for rows in document.lists.values()]
     return [
-        ", ".join(f"{len(rows)} {KINDS[number][0]}" for number, rows in document.found.items()),
+        ", ".join(f"{len(rows)} {KINDS[number][0]}" for number, rows in document.lists.items()),
         f"bounds (file axes): {text.extent(np.concatenate(points))}",
     ]
 
 
 def _entries(document: Err) -> Entries:
-    for number, rows in document.found.items():
+    for number, rows in document.lists.items():
         yield KINDS[number][0], rows
     yield from fields(document, "found", "run")
-    yield "", headings(document.run, document.found)
+    yield "", headings(document.run, document.lists)
 
 
 VIEWS: Views = {**CHUNK_VIEWS, Err: View(entries=_entries)}
@@ -156,7 +156,7 @@ def decode(document: Err, report: Report) -> list[Mesh]:
     """
     meshes = []
     for numbers in ((0, 10), (1, 11), (2, 12)):
-        parts = [(number, document.found[number]) for number in numbers if number in document.found]
+        parts = [(number, document.lists[number]) for number in numbers if number in document.lists]
         rows = [part["positions"] for _, part in parts]
         positions = np.concatenate(rows) if rows else np.zeros((0, 1, 3), np.float32)
         if not len(positions):

@@ -88,8 +88,10 @@ ZOOM_KEYS = ("zoom_offset", "zoom_rotate_x", "zoom_rotate_y")
 def placement_matrix(position: Sequence[float], orientation: Sequence[float]) -> Floats:
     """Return the matrix (4, 4) of a position in metres and an orientation in degrees: heading, pitch, bank."""
     heading, pitch, bank = -np.radians(np.asarray(orientation, np.float64))
-    turn = rotation.multiply(rotation.about_axis(1, heading), rotation.about_axis(0, pitch))
-    return rotation.transforms(rotation.multiply(turn, rotation.about_axis(2, bank)), np.asarray(position, np.float64))
+    rotation_matrix = rotation.multiply(rotation.about_axis(1, heading), rotation.about_axis(0, pitch))
+    return rotation.transforms(
+        rotation.multiply(rotation_matrix, rotation.about_axis(2, bank)), np.asarray(position, np.float64)
+    )
 
 
 def placement_values(matrix: Floats) -> tuple[Floats, Floats]:
@@ -105,9 +107,9 @@ def placement_values(matrix: Floats) -> tuple[Floats, Floats]:
 def aim_matrix(position: Sequence[float], angles: Sequence[float]) -> Floats:
     """Return the matrix (4, 4) of an offset while aiming: metres, and **radians** about x, y, z."""
     x, y, z = np.asarray(angles, np.float64)
-    turn = rotation.multiply(rotation.about_axis(2, z), rotation.about_axis(1, y))
-    turn = rotation.multiply(turn, rotation.about_axis(0, x))
-    return rotation.transforms(turn, np.asarray(position, np.float64))
+    rotation_matrix = rotation.multiply(rotation.about_axis(2, z), rotation.about_axis(1, y))
+    rotation_matrix = rotation.multiply(rotation_matrix, rotation.about_axis(0, x))
+    return rotation.transforms(rotation_matrix, np.asarray(position, np.float64))
 
 
 def aim_values(matrix: Floats) -> tuple[Floats, Floats]:
@@ -188,13 +190,13 @@ def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
     Raises `ReadError` if the hands have no such key.
     """
     bones = [hands[key] for key in sorted(hands) if key.startswith("ancor_")]
-    place = attach_place(item)
-    if not 0 <= place < len(bones):
+    attached = attach_place(item)
+    if not 0 <= attached < len(bones):
         raise ReadError(
-            say("the hands have {:# place|# places} for items, the item asks for place {}", len(bones), place),
+            say("the hands have {:# place|# places} for items, the item asks for place {}", len(bones), attached),
             remedy="Correct attach_place_idx, or choose another section of hands",
         )
-    return bones[place]
+    return bones[attached]
 
 
 def attach_place(item: Mapping[str, str]) -> int:
@@ -220,16 +222,16 @@ class Action:
 
     def value(self) -> str:
         """Return the value for the config, without trailing entries that are defaults."""
-        found = [self.hands, self.item or self.hands, f"{self.speed:g}", f"{self.end:g}"]
-        count = 4 if self.end else 3 if self.speed != 1.0 else 2 if found[1] != self.hands else 1
-        return ", ".join(found[:count])
+        fields = [self.hands, self.item or self.hands, f"{self.speed:g}", f"{self.end:g}"]
+        count = 4 if self.end else 3 if self.speed != 1.0 else 2 if fields[1] != self.hands else 1
+        return ", ".join(fields[:count])
 
 
 def action_of(alias: str, value: str) -> Action:
     """Return the action of a key with the value ``hands [, item [, speed [, end]]]``."""
-    found = [*words(value), "", "", "", ""]
-    speed = numbers(found[2], 1)[0] if found[2] else 1.0
-    return Action(alias, found[0], found[1], speed, numbers(found[3], 1)[0])
+    fields = [*words(value), "", "", "", ""]
+    speed = numbers(fields[2], 1)[0] if fields[2] else 1.0
+    return Action(alias, fields[0], fields[1], speed, numbers(fields[3], 1)[0])
 
 
 def actions(values: Mapping[str, str], *, wide: bool = False) -> list[Action]:
@@ -271,7 +273,7 @@ def variants(name: str, motions: Collection[str], kind: Generation) -> list[str]
     """
     first = 0 if kind is Generation.ONE_MODEL else 1
     names = [name, *(f"{name}{number}" for number in range(first, first + VARIANTS))]
-    return [one for one in names if one in motions]
+    return [name for name in names if name in motions]
 
 
 def item_motion(action: Action, variant: str, motions: Collection[str]) -> tuple[str, bool]:

@@ -85,8 +85,8 @@ def decode_marks(marks: list[Mark]) -> list[Marker]:
 def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
     """Return the marks of a motion; unedited ones keep their bytes. Raises `WriteError` if a name cannot be encoded."""
     marks = []
-    for place, marker in enumerate(markers):
-        old = base[place] if place < len(base) else None
+    for index, marker in enumerate(markers):
+        old = base[index] if index < len(base) else None
         intervals = marker.intervals.astype("<f4").reshape(-1, 2)
         if old is not None and old.intervals.shape == intervals.shape:
             intervals = as_in_file(intervals, old.intervals)

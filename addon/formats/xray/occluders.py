@@ -134,8 +134,8 @@ def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
     points, corners = _soup(document.rows)
     positions = space.xray_points(points)
     if weld is not None:
-        found = polygons.weld(points, weld)
-        positions, corners = positions[found.source], found.vertex[corners]
+        welded = polygons.weld(points, weld)
+        positions, corners = positions[welded.source], welded.vertex[corners]
     mesh = Mesh(PurePath(document.file.replace("\\", "/")).name or name, positions, space.xray_triangles(corners))
     mesh.attributes[TWO_SIDED] = Attribute(Domain.FACE, document.rows["two_sided"] != 0)
     return mesh
@@ -166,12 +166,12 @@ def encode_rows(
     if base is not None and len(known):
         rows[known] = base.rows[source[known]]
         stored = base.rows["positions"].reshape(-1, 3)
-        shown = stored
+        stored_points = stored
         if weld:
-            found = polygons.weld(stored, weld)
-            shown = stored[found.source][found.vertex]
+            welded = polygons.weld(stored, weld)
+            stored_points = stored[welded.source][welded.vertex]
         of_corner = np.where(source[:, None] < 0, -1, 3 * source[:, None] + np.arange(3)).ravel()
-        points, moved = rebase.restore_from_sources(points, stored, of_corner, (points, shown))
+        points, moved = rebase.restore_from_sources(points, stored, of_corner, (points, stored_points))
     rows["positions"] = points.reshape(-1, 3, 3)
     edited = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
     words = "a vertex of {!r} has a NaN or infinite position"

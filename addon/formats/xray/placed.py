@@ -159,9 +159,9 @@ def describe(document: Placed) -> list[str]:
     for words in document.words:
         if words:
             counts[words[0]] = counts.get(words[0], 0) + 1
-    shown = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    lines += [f"{count}: {names.decode(word)}" for word, count in shown[: text.FEW]]
-    return [*lines, "..."] if len(shown) > text.FEW else lines
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    lines += [f"{count}: {names.decode(word)}" for word, count in ordered[: text.FEW]]
+    return [*lines, "..."] if len(ordered) > text.FEW else lines
 
 
 def positions(document: Placed) -> NDArray[np.float32] | None:

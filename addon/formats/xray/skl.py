@@ -416,8 +416,8 @@ def encode(
             if change is not None:
                 changes.parts.append(change)
             continue
-        made, change = new_motion(clip, skeleton, version)
-        motions.append(made)
+        own_motion, change = new_motion(clip, skeleton, version)
+        motions.append(own_motion)
         changes.parts.append(change)
     if base is not None and base.sections is not None and len(motions) != 1:
         raise WriteError(say("a .skl file stores one motion, not {}", len(motions)), remedy="Write a .skls")
@@ -455,7 +455,7 @@ def encode_motion(
         tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
         fields.append(f"bone {bone}")
     marks = encode_marks(clip.markers, base.marks)
-    if len(marks) != len(base.marks) or any(one is not other for one, other in zip(marks, base.marks, strict=True)):
+    if len(marks) != len(base.marks) or any(mark is not other for mark, other in zip(marks, base.marks, strict=True)):
         if base.version < MARKS_SINCE:
             words = "the motion is of version {}, which has no marks"
             raise WriteError(
@@ -549,7 +549,7 @@ def new_motion(
             tracks.append(rest_track(skeleton, number, version))
     for bone, curves in chain.from_iterable(tracks_of_clip.values()):
         add(bone, curves)
-    made = SkeletalMotion(
+    skeletal_motion = SkeletalMotion(
         names.encode(clip.name),
         clip.first,
         clip.last,
@@ -561,7 +561,7 @@ def new_motion(
         tracks,
         encode_marks(clip.markers, []),
     )
-    return made, Part(clip.name, "motion", new=True, items=tuple(channels))
+    return skeletal_motion, Part(clip.name, "motion", new=True, items=tuple(channels))
 
 
 def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple[BoneTrack, list[Item]]:

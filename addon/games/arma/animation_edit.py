@@ -124,7 +124,7 @@ def plan_save_all(
     without_file: list[str] = []
     unchanged = 0
     for number, action in enumerate(animations_of(rig), 1):
-        found = Report()
+        own_report = Report()
         is_new = needs_folder(action)
         if is_new and not folder:
             without_file.append(action.name)
@@ -133,9 +133,9 @@ def plan_save_all(
             if is_new:
                 path = str(Path(folder, f"{bpy.path.clean_name(action.name)}.rtm"))
                 options = AnimationExportOptions(hidden_keys=hidden)
-                plan = plan_export(context, rig, path, options=options, report=found, action=action)
+                plan = plan_export(context, rig, path, options=options, report=own_report, action=action)
             else:
-                plan = plan_save_back(context, rig, action, if_changed=if_changed, report=found, hidden=hidden)
+                plan = plan_save_back(context, rig, action, if_changed=if_changed, report=own_report, hidden=hidden)
         except WriteError as refusal:
             if refusal.option:
                 raise
@@ -145,7 +145,7 @@ def plan_save_all(
                 unchanged += 1
             else:
                 changed.append((action, plan))
-                report.include(found)
+                report.include(own_report)
         progress(number)
     _refuse_same_file(changed)
     result = AnimationPlans(folder, changed, unchanged)
@@ -172,7 +172,7 @@ def _warn_of_same_file(rig: Object, action: Action, report: Report) -> None:
     owners: Any = [owner for owner in bpy.data.objects if owner != rig]
     listed = [(owner, entry) for owner in owners for entry in owner.motionbridge_animations]
     for owner, entry in listed:
-        other = entry.action if entry.place >= 0 else None
+        other = entry.action if entry.index >= 0 else None
         if other is not None and other != action and other.motionbridge_animation.path == path:
             problem = "another armature has an animation of this file; the file gets the one of this armature"
             report.warn(problem, f"{owner.name}: {other.name}")
@@ -198,12 +198,12 @@ def original_of(action: Action) -> Action | None:
     path = action.motionbridge_animation.path
     actions: Any = bpy.data.actions
     of_file = sorted(
-        (one for one in actions if path and one.motionbridge_animation.path == path),
-        key=lambda one: (len(one.name), one.name),
+        (action for action in actions if path and action.motionbridge_animation.path == path),
+        key=lambda action: (len(action.name), action.name),
     )
     owners: Any = bpy.data.objects
-    listed = {entry.action for owner in owners for entry in owner.motionbridge_animations if entry.place >= 0}
-    originals = [one for one in of_file if one in listed] or of_file[:1]
+    listed = {entry.action for owner in owners for entry in owner.motionbridge_animations if entry.index >= 0}
+    originals = [action for action in of_file if action in listed] or of_file[:1]
     return None if action in originals or not originals else originals[0]
 
 
@@ -221,7 +221,7 @@ def saved_edits(context: Context, rig: Object, edited: Sequence[Action]) -> dict
     """Return those of the actions with ``edited`` controls that say what their file has, each with what gives it the
     keys of that, to be called when the control rig was removed.
     """
-    found: dict[Action, Callable[[], None]] = {}
+    result: dict[Action, Callable[[], None]] = {}
     for action in edited:
         if action.motionbridge_animation.is_animation:
             try:
@@ -229,8 +229,8 @@ def saved_edits(context: Context, rig: Object, edited: Sequence[Action]) -> dict
             except MotionbridgeError:  # an animation that cannot be written was not saved
                 continue
             if same:
-                found[action] = partial(restore, rig, action)
-    return found
+                result[action] = partial(restore, rig, action)
+    return result
 
 
 def restore(rig: Object, action: Action) -> None:
@@ -275,7 +275,7 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     keep(properties, "digest", plan.keys)
     parents = {entry.name: entry.parent for entry in properties.bones}
     properties.bones.clear()
-    for name, place in zip(plan.clip.bones, plan.bone_indices.tolist(), strict=True):
+    for name, index in zip(plan.clip.bones, plan.bone_indices.tolist(), strict=True):
         entry = properties.bones.add()
         entry.name, entry.parent = name, plan.parents.get(name, parents.get(name, ""))
-        entry.bone = rig.data.bones[place].name if place >= 0 else ""
+        entry.bone = rig.data.bones[index].name if index >= 0 else ""

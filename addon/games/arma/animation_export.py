@@ -120,9 +120,9 @@ class Base:
         ``unedited``: gathered deltas (bones of the armature, frames, 4, 4) if no key was edited, else None. ``modes``:
         rotation mode used to read each bone's keys. Values of bones or frames that the file lacks are arbitrary.
         """
-        shown = self._shown(unedited, modes)
+        reference = self._shown(unedited, modes)
         frames = rtm.frame_sources(clip.phases, self.clip.phases)
-        return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(frames, 0))]
+        return reference[np.ix_(np.maximum(bones.sources, 0), np.maximum(frames, 0))]
 
     def channels(self) -> tuple[DeltaChannels, NDArray[np.bool_]]:
         """Return the channels as the import keyed them, and which bones (bones,) of the armature have them."""
@@ -135,25 +135,25 @@ class Base:
 
     def channels_at(self, frames: NDArray[np.float32]) -> tuple[DeltaChannels, NDArray[np.bool_]]:
         """Return the same on any Blender ``frames``, interpolated linearly between the file's frames."""
-        found, animated = self.channels()
+        channels, animated = self.channels()
         before, after, share = self._neighbours(frames)
         for name in ("locations", "rotations", "scales"):
-            held = getattr(found, name)
-            setattr(found, name, (1.0 - share) * held[:, before] + share * held[:, after])
-        return found, animated
+            held = getattr(channels, name)
+            setattr(channels, name, (1.0 - share) * held[:, before] + share * held[:, after])
+        return channels, animated
 
     def _shown(self, unedited: Floats | None, modes: dict[str, str]) -> Floats:
         """Return deltas (bones, frames, 4, 4) of the file as Blender shows them, without the step."""
         rows = np.flatnonzero(self.bone_indices >= 0)
         if unedited is None:
-            found, _ = self.channels()
-            delta_action.as_angles(found, self.rest, modes)
-            unedited = delta_action.shown_by(found.locations, found.rotations, found.scales, self.rest)
-        shown = unedited[self.bone_indices[rows]]
+            channels, _ = self.channels()
+            delta_action.as_angles(channels, self.rest, modes)
+            unedited = delta_action.shown_by(channels.locations, channels.rotations, channels.scales, self.rest)
+        matrices = unedited[self.bone_indices[rows]]
         if self.mode == timing.BONES:
-            shown = timing.with_step(shown, self.carried, self.clip.phases, -1.0, self.zero)
+            matrices = timing.with_step(matrices, self.carried, self.clip.phases, -1.0, self.zero)
         result = self.clip.deltas.copy()
-        result[rows] = shown
+        result[rows] = matrices
         return result
 
     def deltas_at(self, rows: NDArray[np.intp], frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats:
@@ -287,23 +287,23 @@ class _Exporter:
 
     def _modes_of(self, action: Action | None) -> dict[str, str]:
         """Return the rotation mode for reading each bone's keys. Raises `WriteError` for keys that it hides."""
-        shown = ShownActions(self._rig, self._options.hidden_keys, self._report)
+        shown_actions = ShownActions(self._rig, self._options.hidden_keys, self._report)
         if action is None:
             return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
-        modes = shown.modes(action)
+        modes = shown_actions.modes(action)
         if not self._reasons:
-            shown.warn_of_pose(action, modes)
+            shown_actions.warn_of_pose(action, modes)
         return modes
 
     def plan(self, path: str, progress: Callable[[int], None]) -> AnimationPlan:
-        frames, shown, keyed = self._moving(self._frames(), progress)
+        frames, matrices, keyed = self._moving(self._frames(), progress)
         phases = self._phases(frames)
         bones = self._bones(path, keyed)
         self.report_unknown(path, bones)
-        values = self._values(bones, shown, frames, phases.kept)
+        values = self._values(bones, matrices, frames, phases.kept)
         clip = DeltaClip(Path(path).stem, bones.names, values, phases.written)
         clip.events = self._events(phases)
-        self._take_step(clip, shown, frames, phases.stretch)
+        self._take_step(clip, matrices, frames, phases.stretch)
         if clip.frames == 1 and self._options.pairs and not (self._base is not None and self._base.clip.frames == 1):
             clip = replace(clip, deltas=np.repeat(clip.deltas, 2, axis=1), phases=rtm.default_phases(2))
             phases = Phases(clip.phases, clip.phases)
@@ -423,11 +423,11 @@ class _Exporter:
     def _phases(self, frames: NDArray[np.float32]) -> Phases:
         if self._options.phases is PhasesFrom.EVEN or self._base is None:
             even = self._options.phases is PhasesFrom.EVEN
-            found = rtm.default_phases(len(frames)) if even else timing.spread_phases(frames)
-            return Phases(found, found)
+            phases = rtm.default_phases(len(frames)) if even else timing.spread_phases(frames)
+            return Phases(phases, phases)
         if self._options.frames is FramesFrom.RANGE:
-            found = timing.phases_at(frames, self._base.frames, self._base.clip.phases)
-            return Phases(found, found)
+            phases = timing.phases_at(frames, self._base.frames, self._base.clip.phases)
+            return Phases(phases, phases)
         result = timing.phases_of(frames, self._base.frames, self._base.clip.phases)
         if result.changed:
             before, now = (float(known[-1] - known[0]) for known in (self._base.frames, frames))
@@ -444,8 +444,8 @@ class _Exporter:
         """Return the frames that become keys, and `_shown` of them: the given frames, and those needed between them."""
         by_keys = self._base is not None and self._options.frames is FramesFrom.KEYS and CONTROLS in self._reasons
         if by_keys and len(between := timing.keys_between(self._action, frames)):
-            shown, own = self._shown(between, progress)[0], self._gathered(between).deltas
-            timing.warn_of_keys_between(self._action, between[(shown != own).any(axis=(0, 2, 3))], self._report)
+            matrices, own = self._shown(between, progress)[0], self._gathered(between).deltas
+            timing.warn_of_keys_between(self._action, between[(matrices != own).any(axis=(0, 2, 3))], self._report)
         candidates = np.union1d(frames, timing.every_nth(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
         if not self._is_adaptive() or len(candidates) == len(frames):
             return (frames, *self._shown(frames, progress))
@@ -455,10 +455,10 @@ class _Exporter:
                 remedy="Export a shorter range, or set the tolerance to 0 for the keys alone",
             )
         candidates = candidates[(candidates >= frames[0]) & (candidates <= frames[-1])]
-        shown, keyed = self._shown(candidates, progress)
+        matrices, keyed = self._shown(candidates, progress)
         indices = [index for index, bone in enumerate(self._rig.data.bones) if bone.use_deform]
         points = delta_action.points_about(self._rig, indices)
-        moved = (shown[indices] @ points.swapaxes(-1, -2)[:, None]).swapaxes(-1, -2)[..., :3]
+        moved = (matrices[indices] @ points.swapaxes(-1, -2)[:, None]).swapaxes(-1, -2)[..., :3]
         required = np.isin(candidates, frames)
         chosen = needed_keys(
             moved.swapaxes(1, 2).reshape(-1, len(candidates), 3), candidates, required, self._options.tolerance
@@ -466,20 +466,22 @@ class _Exporter:
         if added := int(chosen.sum()) - len(frames):
             words = "keys added where the game's blend between keys would differ by more than {:g} m: {}"
             self._report.note(say(words, self._options.tolerance, added), self._rig.name)
-        return candidates[chosen], shown[:, chosen], keyed
+        return candidates[chosen], matrices[:, chosen], keyed
 
     def _shown(self, frames: NDArray[np.float32], progress: Callable[[int], None]) -> tuple[Floats, NDArray[np.bool_]]:
         """Return deltas (bones of the armature, frames, 4, 4), sampled if needed, and which bones have keys."""
         if self._reasons or self._action is None:
-            shown = delta_action.sample(
+            matrices = delta_action.sample(
                 self._context, self._rig, self._action, frames, modes=self._modes, progress=progress
             )
             if CONTROLS in self._reasons and self._action is not None:
                 rests = armature.matrices_of(self._rig.data.bones, "matrix_local")
-                keep_deltas(shown, self._gathered(frames).deltas, rests)
+                keep_deltas(matrices, self._gathered(frames).deltas, rests)
             if self._action is not None and not self._sampled.all():
-                shown[~self._sampled] = self._gathered(frames).deltas[~self._sampled]
-            return shown, np.ones(len(shown), np.bool_) if self._base is None else self._reader.keyed(self._action)
+                matrices[~self._sampled] = self._gathered(frames).deltas[~self._sampled]
+            return matrices, np.ones(len(matrices), np.bool_) if self._base is None else self._reader.keyed(
+                self._action
+            )
         gathered = self._gathered(frames)
         return gathered.deltas, gathered.keyed
 
@@ -489,8 +491,8 @@ class _Exporter:
         instead = (lambda: base.channels_at(frames)) if base is not None else None
         gathered = self._reader.gather(self._action, frames, self._modes, instead)
         read = {bone.name for bone, sampled in zip(self._rig.data.bones, self._sampled, strict=True) if not sampled}
-        for warn, found in ((warn_of_other_kinds, gathered.other_kinds), (self._warn_of_muted, gathered.muted)):
-            warn([bone for bone in found if bone in read], self._action, self._report)
+        for warn, bones in ((warn_of_other_kinds, gathered.other_kinds), (self._warn_of_muted, gathered.muted)):
+            warn([bone for bone in bones if bone in read], self._action, self._report)
         self._warn_of_lacking([bone_of(path) for path in gathered.left_out])
         for path in gathered.left_out:
             lacking = bone_of(path) and bone_of(path) not in self._rig.data.bones
@@ -515,21 +517,21 @@ class _Exporter:
     def _bones(self, path: str, keyed: NDArray[np.bool_]) -> WrittenBones:
         options = self._options
         properties = self._properties if self._base is not None else None
-        found = written_bones(self._rig, keyed, properties, options.prefix, options.table)
-        if found.left_out:
+        result = written_bones(self._rig, keyed, properties, options.prefix, options.table)
+        if result.left_out:
             words = "bones left out because Deform is off: {}"
-            self._report.note(say(words, len(found.left_out)), listed(found.left_out))
-        if not found.names:
+            self._report.note(say(words, len(result.left_out)), listed(result.left_out))
+        if not result.names:
             raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones to export")
         if options.names is NamesFrom.ARMATURE:
-            return named_by_armature(found, self._rig, options.prefix)
+            return named_by_armature(result, self._rig, options.prefix)
         if options.names is NamesFrom.CONFIG:
             config = options.config or skeletons.beside(path)
-            hierarchy = skeletons.hierarchy_of_config(config, path, found.names, self._report) if config else None
+            hierarchy = skeletons.hierarchy_of_config(config, path, result.names, self._report) if config else None
             if hierarchy is None:
                 raise WriteError("no model.cfg has these bones", remedy="Name the model.cfg of the skeleton")
-            return named_by_config(found, hierarchy)
-        return found
+            return named_by_config(result, hierarchy)
+        return result
 
     def report_unknown(self, path: str, bones: WrittenBones) -> None:
         """Warn of bones that the game does not know, by the model.cfg that is set or is in the folder of the file."""
@@ -542,10 +544,10 @@ class _Exporter:
         self.report_unknown(path, self._bones(path, self._reader.keyed(self._action)))
 
     def _values(
-        self, bones: WrittenBones, shown: Floats, frames: NDArray[np.float32], phases: NDArray[np.float32]
+        self, bones: WrittenBones, deltas: Floats, frames: NDArray[np.float32], phases: NDArray[np.float32]
     ) -> Floats:
         """Return deltas (bones written, frames, 4, 4) without the step in root bones; the file's for missing bones."""
-        values = shown[np.maximum(bones.bone_indices, 0)]
+        values = deltas[np.maximum(bones.bone_indices, 0)]
         properties = self._properties
         if properties is not None and properties.step_mode == timing.BONES:
             values = timing.with_step(values, np.array(properties.step_shown), phases, -1.0, properties.step_zero)
@@ -557,19 +559,19 @@ class _Exporter:
     def _events(self, phases: Phases) -> list[Event]:
         if self._action is None:
             return []
-        found = timing.gather(self._action)
-        lost = len(self._action.motionbridge_animation.events) - len(found)
+        result = timing.gather(self._action)
+        lost = len(self._action.motionbridge_animation.events) - len(result)
         if lost:
             self._report.note(say("events left out because their markers were deleted: {}", lost), self._action.name)
         if self._options.own_markers:
-            found += timing.events_of_own_markers(self._action)
-        found = [replace(event, phase=phases.of(event.phase)) for event in found]
-        outside = [event.name for event in found if phases.changed and not 0.0 <= event.phase <= 1.0]
+            result += timing.events_of_own_markers(self._action)
+        result = [replace(event, phase=phases.of(event.phase)) for event in result]
+        outside = [event.name for event in result if phases.changed and not 0.0 <= event.phase <= 1.0]
         if outside:
             words = "events left out because they lie outside the animation, which was cut: {}"
             self._report.warn(say(words, len(outside)), self._action.name)
-            found = [event for event in found if 0.0 <= event.phase <= 1.0]
-        return found
+            result = [event for event in result if 0.0 <= event.phase <= 1.0]
+        return result
 
     def _take_step(self, clip: DeltaClip, deltas: Floats, frames: NDArray[np.float32], stretch: float) -> None:
         """Set the clip's step: as typed, from the object's keys, or measured from a bone and removed from all bones.
@@ -584,15 +586,15 @@ class _Exporter:
                 old_step, clip.step = old_step / stretch, clip.step / stretch
         if self._base is not None:
             cycle = timing.cycle_of(self._base.clip.phases)
-        found = None
+        step = None
         if self._options.step is StepFrom.BONE:
-            found = self._measured(clip, deltas, old_step)
+            step = self._measured(clip, deltas, old_step)
         elif self._options.step is StepFrom.AUTOMATIC and self._action is not None:
             stored_step = (clip.step / cycle).astype(np.float32)
             if np.allclose(stored_step, old_step, rtol=1e-6, atol=0.0):  # else the user typed a step, which is used
-                found = timing.step_of_object(self._action, self._rig, frames, clip.phases)
-        if found is not None and not np.allclose(found, old_step, rtol=1e-5, atol=STEP_TOLERANCE):
-            clip.step = found * cycle
+                step = timing.step_of_object(self._action, self._rig, frames, clip.phases)
+        if step is not None and not np.allclose(step, old_step, rtol=1e-5, atol=STEP_TOLERANCE):
+            clip.step = step * cycle
             metres = ", ".join(f"{value:.3f}" for value in clip.step) + " m"
             self._report.note(say("the step is taken from keys: {}", metres), clip.name)
 
@@ -602,14 +604,14 @@ class _Exporter:
         if index < 0:
             words = "there is no bone {!r} to measure the step from"
             raise WriteError(say(words, self._options.step_bone), remedy="Name the root bone")
-        found = timing.step_of_bone(
+        result = timing.step_of_bone(
             deltas[index], self._rest.matrices[index], clip.phases, vertical=self._options.vertical
         )
         by_bones = self._properties is not None and self._properties.step_mode == timing.BONES
-        remaining = found - old_step if by_bones else found
+        remaining = result - old_step if by_bones else result
         if not np.allclose(remaining, 0.0, atol=STEP_TOLERANCE):
             clip.deltas = timing.with_step(clip.deltas, remaining, clip.phases, -1.0)
-        return found
+        return result
 
     def _is_binarised(self) -> bool:
         if self._options.kind is Encoding.AS_IT_CAME:
@@ -626,8 +628,8 @@ class _Exporter:
             plain = base if isinstance(base, rtm.Plain) else None
             return rtm.encode_plain(clip, plain, unedited=reference if plain is not None else None, tolerance=reach)
         same = base if isinstance(base, rtm.Binarised) else None
-        shown = reference if same is not None else None
-        return rtm.encode_binarised(clip, hierarchy, same, unedited=shown, tolerance=reach)
+        unedited = reference if same is not None else None
+        return rtm.encode_binarised(clip, hierarchy, same, unedited=unedited, tolerance=reach)
 
     def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
         """Return the parents to which a binarised file stores bones relatively. Raises `WriteError` if not known."""
@@ -642,9 +644,9 @@ class _Exporter:
             read = {entry.name: entry.parent for entry in self._properties.bones}
             return Hierarchy(known.name, dict(known.parents) | read)
         if self._options.config:
-            found = skeletons.hierarchy_of_config(self._options.config, clip.name, clip.bones, self._report)
-            if found is not None:
-                return found
+            result = skeletons.hierarchy_of_config(self._options.config, clip.name, clip.bones, self._report)
+            if result is not None:
+                return result
         if known.for_display or not remembers:
             known = skeletons.guessed_hierarchy(known, clip.bones, self._report)
         if known.for_display:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 ORIGINAL, ADDED_LATER = 0, -1
 
 
-def add(rig: Object, action: Action, place: int) -> None:
+def add(rig: Object, action: Action, index: int) -> None:
     """Append an action to the list. The armature must be editable."""
     entry = rig.motionbridge_animations.add()
-    entry.action, entry.place = action, place
+    entry.action, entry.index = action, index
 
 
 def animations_of(rig: Object) -> list[Action]:
@@ -64,7 +64,11 @@ def unlisted(rig: Object) -> list[Action]:
     drawn = nla.playing(rig).action if known else None
     if drawn is not None and action_lists.is_motion(drawn):  # a motion of another game
         drawn = None
-    return [one for one in free if one not in taken and (one.motionbridge_animation.is_animation or one == drawn)]
+    return [
+        action
+        for action in free
+        if action not in taken and (action.motionbridge_animation.is_animation or action == drawn)
+    ]
 
 
 def adopt_unlisted(rig: Object) -> int:
@@ -85,9 +89,9 @@ def adopt_all(rig: Object) -> int:
     taken = {entry.action for owner in rigs for entry in owner.motionbridge_animations}
     taken |= {action for owner in rigs if owner != rig for action in action_lists.used_by(owner)}
     bones = set(rig.data.bones.keys())
-    free = [one for one in actions if one.motionbridge_animation.is_animation and one not in taken]
-    fitting = [one for one in free if any(entry.bone in bones for entry in one.motionbridge_animation.bones)]
-    return _append(rig, [*action_lists.used_by(rig), *sorted(fitting, key=lambda one: one.name.lower())])
+    free = [action for action in actions if action.motionbridge_animation.is_animation and action not in taken]
+    fitting = [action for action in free if any(entry.bone in bones for entry in action.motionbridge_animation.bones)]
+    return _append(rig, [*action_lists.used_by(rig), *sorted(fitting, key=lambda action: action.name.lower())])
 
 
 def remove_deleted(rig: Object) -> None:
@@ -354,15 +358,15 @@ def bone_names(rig: Object, bones: list[str], prefix: str, table: BoneTable) -> 
     named = {bone.name.lower(): bone.name for bone in reversed(rig.data.bones)}
     known = {entry.name: entry.bone for entry in rig.data.motionbridge_skeleton.bones if entry.bone in rig.data.bones}
     known_below = {name.lower(): bone for name, bone in known.items()}
-    found = []
+    result = []
     taken: set[str] = set()
     for bone in map(table.in_armature, bones):
         wanted = f"{prefix}{bone}".lower()
         choices = (known.get(bone, ""), known_below.get(bone.lower(), ""), named.get(wanted, ""))
         name = next((choice for choice in choices if choice and choice not in taken), "")
         taken.add(name)
-        found.append(name)
-    return found
+        result.append(name)
+    return result
 
 
 def _report_channels(channels: Any, bones: list[str], indices: list[int], name: str, report: Report) -> None:

@@ -54,11 +54,11 @@ class GatheredLod:
 
     def selectable(self, problem: Problem) -> Offending:
         """Return a problem with the polygons or vertices of the object's own mesh."""
-        none = problem.elements[:0]
+        empty = problem.elements[:0]
         if problem.domain is not Domain.FACE:
-            return Offending(self.obj, problem, none, problem.elements)
-        chosen = np.unique(self.polygons[problem.elements]).astype(np.int64) if len(problem.elements) else none
-        return Offending(self.obj, problem, chosen, none)
+            return Offending(self.obj, problem, empty, problem.elements)
+        chosen = np.unique(self.polygons[problem.elements]).astype(np.int64) if len(problem.elements) else empty
+        return Offending(self.obj, problem, chosen, empty)
 
     def problems(self) -> Iterator[Problem]:
         """Yield what the game or its tools would refuse."""
@@ -79,22 +79,22 @@ def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending
 
     Those of a mesh with modifiers are unknown, which is reported.
     """
-    found, none = [], np.zeros(0, np.int64)
+    result, empty = [], np.zeros(0, np.int64)
     for lod in lods:
         cut, problems = list(lod.cut_faces()), list(lod.problems())
         if lod.not_imported:
             name = lod.content.mesh.name
-            for one in problems:
-                sentence = say("in the LOD {}, which is not imported: {}", name, one.sentence)
-                found.append(Offending(None, Problem(sentence, one.remedy, Domain.FACE, none), none, none))
+            for problem in problems:
+                sentence = say("in the LOD {}, which is not imported: {}", name, problem.sentence)
+                result.append(Offending(None, Problem(sentence, problem.remedy, Domain.FACE, empty), empty, empty))
         elif lod.is_modified:
-            found += [Offending(lod.obj, one, none, none) for one in (*cut, *problems)]
+            result += [Offending(lod.obj, finding, empty, empty) for finding in (*cut, *problems)]
             if cut or problems:
                 report.note(modifiers.NOTHING_SELECTED, lod.content.mesh.name)
         else:
-            found += [Offending(lod.obj, one, one.elements, none) for one in cut]
-            found += [lod.selectable(one) for one in problems]
-    return found
+            result += [Offending(lod.obj, finding, finding.elements, empty) for finding in cut]
+            result += [lod.selectable(finding) for finding in problems]
+    return result
 
 
 # Repairs --------------------------------------------------------------------------------------------------------------

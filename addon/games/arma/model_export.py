@@ -95,19 +95,19 @@ def kind_of(resolution: float) -> tuple[str, int]:
 def add_mark(context: Context, active: Object, kind: str, name: str) -> Object:
     """Return a new empty at the 3D cursor: a point of the active object's model, or a proxy of its LOD."""
     label = name.replace("\\", "/").rpartition("/")[2] if kind == "PROXY" else name
-    made: Any = bpy.data.objects.new(names.shortened(label or "point"), None)
-    made.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
-    made.empty_display_size = PROXY_SIZE if kind == "PROXY" else POINT_SIZE
-    made.location = context.scene.cursor.location
-    mark = made.motionbridge_arma_mark
+    obj: Any = bpy.data.objects.new(names.shortened(label or "point"), None)
+    obj.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
+    obj.empty_display_size = PROXY_SIZE if kind == "PROXY" else POINT_SIZE
+    obj.location = context.scene.cursor.location
+    mark = obj.motionbridge_arma_mark
     mark.kind, mark.game_name, mark.model = kind, name, model_of(active)
     level = level_of(active)
     if level is not None:
-        made.parent = level.id_data
-        made.matrix_parent_inverse = level.id_data.matrix_world.inverted()
+        obj.parent = level.id_data
+        obj.matrix_parent_inverse = level.id_data.matrix_world.inverted()
     for collection in active.users_collection[:1] or [context.scene.collection]:
-        collection.objects.link(made)
-    return made
+        collection.objects.link(obj)
+    return obj
 
 
 # What to export -------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class _Exporter:
         if self.chosen.model is not None:
             parts = (obj for obj in self.context.scene.objects if _is_part(obj))
             owned = ((obj, model_of(obj)) for obj in parts)
-            warn_of_pasted(self.chosen.model, owned, lambda one: one.motionbridge_arma_model.path, self.report)
+            warn_of_pasted(self.chosen.model, owned, lambda obj: obj.motionbridge_arma_model.path, self.report)
         if not self.chosen.levels and not self.chosen.marks:
             raise WriteError(
                 "nothing of an Arma model is chosen",
@@ -274,14 +274,14 @@ class _Exporter:
     def gathered(self) -> Iterator[GatheredLod]:
         """Yield all LODs: meshes, empties, and those that were not imported."""
         base = self.base.lods if self.base is not None else ()
-        shown = [self._base_index(obj) for obj in self.chosen.levels]
+        indices = [self._base_index(obj) for obj in self.chosen.levels]
         yield from (
             self._lod(obj, base[number] if number >= 0 else None)
-            for obj, number in zip(self.chosen.levels, shown, strict=True)
+            for obj, number in zip(self.chosen.levels, indices, strict=True)
         )
         for number, lod in enumerate(base):
             marks, imported = self.marks.get(number, []), number in self._shown_numbers()
-            if number in shown:
+            if number in indices:
                 continue
             if marks:
                 yield GatheredLod(None, _points(lod, marks, imported=imported), lod)
@@ -297,7 +297,7 @@ class _Exporter:
 
     def _marks_of_levels(self) -> dict[Any, list[Object]]:
         """Return object or index of a LOD -> its proxies or points; under None new points without a Memory LOD."""
-        found: dict[Any, list[Object]] = {}
+        result: dict[Any, list[Object]] = {}
         by_index = {self._base_index(obj): obj for obj in reversed(self.chosen.levels) if self._base_index(obj) >= 0}
         memory = next((n for n, lod in enumerate(self.base.lods) if lod.kind == "memory"), None) if self.base else None
         for mark in self.chosen.marks:
@@ -310,8 +310,8 @@ class _Exporter:
                 if key is None:
                     self.report.warn("a proxy that belongs to no LOD is left out; parent it to a LOD's mesh", mark.name)
                     continue
-            found.setdefault(key, []).append(mark)
-        return found
+            result.setdefault(key, []).append(mark)
+        return result
 
     def _imported(self, number: int, lod: p3d.Lod, obj: Object | None) -> p3d.Lod | None:
         """Return a LOD of the file with what was edited in it, None if it was deleted in Blender."""
@@ -359,11 +359,11 @@ class _Exporter:
 
     def _insert(self, lods: list[p3d.Lod], lod: p3d.Lod, name: str) -> None:
         """Insert a new LOD before the first one with a larger resolution."""
-        same = next((one for one in lods if one.resolution == lod.resolution), None)
+        same = next((own_lod for own_lod in lods if own_lod.resolution == lod.resolution), None)
         if same is not None:
             words = "two LODs have the resolution {:g}, one of them is {!r}"
             raise WriteError(say(words, float(lod.resolution), name), remedy=OTHER_RESOLUTION)
-        after = [place for place, one in enumerate(lods) if one.resolution > lod.resolution]
+        after = [index for index, own_lod in enumerate(lods) if own_lod.resolution > lod.resolution]
         lods.insert(after[0] if after else len(lods), lod)
 
     def _add_points(self, lods: list[p3d.Lod], points: Sequence[Object]) -> None:
@@ -388,21 +388,21 @@ class _Exporter:
         level = obj.motionbridge_arma_level
         mesh, polygons = self._gather(obj, base)
         mesh.groups = [self._selection(obj, group) for group in mesh.groups]
-        shown = _numbers(level, level.uv_sets) if base is not None else []
-        mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(shown) if base else ())
-        if base is not None and base.signature == FLASHPOINT and not shown and mesh.more_uvs:
+        numbers = _numbers(level, level.uv_sets) if base is not None else []
+        mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(numbers) if base else ())
+        if base is not None and base.signature == FLASHPOINT and not numbers and mesh.more_uvs:
             mesh.more_uvs = {}
             self.report.warn("a LOD of Operation Flashpoint has one UV map; the others are not exported", obj.name)
         if mesh.weights is None:
             nothing = np.zeros(0, np.int32)
             mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
-        place = _model_matrix(obj)
+        matrix = _model_matrix(obj)
         if base is None and (rig := _rig_above(obj)) is not None and armature.is_turned_or_scaled(rig):
             turned = "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
             self.report.warn(turned, rig.name)
-        if np.abs(place - np.eye(4)).max() > AT_REST:
+        if np.abs(matrix - np.eye(4)).max() > AT_REST:
             if self.options.transforms:
-                mesh = transformed_polygons(mesh, place)
+                mesh = transformed_polygons(mesh, matrix)
             else:
                 self.report.warn("its object is moved, rotated or scaled, which is not exported", obj.name)
         properties = {row.name: row.value for row in level.properties}
@@ -412,13 +412,13 @@ class _Exporter:
         marks = self.marks.get(obj, [])
         if base is None or level.has_proxies or marks:
             proxies = [self._proxy(mark, level.index if base is not None else -1) for mark in marks]
-        content = p3d.LodContent(mesh, float(level.resolution), properties, proxies, shown)
+        content = p3d.LodContent(mesh, float(level.resolution), properties, proxies, numbers)
         rig = obj.find_armature()
         bones = frozenset(self._selection(obj, bone.name) for bone in (rig.data.bones if rig is not None else ()))
         modified = self.options.modifiers and modifiers.is_modified(obj)
         gathered = GatheredLod(obj, content, base, polygons, bones, is_modified=modified)
-        for found in gathered.cut_faces():
-            self.report.warn(found.sentence, obj.name)
+        for cut_face in gathered.cut_faces():
+            self.report.warn(cut_face.sentence, obj.name)
         return gathered
 
     def _gather(self, obj: Object, base: p3d.Lod | None) -> tuple[PolygonMesh, NDArray[np.int32]]:
@@ -441,27 +441,27 @@ class _Exporter:
         index = mesh.material_index if mesh.material_index is not None else np.zeros(len(mesh.counts), np.int32)
         used = np.unique(np.clip(index, 0, max(len(slots) - 1, 0))).tolist()
         for number in used:
-            made = slots[number] if slots else None
-            if made is not None:
-                self._set_texture(mesh.materials[number], made, base)
+            slot = slots[number] if slots else None
+            if slot is not None:
+                self._set_texture(mesh.materials[number], slot, base)
             elif base is None or ("", "") not in base.textures():
                 self.report.warn("faces without a material have no texture; assign a material to them", mesh.name)
 
-    def _set_texture(self, surface: Material, made: Any, base: p3d.Lod | None) -> None:
-        image = material.image_of(made)
-        material.warn_of_paint(made, self.report)
+    def _set_texture(self, surface: Material, obj: Any, base: p3d.Lod | None) -> None:
+        image = material.image_of(obj)
+        material.warn_of_paint(obj, self.report)
         if surface.texture:
-            if picture := material.other_picture(made):
+            if picture := material.other_picture(obj):
                 words = (
                     "the material shows {!r}, but its texture is {}; type the path of its texture in Properties > "
                     "Material > Arma Material"
                 )
                 problem = say(words, picture, surface.texture)
-                self.report.warn(problem, made.name)
+                self.report.warn(problem, obj.name)
             return
-        surface.texture = textures.texture_of(made, self.options.work_folder)
+        surface.texture = textures.texture_of(obj, self.options.work_folder)
         if surface.texture:
-            self.report.note(say("its texture is that of its image: {}", surface.texture), made.name)
+            self.report.note(say("its texture is that of its image: {}", surface.texture), obj.name)
         elif image is not None:
             problem = say(
                 "no texture is written: its image {!r} is in no folder with config.cpp or "
@@ -469,11 +469,11 @@ class _Exporter:
                 "its texture in Properties > Material > Arma Material",
                 image.name,
             )
-            self.report.warn(problem, made.name)
+            self.report.warn(problem, obj.name)
         elif not surface.shader and (base is None or ("", "") not in base.textures()):
             self.report.warn(
                 "the material has no texture; type the path of its texture in Properties > Material > Arma Material",
-                made.name,
+                obj.name,
             )
 
     def _selection(self, obj: Object, group: str) -> str:
@@ -487,15 +487,15 @@ class _Exporter:
 
     def _proxy(self, mark: Object, level: int) -> p3d.ProxyContent:
         properties = mark.motionbridge_arma_mark
-        place = _model_matrix(mark)
-        axes = np.linalg.norm(place[:3, :3], axis=0)
-        if not np.isfinite(place).all() or axes.min() < 1e-9:
+        matrix = _model_matrix(mark)
+        axes = np.linalg.norm(matrix[:3, :3], axis=0)
+        if not np.isfinite(matrix).all() or axes.min() < 1e-9:
             raise WriteError(say("the proxy {!r} has a scale of 0", mark.name), remedy="Clear its scale (Alt S)")
-        if np.abs(axes - 1).max() > SCALED or np.linalg.det(place[:3, :3]) < 0:
+        if np.abs(axes - 1).max() > SCALED or np.linalg.det(matrix[:3, :3]) < 0:
             self.report.warn("its scale is not exported: the game shows the attached model in its own size", mark.name)
-        place[:3, :3] /= axes
+        matrix[:3, :3] /= axes
         path = properties.game_name or mark.name
-        return p3d.ProxyContent(path, place, int(properties.source) if properties.level == level >= 0 else -1)
+        return p3d.ProxyContent(path, matrix, int(properties.source) if properties.level == level >= 0 else -1)
 
 
 def _rig_above(obj: Object) -> Any:
@@ -528,7 +528,7 @@ def _uv_number(name: str) -> int:
 
 
 def _is_sorted(lods: Sequence[p3d.Lod]) -> bool:
-    return all(one.resolution <= two.resolution for one, two in itertools.pairwise(lods))
+    return all(lod.resolution <= two.resolution for lod, two in itertools.pairwise(lods))
 
 
 def _model_matrix(obj: Object) -> Floats:
@@ -569,11 +569,13 @@ def _points(base: p3d.Lod | None, marks: Sequence[Object], *, imported: bool) ->
     """
     name = "memory"
     old = p3d.content_of(base, name, Report()) if base is not None else None
-    stored = {one.point: one for one in p3d.named_points(base)} if base is not None else {}
+    stored = {named_point.point: named_point for named_point in p3d.named_points(base)} if base is not None else {}
     points = [_Point.of(mark) for mark in marks]
     if not imported:
-        existing = [_Point(one.name, one.transform[:3, 3].astype(np.float32), one.point) for one in stored.values()]
-        points = [*existing, *(replace(one, source=-1) for one in points)]
+        existing = [
+            _Point(point.name, point.transform[:3, 3].astype(np.float32), point.point) for point in stored.values()
+        ]
+        points = [*existing, *(replace(point, source=-1) for point in points)]
     weights: dict[str, dict[int, float]] = {}
     positions = []
     vertex_of: dict[int, int] = {}
@@ -596,10 +598,12 @@ def _points(base: p3d.Lod | None, marks: Sequence[Object], *, imported: bool) ->
     mesh.attributes = {FILE_VERTEX: Attribute(Domain.VERTEX, sources)}
     known = old.mesh.groups if old is not None else []
     # A selection without points, as some files have, stays; one whose points were all deleted goes.
-    mesh.groups = [one for one in known if one in weights or (old is not None and not _has_members(old.mesh, one))]
-    mesh.groups += [one for one in weights if one not in known]
-    numbers = {one: number for number, one in enumerate(mesh.groups)}
-    rows = [(row, numbers[one], weight) for one, members in weights.items() for row, weight in members.items()]
+    mesh.groups = [
+        group for group in known if group in weights or (old is not None and not _has_members(old.mesh, group))
+    ]
+    mesh.groups += [weight for weight in weights if weight not in known]
+    numbers = {group: number for number, group in enumerate(mesh.groups)}
+    rows = [(row, numbers[group], weight) for group, members in weights.items() for row, weight in members.items()]
     table = np.array(rows, np.float64).reshape(-1, 3)
     mesh.weights = VertexWeights(
         table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), table[:, 2].astype(np.float32)

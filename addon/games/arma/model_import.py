@@ -110,7 +110,7 @@ def import_model(
     builder = _Builder(document, file, _groups(rig, document, options), rig, options, report)
     result = ImportedModel(rig=rig)
     builder.model.motionbridge_arma_model.imported = " ".join(
-        str(number) for number, lod in enumerate(document.lods) if any(lod is one for one in chosen)
+        str(number) for number, lod in enumerate(document.lods) if any(lod is own_lod for own_lod in chosen)
     )
     for lod in chosen:
         builder.add(lod, result)
@@ -128,11 +128,11 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     wanted = set(levels)
     kinds = {kind for group in wanted for kind in KINDS.get(group, ())}
     first = next((lod for lod in filled if lod.kind == "visual"), None) if Levels.FIRST in wanted else None
-    found = [lod for lod in filled if lod is first or lod.kind in kinds]
-    if not found and filled and wanted == {Levels.FIRST}:
+    result = [lod for lod in filled if lod is first or lod.kind in kinds]
+    if not result and filled and wanted == {Levels.FIRST}:
         report.note(say("there is no visual LOD; the first LOD is imported ({})", filled[0].kind), Path(file).name)
         return filled[:1]
-    if not found:
+    if not result:
         present = ", ".join(dict.fromkeys(lod.kind for lod in filled))
         raise ReadError(
             "the chosen LODs are empty",
@@ -144,7 +144,7 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     empty = sum(1 for lod in document.lods if not len(lod.points) and lod.kind in kinds)
     if empty:
         report.note(say("LODs without points are left out: {}", empty), Path(file).name)
-    return found
+    return result
 
 
 def _groups(rig: Object | None, document: p3d.P3d, options: ModelImportOptions) -> dict[str, str]:
@@ -186,7 +186,7 @@ class _Builder:
         keep(properties, "document", p3d.write(self.document))
 
     def _index(self, lod: p3d.Lod) -> int:
-        return next(number for number, one in enumerate(self.document.lods) if one is lod)
+        return next(number for number, own_lod in enumerate(self.document.lods) if own_lod is lod)
 
     def add(self, lod: p3d.Lod, result: ImportedModel) -> None:
         """Create the objects of one level of detail and add them to ``result``."""
@@ -200,11 +200,11 @@ class _Builder:
         result.meshes.append(mesh)
         proxies = list(p3d.proxies(lod))
         if self.options.proxies:
-            made = [self._empty(proxy, "PROXY", lod, number) for number, proxy in enumerate(proxies)]
-            for empty in made:
+            objects = [self._empty(proxy, "PROXY", lod, number) for number, proxy in enumerate(proxies)]
+            for empty in objects:
                 if empty.parent is None:
                     empty.parent = mesh
-            result.proxies += made
+            result.proxies += objects
         elif proxies:
             self.report.note(say("proxies are left out: {}", len(proxies)), name)
 
@@ -236,10 +236,10 @@ class _Builder:
 
     def _selections(self, lod: p3d.Lod) -> list[str]:
         """Return the selection of each vertex group; the first one if several have one group."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for selection in p3d.selection_weights(lod):
-            found.setdefault(self.groups.get(selection.lower(), selection), selection)
-        return list(found.values())
+            texts.setdefault(self.groups.get(selection.lower(), selection), selection)
+        return list(texts.values())
 
     def _warn_of_bones(self, groups: Sequence[str], name: str) -> None:
         if not set(groups) & {bone.name for bone in self.rig.data.bones}:
@@ -272,12 +272,12 @@ def bind_to_rig(obj: Object, rig: Object) -> None:
 def _link(result: ImportedModel, into: bpy.types.Collection, stem: str) -> None:
     for obj in result.meshes:
         into.objects.link(obj)
-    for label, made in (("Points", result.points), ("Proxies", result.proxies)):
-        if made:
+    for label, objects in (("Points", result.points), ("Proxies", result.proxies)):
+        if objects:
             collection = bpy.data.collections.new(f"{stem} {label}")
             collection.color_tag = "COLOR_04"
             into.children.link(collection)
-            for obj in made:
+            for obj in objects:
                 collection.objects.link(obj)
 
 

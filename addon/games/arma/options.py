@@ -308,11 +308,11 @@ class TextureExportOptions(Options):
 
 def _lod_items() -> tuple[tuple[str, str, str], ...]:
     """Return the kinds of LODs as items of an enumeration: the words of `p3d` with capitals, and what they are for."""
-    found = [("VISUAL", "Visual", "What is drawn; the number is the resolution, smaller ones are finer")]
+    items = [("VISUAL", "Visual", "What is drawn; the number is the resolution, smaller ones are finer")]
     for word, purpose in _LOD_PURPOSES.items():
         label = " ".join(part if part[:1].isupper() else part.capitalize() for part in word.split(" "))
-        found.append((lod_identifier(word), label, purpose))
-    return tuple(found)
+        items.append((lod_identifier(word), label, purpose))
+    return tuple(items)
 
 
 def lod_identifier(word: str) -> str:

@@ -47,9 +47,9 @@ def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Seque
         return FLAT
     if source in (HierarchyFrom.AUTOMATIC, HierarchyFrom.CONFIG):
         path = config or beside(file)
-        found = hierarchy_of_config(path, file, bones, report) if path else None
-        if found is not None:
-            return found
+        result = hierarchy_of_config(path, file, bones, report) if path else None
+        if result is not None:
+            return result
         if source is HierarchyFrom.CONFIG:
             raise ReadError(
                 "there is no model.cfg in the folder of the animation"
@@ -64,8 +64,8 @@ def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Seque
 
 def beside(file: str, name: str = CONFIG_NAME) -> str:
     """Return the path of a file of this name, in any case, in the folder of another file; "" if there is none."""
-    found = sorted(entry for entry in Path(file).absolute().parent.glob("*") if entry.name.lower() == name)
-    return str(found[0]) if found else ""
+    own_files = sorted(entry for entry in Path(file).absolute().parent.glob("*") if entry.name.lower() == name)
+    return str(own_files[0]) if own_files else ""
 
 
 def hierarchy_of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy | None:
@@ -76,10 +76,10 @@ def hierarchy_of_config(path: str, file: str, bones: Sequence[str], report: Repo
     config = model_cfg.read(files.read_file(path), path, report)
     named = config.skeleton_of(Path(file).stem)
     candidates = [named] if named is not None else list(config.skeletons.values())
-    found = _fitting(candidates, bones)
-    if found is None:
+    result = _fitting(candidates, bones)
+    if result is None:
         report.warn(say("no skeleton of {} has the bones of the animation", Path(path).name), Path(file).name)
-    return found
+    return result
 
 
 def listed_by_config(path: str, file: str) -> Hierarchy | None:
@@ -90,7 +90,7 @@ def listed_by_config(path: str, file: str) -> Hierarchy | None:
     named = config.skeleton_of(Path(file).stem)
     if named is not None:
         return named
-    parents = {bone: above for one in config.skeletons.values() for bone, above in one.parents.items()}
+    parents = {bone: above for skeleton in config.skeletons.values() for bone, above in skeleton.parents.items()}
     return Hierarchy(Path(path).name, parents) if parents else None
 
 
@@ -198,16 +198,16 @@ def skeleton_for(
         joints = _recovered(clip, placed, hierarchy.parent_indices(clip.bones), noise)
     else:
         joints = joints_at(bones, table)
-    return _skeleton(clip.name, bones, parents, joints, report=report, place=clip.name)
+    return _skeleton(clip.name, bones, parents, joints, report=report, where=clip.name)
 
 
 def _skeleton(
-    name: str, bones: list[str], parents: NDArray[np.int32], joints: Joints, *, report: Report, place: str
+    name: str, bones: list[str], parents: NDArray[np.int32], joints: Joints, *, report: Report, where: str
 ) -> Skeleton:
     unknown = int((~joints.known & (parents >= 0)).sum())
     if unknown:
         words = "joints with unknown positions: {} of {}; these bones start at their parent's joint"
-        report.note(say(words, unknown, len(bones)), place)
+        report.note(say(words, unknown, len(bones)), where)
     return skeleton_of_joints(name, bones, parents, filled_in(joints, parents))
 
 
@@ -219,10 +219,10 @@ def bones_of(clip: DeltaClip, hierarchy: Hierarchy, *, whole: bool) -> list[str]
 
 def _pivots_of(model: str, bones: Sequence[str], report: Report) -> dict[str, Floats]:
     """Return bone -> pivot, as in a pivots model; warns if there is none. Raises `ReadError` if it cannot be read."""
-    found = p3d.pivots(p3d.read(files.read_file(model), model, report), bones, report)
-    if not found:
+    pivots = p3d.pivots(p3d.read(files.read_file(model), model, report), bones, report)
+    if not pivots:
         report.warn("none of the bones is a selection of the model of pivots", Path(model).name)
-    return found
+    return pivots
 
 
 def joints_at(bones: Sequence[str], points: Mapping[str, Floats]) -> Joints:
@@ -237,11 +237,11 @@ def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], nois
     """Compute joints from the motion; where that fails, use those of ``placed``, whose first bones are the clip's."""
     own = len(clip.bones)
     near = np.where(placed.known[:own, None], placed.points[:own], 0.0) if placed.known[:own].any() else None
-    found = recover(clip.deltas, parents, near=near, noise=noise)
+    pivots = recover(clip.deltas, parents, near=near, noise=noise)
     # Frames with almost no rotation between them give joints at arbitrary positions.
-    accepted = found.accepted & (np.linalg.norm(found.points, axis=1) <= LARGEST_JOINT_DISTANCE)
+    accepted = pivots.accepted & (np.linalg.norm(pivots.points, axis=1) <= LARGEST_JOINT_DISTANCE)
     points, known = placed.points.copy(), placed.known.copy()
-    points[:own][accepted] = found.points[accepted]
+    points[:own][accepted] = pivots.points[accepted]
     known[:own] |= accepted
     return Joints(points, known)
 
@@ -264,12 +264,12 @@ def filled_in(joints: Joints, parents: NDArray[np.int32]) -> Floats:
 
 def selections_of(lods: Iterable[p3d.Lod]) -> list[str]:
     """Return the names of all selections that may move with a bone, without duplicates (ignoring case)."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for lod in lods:
         for name, _, _ in lod.selections():
             if name[:1] not in "-." and not name.lower().startswith("proxy:"):
-                found.setdefault(name.lower(), name)
-    return list(found.values())
+                names.setdefault(name.lower(), name)
+    return list(names.values())
 
 
 def build_rig(
@@ -280,15 +280,15 @@ def build_rig(
     bones = list(hierarchy.parents)
     parents = hierarchy.parent_indices(bones)
     joints = joints_at(bones, _pivots(document, file, hierarchy, pivots_model, report))
-    skeleton = _skeleton(hierarchy.name, bones, parents, joints, report=report, place=Path(file).stem)
+    skeleton = _skeleton(hierarchy.name, bones, parents, joints, report=report, where=Path(file).stem)
     return build_armature(context, skeleton, hierarchy, report, Path(file).stem)
 
 
-def build_armature(context: Context, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str) -> Object:
+def build_armature(context: Context, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, where: str) -> Object:
     """Return a new armature object that stores the game's skeleton, in no collection yet."""
     rig, given = armature.build(context, skeleton)
     store(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
-    report.note(say("a new armature of {:# bone|# bones}; hierarchy: {}", len(given), hierarchy.name), place)
+    report.note(say("a new armature of {:# bone|# bones}; hierarchy: {}", len(given), hierarchy.name), where)
     return rig
 
 
@@ -300,14 +300,14 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
     selections = selections_of(document.lods)
     path = config or beside(file)
     if not path:
-        found = fitting_built_in(selections) if selections else None
-        if found is None:
+        hierarchy = fitting_built_in(selections) if selections else None
+        if hierarchy is None:
             raise ReadError(
                 "there is no model.cfg in the folder of the model, and it is not a known man",
                 file=file,
                 remedy="Name the model.cfg of its skeleton, or import it without an armature",
             )
-        return found
+        return hierarchy
     parsed = model_cfg.read(files.read_file(path), path, report)
     named = parsed.skeleton_of(Path(file).stem)
     if named is not None and named.parents:
@@ -329,9 +329,9 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     bones = list(hierarchy.parents)
     path = pivots_model or beside(file, hierarchy.pivots_model.replace("\\", "/").rpartition("/")[2].lower())
     if path:
-        found = _pivots_of(path, bones, report)
-        if found:
-            return found
+        pivots = _pivots_of(path, bones, report)
+        if pivots:
+            return pivots
     memory = document.lod("memory")
     known = p3d.pivots(document, bones, report) if memory is not None else {}
     middles = _centres(document, bones)

@@ -71,10 +71,10 @@ class Surfaces:
         colour = colour_of(wanted.texture)
         if colour is not None:
             return material.build(wanted, colour=colour)
-        found = self.picture(wanted.texture) if self.textures else None
-        image, see_through = self._shown(found, wanted.texture) if found is not None else (None, False)
+        picture = self.picture(wanted.texture) if self.textures else None
+        image, see_through = self._shown(picture, wanted.texture) if picture is not None else (None, False)
         if image is None:
-            if self.textures and found is None and wanted.texture and not wanted.texture.startswith("#"):
+            if self.textures and picture is None and wanted.texture and not wanted.texture.startswith("#"):
                 self.missing.append(wanted.texture)
             return material.build(wanted)
         return material.build(wanted, image, see_through=see_through)
@@ -109,11 +109,11 @@ class Surfaces:
                 folders += self._below(around, tuple(parts[start:]))
         for folder in dict.fromkeys(folders):
             listing = self._listing(folder)
-            found = next(
+            result = next(
                 (listing[path.stem + suffix] for suffix in IMAGE_SUFFIXES if path.stem + suffix in listing), None
             )
-            if found is not None and files.is_file(found):
-                return found
+            if result is not None and files.is_file(result):
+                return result
         return None
 
     def _roots(self, own: Path) -> list[Path]:
@@ -137,10 +137,10 @@ class Surfaces:
     def _below(self, folder: Path, parts: tuple[str, ...]) -> list[Path]:
         """Return the folder at path ``parts`` (lower case) below ``folder``, ignoring case; empty if missing."""
         for part in parts:
-            found = self._listing(folder).get(part)
-            if found is None or not files.is_folder(found):
+            path = self._listing(folder).get(part)
+            if path is None or not files.is_folder(path):
                 return []
-            folder = found
+            folder = path
         return [folder]
 
     def _listing(self, folder: Path) -> dict[str, Path]:
@@ -176,11 +176,11 @@ def _folders_of(texture: PurePosixPath) -> list[str]:
 
 def colour_of(texture: str) -> tuple[float, float, float, float] | None:
     """Return red, green, blue, alpha (0 to 1) of a colour such as ``#(argb,8,8,3)color(1,0,0,1,co)``; else None."""
-    found = _COLOUR.match(texture.strip())
-    if found is None:
+    match = _COLOUR.match(texture.strip())
+    if match is None:
         return None
     try:
-        values = [min(max(0.0, float(value)), 1.0) for value in found[1].split(",")[:4]]
+        values = [min(max(0.0, float(value)), 1.0) for value in match[1].split(",")[:4]]
     except ValueError:
         return None
     return (values[0], values[1], values[2], values[3]) if len(values) == 4 else None
@@ -194,12 +194,12 @@ MOST_BYTES = 4096
 """Most bytes of a prefix file that are read."""
 
 
-def texture_of(made: typed.Material | None, work_folder: Path | None) -> str:
+def texture_of(used_material: typed.Material | None, work_folder: Path | None) -> str:
     """Return the path in the game of the image that a material shows; "" if it shows none, or one of no addon.
 
     ``work_folder``: folder that the tools mount as work drive, None if unknown.
     """
-    image = material.image_of(made)
+    image = material.image_of(used_material)
     if image is None or image.source != "FILE":
         return ""
     file = image.get(SOURCE) or bpy.path.abspath(image.filepath, library=image.library)
@@ -243,9 +243,9 @@ def _prefix_of(folder: Path) -> str:
             key, equals, value = line.partition("=")
             if equals and key.strip().lower() != "prefix":
                 continue
-            found = (value if equals else line).strip().strip("\"';\\/ ")
-            if found and not found.startswith("//"):
-                return found
+            prefix = (value if equals else line).strip().strip("\"';\\/ ")
+            if prefix and not prefix.startswith("//"):
+                return prefix
     return ""
 
 

@@ -46,7 +46,7 @@ WHOLE_CYCLE_RANGE = 0.9
 
 
 def frames_of(
-    phases: NDArray[np.float32], first_frame: float, cycle: float | None, report: Report, place: str
+    phases: NDArray[np.float32], first_frame: float, cycle: float | None, report: Report, where: str
 ) -> NDArray[np.float32]:
     """Return (keys,) the frame of each key: one frame apart, or ``cycle`` frames from phase 0 to phase 1.
 
@@ -60,7 +60,7 @@ def frames_of(
         placed = (first_frame + cycle * phases.astype(np.float64)).astype(np.float32)
         rising = bool((np.abs(placed) <= LAST_FRAME).all() and (np.diff(placed) >= SMALLEST_KEY_DISTANCE).all())
     if not rising:
-        report.warn("the phases cannot be placed on frames: one frame per key is used", place)
+        report.warn("the phases cannot be placed on frames: one frame per key is used", where)
         return every.astype(np.float32)
     return placed
 
@@ -102,10 +102,10 @@ def phases_at(
     rising = np.isfinite(known_phases).all() and len(known_phases) > 1 and (np.diff(known_phases) >= 0).all()
     if not rising:
         return spread_phases(frames)
-    found = _interpolated(frames.astype(np.float64), known_frames.astype(np.float64), known_phases.astype(np.float64))
+    phases = _interpolated(frames.astype(np.float64), known_frames.astype(np.float64), known_phases.astype(np.float64))
     nearest = np.minimum(np.searchsorted(known_frames, frames - SAME_FRAME), len(known_frames) - 1)
     same = np.abs(known_frames[nearest] - frames) <= SAME_FRAME
-    return np.where(same, known_phases[nearest], found.astype(np.float32))
+    return np.where(same, known_phases[nearest], phases.astype(np.float32))
 
 
 def spread_phases(frames: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -181,22 +181,22 @@ def phases_of(frames: NDArray[np.float32], known: NDArray[np.float32], phases: N
     The game plays a cycle from 0 to 1. So an animation of a whole cycle still covers the whole cycle after frames were
     added at its ends or cut off.
     """
-    found = phases_at(frames, known, phases)
+    own_phases = phases_at(frames, known, phases)
     whole = _is_whole_cycle(phases)
-    if len(found) < 2 or not len(phases) or not np.isfinite(phases).all() or cycle_of(phases) != 1.0:
-        return Phases(found, found)
-    first, last = float(found[0]), float(found[-1])
+    if len(own_phases) < 2 or not len(phases) or not np.isfinite(phases).all() or cycle_of(phases) != 1.0:
+        return Phases(own_phases, own_phases)
+    first, last = float(own_phases[0]), float(own_phases[-1])
     same = first == float(phases[0]) and last == float(phases[-1])
     beyond = first < min(0.0, float(phases[0])) or last > max(1.0, float(phases[-1]))
     if same or last <= first or not (whole or beyond):
-        return Phases(found, found)
+        return Phases(own_phases, own_phases)
     ends = (float(phases[0]), float(phases[-1])) if whole else (0.0, 1.0)
     stretch = (ends[1] - ends[0]) / (last - first)
-    written = (ends[0] + stretch * (found.astype(np.float64) - first)).astype(np.float32)
+    written = (ends[0] + stretch * (own_phases.astype(np.float64) - first)).astype(np.float32)
     if _is_even(frames) and ends == (0.0, 1.0):
         written = rtm.default_phases(len(frames))
     written[[0, -1]] = ends
-    return Phases(found, written, stretch)
+    return Phases(own_phases, written, stretch)
 
 
 def _is_whole_cycle(phases: NDArray[np.float32]) -> bool:
@@ -281,10 +281,10 @@ def every_nth(first: float, last: float, step: int) -> NDArray[np.float32]:
             say("{} frames are more than the game reads ({})", end - begin + 1, rtm.MOST_FRAMES),
             remedy="Export a shorter range, or fewer frames of it",
         )
-    found = np.arange(begin, end + 1, step)
-    if len(found) and found[-1] != end:
-        found = np.append(found, end)
-    return found.astype(np.float32)
+    frames = np.arange(begin, end + 1, step)
+    if len(frames) and frames[-1] != end:
+        frames = np.append(frames, end)
+    return frames.astype(np.float32)
 
 
 # The step -------------------------------------------------------------------------------------------------------------
@@ -378,11 +378,11 @@ def _phase_span(phases: NDArray[np.float32]) -> float:
 # Events ---------------------------------------------------------------------------------------------------------------
 
 
-def store(action: Action, found: Sequence[Event]) -> None:
+def store(action: Action, events: Sequence[Event]) -> None:
     """Replace the action's events and their markers by a clip's events."""
     pose_markers.remove(action, _phases(action))
     action.motionbridge_animation.events.clear()
-    for event in found:
+    for event in events:
         add(action, event)
 
 
@@ -458,8 +458,8 @@ def frame_of(action: Action, phase: float) -> int:
     # A phase may be outside the keys; there it is extrapolated by the average slope.
     slope = (known[-1] - known[0]) / (phases[-1] - phases[0])
     inside = phases[0] <= phase <= phases[-1]
-    found = np.interp(phase, phases, known) if inside else known[0] + slope * (phase - phases[0])
-    return pose_markers.nearest_frame(float(found if np.isfinite(found) else known[0]))
+    frame = np.interp(phase, phases, known) if inside else known[0] + slope * (phase - phases[0])
+    return pose_markers.nearest_frame(float(frame if np.isfinite(frame) else known[0]))
 
 
 def phase_at(action: Action, frame: float) -> float:

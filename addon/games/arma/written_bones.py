@@ -72,8 +72,8 @@ def written_bones(
 
 def _by_table(table: BoneTable, bone: str, name: str) -> str:
     """Return the file's name of ``bone`` by the table; ``name`` if not listed or if only letter case differs."""
-    found = next((other for other in map(table.in_file, (bone, name)) if other not in (bone, name)), name)
-    return name if found.lower() == name.lower() else found
+    other_name = next((other for other in map(table.in_file, (bone, name)) if other not in (bone, name)), name)
+    return name if other_name.lower() == name.lower() else other_name
 
 
 def _refuse_duplicates(names: Sequence[str]) -> None:
@@ -86,35 +86,35 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
         )
 
 
-def _in_skeleton_order(found: WrittenBones, known_order: Sequence[str]) -> WrittenBones:
+def _in_skeleton_order(written: WrittenBones, known_order: Sequence[str]) -> WrittenBones:
     """Return the bones in the order of the skeleton stored on the armature."""
     rank = {name: number for number, name in enumerate(known_order)}
-    order = sorted(range(len(found.names)), key=lambda row: rank.get(found.names[row], len(rank)))
-    return found.in_order(order, [found.names[row] for row in order])
+    order = sorted(range(len(written.names)), key=lambda row: rank.get(written.names[row], len(rank)))
+    return written.in_order(order, [written.names[row] for row in order])
 
 
-def named_by_config(found: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
+def named_by_config(written: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
     """Return the bones in the order and spelling of a hierarchy; bones it does not contain come last."""
     rank = {bone.lower(): number for number, bone in enumerate(hierarchy.parents)}
-    order = sorted(range(len(found.names)), key=lambda row: rank.get(found.names[row].lower(), len(rank)))
-    return found.in_order(order, skeletons.spelled_as(hierarchy, [found.names[row] for row in order]))
+    order = sorted(range(len(written.names)), key=lambda row: rank.get(written.names[row].lower(), len(rank)))
+    return written.in_order(order, skeletons.spelled_as(hierarchy, [written.names[row] for row in order]))
 
 
-def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
+def named_by_armature(written: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
     """Return the bones in the armature's order and spelling; bones it lacks come last, spelled as in their file."""
     count = len(rig.data.bones)
-    order = sorted(range(len(found.names)), key=lambda row: (int(found.bone_indices[row]) % (count + 1), row))
+    order = sorted(range(len(written.names)), key=lambda row: (int(written.bone_indices[row]) % (count + 1), row))
     names = []
     for row in order:
-        name, bone = found.names[row], int(found.bone_indices[row])
+        name, bone = written.names[row], int(written.bone_indices[row])
         own_name = without_prefix(prefix, rig.data.bones[bone].name) if bone >= 0 else name
         # Blender may have had to rename a bone, so only upper and lower case is taken from it.
         names.append(own_name if own_name.lower() == name.lower() else name)
-    return found.in_order(order, names)
+    return written.in_order(order, names)
 
 
 def report_unknown(
-    found: WrittenBones, rig: Object, skeleton: Hierarchy | None, table: BoneTable, report: Report
+    written: WrittenBones, rig: Object, skeleton: Hierarchy | None, table: BoneTable, report: Report
 ) -> None:
     """Warn of bones that the game does not know, which it ignores. Bones of the source file count as known, and so do
     those of the armature's stored skeleton, unless ``skeleton``, the one of a model.cfg, is given.
@@ -124,12 +124,12 @@ def report_unknown(
     """
     stored = [entry.name for entry in rig.data.motionbridge_skeleton.bones] if skeleton is None else []
     known = {name.lower() for name in (*stored, *table.pairs)} if skeleton is None else set()
-    new = [name for name, source in zip(found.names, found.sources, strict=True) if source < 0]
-    listing = skeleton or min(BUILT_IN.values(), key=lambda man: len(man.unknown(found.names)))
+    new = [name for name, source in zip(written.names, written.sources, strict=True) if source < 0]
+    listing = skeleton or min(BUILT_IN.values(), key=lambda man: len(man.unknown(written.names)))
     unknown = [name for name in listing.unknown(new) if name.lower() not in known]
     if not unknown:
         return
-    if len(unknown) < len(found.names):
+    if len(unknown) < len(written.names):
         words = "bones that the game's skeleton lacks are written, and the game ignores them: {}"
         report.warn(say(words, listed(unknown)))
         return

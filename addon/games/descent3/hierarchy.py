@@ -101,19 +101,25 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
     holder, in_scene = chosen.holder, set(context.scene.objects)
     candidates = holder.children_recursive if holder is not None else chosen.objects
     own = [
-        found
-        for found in candidates
-        if found in in_scene and not found.motionbridge_descent_model.is_model and holder_of(found) == holder
+        candidate
+        for candidate in candidates
+        if candidate in in_scene
+        and not candidate.motionbridge_descent_model.is_model
+        and holder_of(candidate) == holder
     ]
     points = _at_their_indices(_copies_last(sorted(filter(is_point, own), key=_point_order), _point_of_file))
     parts = _copies_last(sorted(filter(is_part, own), key=_part_order), part_source)
     indices = {part: index for index, part in enumerate(parts)}
-    for found in own:
-        if not is_part(found) and not is_point(found) and found.type in ("CURVE", "SURFACE", "META", "FONT", "CURVES"):
-            report.warn("is not a mesh; left out (convert it to a mesh)", found.name)
-        if shows_instances(found):
-            report.warn("its instances are left out (make them real: Object > Apply)", found.name)
-    parents, point_parents = ([_parent_part(one, holder, indices) for one in objects] for objects in (parts, points))
+    for instance in own:
+        if (
+            not is_part(instance)
+            and not is_point(instance)
+            and instance.type in ("CURVE", "SURFACE", "META", "FONT", "CURVES")
+        ):
+            report.warn("is not a mesh; left out (convert it to a mesh)", instance.name)
+        if shows_instances(instance):
+            report.warn("its instances are left out (make them real: Object > Apply)", instance.name)
+    parents, point_parents = ([_parent_part(obj, holder, indices) for obj in objects] for objects in (parts, points))
     return Hierarchy(holder, parts, points, parents, point_parents)
 
 
@@ -128,7 +134,7 @@ def written_index(context: Context, point: Object) -> int | None:
         return None
     kind = point.motionbridge_descent_point.kind
     points = hierarchy_of(context, Chosen(holder), Report()).points
-    alike = [one for one in points if one.motionbridge_descent_point.kind == kind]
+    alike = [point for point in points if point.motionbridge_descent_point.kind == kind]
     return alike.index(point) if point in alike else None
 
 
@@ -140,18 +146,18 @@ def cut_off(context: Context, hierarchy: Hierarchy) -> list[Object]:
     before = hierarchy.before
     parts = set(range(len(before.parts))) - set(hierarchy.sources)
     present = {(point.motionbridge_descent_point.kind, _source_of(point)) for point in hierarchy.points}
-    points = {(one.kind.name, one.source) for one in before.points} - present
+    points = {(point.kind.name, point.source) for point in before.points} - present
 
-    def is_lost(found: Object) -> bool:
-        part, point = found.motionbridge_descent_part, found.motionbridge_descent_point
-        if not is_of_file(point if is_point(found) else part, hierarchy.holder):
+    def is_lost(obj: Object) -> bool:
+        part, point = obj.motionbridge_descent_part, obj.motionbridge_descent_point
+        if not is_of_file(point if is_point(obj) else part, hierarchy.holder):
             return False
-        if is_point(found):
-            return (point.kind, _source_of(found)) in points
+        if is_point(obj):
+            return (point.kind, _source_of(obj)) in points
         return part.is_part and part.source in parts and before.parts[part.source].name == part.game_name
 
-    lost = {found for found in context.scene.objects if holder_of(found) is None and is_lost(found)}
-    return sorted((found for found in lost if found.parent not in lost), key=lambda found: found.name)
+    lost = {obj for obj in context.scene.objects if holder_of(obj) is None and is_lost(obj)}
+    return sorted((obj for obj in lost if obj.parent not in lost), key=lambda obj: obj.name)
 
 
 def is_point(candidate: Any) -> bool:
@@ -184,13 +190,13 @@ def _copies_last(ordered: list[Any], row_of: Callable[[Any], Any]) -> list[Any]:
     """Sort copies last: objects with the same row of the file as an earlier one. Row -1 means not from the file."""
     taken: set[Any] = set()
     copies = []
-    for found in ordered:
-        row = row_of(found)
+    for obj in ordered:
+        row = row_of(obj)
         if row in taken:
-            copies.append(found)
+            copies.append(obj)
         elif row != -1:
             taken.add(row)
-    return [*(found for found in ordered if found not in copies), *copies]
+    return [*(target for target in ordered if target not in copies), *copies]
 
 
 def _point_of_file(point: Object) -> Any:
@@ -213,15 +219,15 @@ def _index_of(point: Object) -> int:
 
 def _at_their_indices(ordered: list[Any]) -> list[Any]:
     """Move points with a typed index to that index among the points of their kind."""
-    found = []
+    result = []
     for kind in dict.fromkeys(point.motionbridge_descent_point.kind for point in ordered):
         alike = [point for point in ordered if point.motionbridge_descent_point.kind == kind]
         typed = [point for point in alike if _is_index_typed(point)]
         others = [point for point in alike if point not in typed]
         for point in typed:
             others.insert(_index_of(point), point)
-        found += others
-    return found
+        result += others
+    return result
 
 
 def _is_index_typed(point: Object) -> bool:
@@ -246,7 +252,9 @@ def _parent_object(child: Object) -> Object | None:
     parent = child.parent
     if parent is None or child.parent_type != "BONE" or parent.type != "ARMATURE":
         return parent
-    others = [one for one in parent.children if one.parent_type == "BONE" and one.motionbridge_descent_part.is_part]
+    others = [
+        child for child in parent.children if child.parent_type == "BONE" and child.motionbridge_descent_part.is_part
+    ]
     # If copies of a part are on the same bone, the part is their parent.
     on_bones = {other.parent_bone: other for other in sorted(others, key=_part_order, reverse=True)}
     bone = parent.data.bones.get(child.parent_bone)
@@ -281,15 +289,15 @@ def rest_pose(hierarchy: Hierarchy) -> RestPose:
     """Return the rest pose of a model's parts and points, ignoring their animation."""
     known: dict[Any, Floats] = {}
 
-    def matrix_of(found: Object | None) -> Floats:
-        if found is None or found == hierarchy.holder:
+    def matrix_of(obj: Object | None) -> Floats:
+        if obj is None or obj == hierarchy.holder:
             return np.eye(4)
-        if found not in known:
-            parent, bone = matrix_of(found.parent), _bone_of(found)
+        if obj not in known:
+            parent, bone = matrix_of(obj.parent), _bone_of(obj)
             if bone is not None:  # Blender parents to the bone's tail
                 parent = parent @ array(bone.matrix_local) @ array(Matrix.Translation((0, bone.length, 0)))
-            known[found] = parent @ local_at_rest(found)
-        return known[found]
+            known[obj] = parent @ local_at_rest(obj)
+        return known[obj]
 
     matrices = np.array([matrix_of(part) for part in hierarchy.parts], np.float64).reshape(-1, 4, 4)
     is_straight = np.abs(matrices[:, :3, :3] - np.eye(3)).max(axis=(1, 2), initial=0) <= ROTATION_TOLERANCE
@@ -330,43 +338,43 @@ def _bone_of(child: Object) -> Bone | None:
     return None
 
 
-def local_at_rest(found: Any) -> Floats:
+def local_at_rest(obj: Any) -> Floats:
     """Return an object's matrix (4, 4) in its parent's space, without the effect of actions, NLA and drivers."""
-    animated = _animated_channels(found)
-    properties = found.motionbridge_descent_part
-    if not animated or not is_part(found):
-        basis = found.matrix_basis
+    animated = _animated_channels(obj)
+    properties = obj.motionbridge_descent_part
+    if not animated or not is_part(obj):
+        basis = obj.matrix_basis
     else:
-        location: Any = found.matrix_basis.translation
-        if "location" in animated and found.parent_type == "BONE":
+        location: Any = obj.matrix_basis.translation
+        if "location" in animated and obj.parent_type == "BONE":
             location = Vector((0, 0, 0))
         elif "location" in animated:
-            location = Vector(properties.offset) if properties.is_part else _first_location(found)
+            location = Vector(properties.offset) if properties.is_part else _first_location(obj)
         # The basis of a mirrored object does not tell its rotation.
-        turned = rotations(found, {}, np.zeros(1, np.float32))[0]
+        turned = rotations(obj, {}, np.zeros(1, np.float32))[0]
         rotation = Quaternion() if "rotation" in animated else Quaternion(turned.tolist())
-        scale: Any = _constant_scale(found) if "scale" in animated else found.scale * found.delta_scale
+        scale: Any = _constant_scale(obj) if "scale" in animated else obj.scale * obj.delta_scale
         basis = Matrix.LocRotScale(location, rotation, scale)
-    return array(found.matrix_parent_inverse) @ array(basis)
+    return array(obj.matrix_parent_inverse) @ array(basis)
 
 
-def _first_location(found: Any) -> Vector:
+def _first_location(obj: Any) -> Vector:
     """Return the location at the first keys: the pivot of an animated object that was made in Blender."""
-    locations: dict[str, Any] = {name: Vector(getattr(found, name)) for name in ("location", "delta_location")}
-    for (channel, index), curve in channels_of(playing_curves(found)).items():
+    locations: dict[str, Any] = {name: Vector(getattr(obj, name)) for name in ("location", "delta_location")}
+    for (channel, index), curve in channels_of(playing_curves(obj)).items():
         if channel in locations and len(curve.keyframe_points):
             locations[channel][index] = curve.evaluate(curve.keyframe_points[0].co.x)
     result: Vector = locations["location"] + locations["delta_location"]
     return result
 
 
-def _constant_scale(found: Any) -> Vector:
+def _constant_scale(obj: Any) -> Vector:
     """Return the scale if all keys have the same one (the I key may key scale with location and rotation), else 1."""
-    scales: dict[str, Any] = {name: Vector(getattr(found, name)) for name in ("scale", "delta_scale")}
-    data = found.animation_data
+    scales: dict[str, Any] = {name: Vector(getattr(obj, name)) for name in ("scale", "delta_scale")}
+    data = obj.animation_data
     if data is not None and any(curve.data_path in scales for curve in data.drivers):
         return Vector((1, 1, 1))
-    for curve in _curves_of_all_actions(found):
+    for curve in _curves_of_all_actions(obj):
         if curve.data_path in scales:
             values = {round(key.co.y, 6) for key in curve.keyframe_points}
             if len(values) != 1 or len(curve.modifiers):
@@ -376,23 +384,23 @@ def _constant_scale(found: Any) -> Vector:
     return result
 
 
-def _animated_channels(found: Object) -> set[str]:
+def _animated_channels(obj: Object) -> set[str]:
     """Return which of location, rotation and scale are animated by drivers, the action or NLA strips."""
-    data = found.animation_data
+    data = obj.animation_data
     if data is None:
         return set()
-    curves = [*data.drivers, *_curves_of_all_actions(found)]
+    curves = [*data.drivers, *_curves_of_all_actions(obj)]
     return {kind_of(curve.data_path) for curve in curves} & {"location", "rotation", "scale"}
 
 
-def _curves_of_all_actions(found: Object) -> list[Any]:
+def _curves_of_all_actions(obj: Object) -> list[Any]:
     """Return the F-curves of the action and of NLA strips."""
-    data = found.animation_data
+    data = obj.animation_data
     if data is None:
         return []
     actions = [data.action] if data.action is not None else []
     actions += [strip.action for track in data.nla_tracks for strip in track.strips if strip.action is not None]
-    return [curve for action in actions for curve in compat.curves_of(action, found)]
+    return [curve for action in actions for curve in compat.curves_of(action, obj)]
 
 
 def array(matrix: Any) -> Floats:
@@ -528,25 +536,25 @@ def begin(context: Context, objects: Sequence[Any]) -> Any:
 
     Raises `WriteError` if there are none, or if one belongs to a model.
     """
-    chosen = [found for found in objects if found.parent not in objects]
-    for found in [*chosen, *(child for each in chosen for child in each.children_recursive)]:
-        if holder_of(found) is not None:
-            raise WriteError(say("{!r} already belongs to a model", found.name), remedy="Choose other objects")
+    chosen = [target for target in objects if target.parent not in objects]
+    for obj in [*chosen, *(child for each in chosen for child in each.children_recursive)]:
+        if holder_of(obj) is not None:
+            raise WriteError(say("{!r} already belongs to a model", obj.name), remedy="Choose other objects")
     if not chosen:
         raise WriteError("no mesh is selected", remedy="Select the meshes of the model")
     context.view_layer.update()
     holder: Any = bpy.data.objects.new(names.shortened(f"{chosen[0].name} model"), None)
     holder.empty_display_type = "PLAIN_AXES"
-    holder.empty_display_size = max(max(found.dimensions) for found in chosen) / 2 or 1.0
+    holder.empty_display_size = max(max(target.dimensions) for target in chosen) / 2 or 1.0
     holder.motionbridge_descent_model.is_model = True
     for into in chosen[0].users_collection[:1] or [context.scene.collection]:
         into.objects.link(holder)
-    for found in chosen:
-        matrix = found.matrix_world.copy() if found.parent is not None else None
-        found.parent = holder
+    for obj in chosen:
+        matrix = obj.matrix_world.copy() if obj.parent is not None else None
+        obj.parent = holder
         if matrix is not None:
-            found.matrix_parent_inverse = Matrix()
-            found.matrix_world = matrix
+            obj.matrix_parent_inverse = Matrix()
+            obj.matrix_world = matrix
     return holder
 
 
@@ -585,9 +593,9 @@ def _length(part: Any) -> float:
 
 def _points_collection(context: Context, part: Object, holder: Object | None) -> bpy.types.Collection:
     """Return the collection of the model's other points, otherwise that of the part."""
-    for found in holder.children_recursive if holder is not None else ():
-        if is_point(found) and found.users_collection:
-            return found.users_collection[0]
+    for obj in holder.children_recursive if holder is not None else ():
+        if is_point(obj) and obj.users_collection:
+            return obj.users_collection[0]
     return next(iter(part.users_collection), context.scene.collection)
 
 
@@ -596,23 +604,23 @@ def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: O
 
     Raises `WriteError` if there are neither.
     """
-    own = [found for found in objects if holder_of(found) == holder]
-    guns = [found for found in own if found.motionbridge_descent_point.kind == "GUN"]
-    turrets = [found for found in own if is_part(found) and not is_point(found)]
+    own = [target for target in objects if holder_of(target) == holder]
+    guns = [target for target in own if target.motionbridge_descent_point.kind == "GUN"]
+    turrets = [target for target in own if is_part(target) and not is_point(target)]
     if not guns and not turrets:
         raise WriteError("neither a gun point nor a sub-object of this model is selected", remedy="Select at least one")
     for members, chosen in ((battery.guns, guns), (battery.turrets, _children_first(turrets))):
         if chosen:
             members.clear()
-            for found in chosen:
-                members.add().shown = found
+            for obj in chosen:
+                members.add().object = obj
     return len(guns), len(turrets)
 
 
 def _children_first(turrets: list[Object]) -> list[Object]:
     """Sort children before their parents, as the game expects."""
 
-    def depth(found: Object) -> int:
-        return 0 if found.parent is None else 1 + depth(found.parent)
+    def depth(obj: Object) -> int:
+        return 0 if obj.parent is None else 1 + depth(obj.parent)
 
     return sorted(turrets, key=depth, reverse=True)

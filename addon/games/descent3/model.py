@@ -83,9 +83,10 @@ class ImportedModel:
 
 def models_in(archive: Hog2) -> list[tuple[str, int]]:
     """Return name and size in bytes of each model in an archive, sorted by name."""
-    found = zip(archive.names, archive.table["length"].tolist(), strict=True)
+    entries = zip(archive.names, archive.table["length"].tolist(), strict=True)
     return sorted(
-        ((name, size) for name, size in found if name.lower().endswith(MODELS.suffixes)), key=lambda row: row[0].lower()
+        ((name, size) for name, size in entries if name.lower().endswith(MODELS.suffixes)),
+        key=lambda row: row[0].lower(),
     )
 
 
@@ -139,11 +140,11 @@ def _build_objects(model: Model) -> ImportedModel:
     """Create empties and mesh objects in the hierarchy of the file, with empty meshes."""
     holder: Any = bpy.data.objects.new(model.name, None)
     holder.empty_display_type, holder.empty_display_size = "PLAIN_AXES", _size(model) / 2
-    made = [_new_part(part) for part in model.parts]
-    for part, obj in zip(model.parts, made, strict=True):
-        obj.parent = made[part.parent] if part.parent >= 0 else holder
+    objects = [_new_part(part) for part in model.parts]
+    for part, obj in zip(model.parts, objects, strict=True):
+        obj.parent = objects[part.parent] if part.parent >= 0 else holder
         obj.location = part.offset.tolist()
-    return ImportedModel(holder, made)
+    return ImportedModel(holder, objects)
 
 
 def _build_rig(context: Context, model: Model) -> ImportedModel:
@@ -154,10 +155,10 @@ def _build_rig(context: Context, model: Model) -> ImportedModel:
     parents = np.array([part.parent for part in model.parts], np.int32)
     offsets = np.array([part.offset for part in model.parts], np.float64).reshape(count, 3)
     rig, given = armature.build(context, Skeleton(model.name, bones, parents, rotations, offsets))
-    made = [_new_part(part) for part in model.parts]
-    for obj, bone in zip(made, given, strict=True):
+    objects = [_new_part(part) for part in model.parts]
+    for obj, bone in zip(objects, given, strict=True):
         parent_to_bone(obj, rig, bone)
-    return ImportedModel(rig, made)
+    return ImportedModel(rig, objects)
 
 
 def parent_to_bone(obj: Object, rig: Object, bone: str) -> None:
@@ -185,7 +186,7 @@ def _new_part(part: Part) -> Object:
     return obj
 
 
-def _show_meshes(made: Sequence[Object], model: Model, textures: Textures | None, report: Report) -> None:
+def _show_meshes(objects: Sequence[Object], model: Model, textures: Textures | None, report: Report) -> None:
     built: dict[tuple[str, object], Any] = {}
 
     def material_for(wanted: Material) -> typed.Material:
@@ -194,7 +195,7 @@ def _show_meshes(made: Sequence[Object], model: Model, textures: Textures | None
             built[key] = build_material(wanted, textures, report)
         return built[key]
 
-    for part, obj in zip(model.parts, made, strict=True):
+    for part, obj in zip(model.parts, objects, strict=True):
         if obj.type == "MESH":
             empty = obj.data
             part.mesh.name = empty.name
@@ -240,4 +241,4 @@ def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) 
             for index in indices:
                 member = members.add()
                 member.number = index
-                member.shown = objects[index] if 0 <= index < len(objects) else None
+                member.object = objects[index] if 0 <= index < len(objects) else None

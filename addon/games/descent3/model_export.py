@@ -205,9 +205,11 @@ def _warn_of_unexported(context: Context, hierarchy: Hierarchy, report: Report) 
                 "its scale is not exported, as the file has no root object; import the model as objects and scale that"
             )
         report.warn(words, holder.name)
-    models = [one for one in context.scene.objects if one.motionbridge_descent_model.is_model]
-    same = [one for one in models if one.motionbridge_descent_model.member == holder.motionbridge_descent_model.member]
-    warn_of_pasted(holder, zip(same, same, strict=True), lambda one: one.motionbridge_descent_model.path, report)
+    models = [obj for obj in context.scene.objects if obj.motionbridge_descent_model.is_model]
+    same = [
+        model for model in models if model.motionbridge_descent_model.member == holder.motionbridge_descent_model.member
+    ]
+    warn_of_pasted(holder, zip(same, same, strict=True), lambda obj: obj.motionbridge_descent_model.path, report)
     for lost in model_hierarchy.cut_off(context, hierarchy):
         report.warn("is below no object of the model any more; left out (parent it to a sub-object, Ctrl P)", lost.name)
 
@@ -242,15 +244,15 @@ def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offe
     model = gather_model(context, hierarchy, ModelExportOptions(), report)
     model.name = ""
     check_hierarchy(model)
-    found = []
+    result = []
     for finding in (*oof.find_problems(model), *_plain_colours(hierarchy, model)):
         elements, nothing = finding.problem.elements, finding.problem.elements[:0]
         on_faces = finding.problem.domain is Domain.FACE
         obj = hierarchy.parts[finding.part] if finding.part >= 0 else None
-        found.append(
+        result.append(
             Offending(obj, finding.problem, elements if on_faces else nothing, nothing if on_faces else elements)
         )
-    return found
+    return result
 
 
 def _plain_colours(hierarchy: Hierarchy, model: Model) -> Iterator[oof.Finding]:
@@ -258,12 +260,12 @@ def _plain_colours(hierarchy: Hierarchy, model: Model) -> Iterator[oof.Finding]:
     for index, part in enumerate(model.parts):
         used = np.asarray(part.mesh.material_index)
         for number, slot in enumerate(hierarchy.parts[index].material_slots):
-            made = slot.material
-            if made is None or material.TITLE in made or part.mesh.materials[number].colour is None:
+            used_material = slot.material
+            if used_material is None or material.TITLE in used_material or part.mesh.materials[number].colour is None:
                 continue
             remedy = "If it is to be a texture, give the material an image of that name"
             words = "{0:has|have} the color of the material {2!r}, which has no image"
-            for problem in problems.some(used == number, "face|faces", words, remedy, values=(made.name,)):
+            for problem in problems.some(used == number, "face|faces", words, remedy, values=(used_material.name,)):
                 yield oof.Finding(index, problem)
 
 
@@ -283,14 +285,14 @@ def gather_model(context: Context, hierarchy: Hierarchy, options: ModelExportOpt
         raise WriteError("there is no mesh to export", remedy="Choose an object or collection that has one")
     motions = motion.gather(context, hierarchy, report)
     meshes = []
-    for done, found in enumerate(hierarchy.parts):
+    for done, obj in enumerate(hierarchy.parts):
         pausing.pause(done / len(hierarchy.parts))
-        meshes.append(_gather_mesh(context, found, options, report))
+        meshes.append(_gather_mesh(context, obj, options, report))
     parts = [_gather_part(hierarchy, index, mesh) for index, mesh in enumerate(meshes)]
     named = Counter(part.name for part in parts)
-    for part, moved, found in zip(parts, motions, hierarchy.parts, strict=True):
+    for part, moved, obj in zip(parts, motions, hierarchy.parts, strict=True):
         part.motion = moved
-        part.shown = found.name if named[part.name] > 1 else ""
+        part.display_name = obj.name if named[part.name] > 1 else ""
     of_file = _points_of_file(hierarchy, report)
     batteries = _gather_batteries(hierarchy, of_file, report)
     rows = zip(hierarchy.points, hierarchy.rest.points, strict=True)
@@ -299,29 +301,29 @@ def gather_model(context: Context, hierarchy: Hierarchy, options: ModelExportOpt
 
 
 def _gather_part(hierarchy: Hierarchy, index: int, mesh: PolygonMesh) -> Part:
-    found, rest = hierarchy.parts[index], hierarchy.rest
-    properties = found.motionbridge_descent_part
+    obj, rest = hierarchy.parts[index], hierarchy.rest
+    properties = obj.motionbridge_descent_part
     if not rest.is_straight[index]:
-        place = np.eye(4)
-        place[:3, :3] = rest.matrices[index, :3, :3]
-        mesh = transformed_polygons(mesh, place)
-    mesh.name = game_name(found)
+        matrix = np.eye(4)
+        matrix[:3, :3] = rest.matrices[index, :3, :3]
+        mesh = transformed_polygons(mesh, matrix)
+    mesh.name = game_name(obj)
     return Part(
         mesh.name,
         mesh,
         hierarchy.parents[index],
         rest.offsets[index],
         properties.text,
-        spin_axis=_spin_axis(found, hierarchy.old(index)),
+        spin_axis=_spin_axis(obj, hierarchy.old(index)),
         source=hierarchy.sources[index],
     )
 
 
-def _spin_axis(found: Object, old: Part | None) -> Floats | None:
+def _spin_axis(obj: Object, old: Part | None) -> Floats | None:
     """Return (3,) the axis of a rotor or turret, None for other parts."""
-    if rotates_itself(found) is None:
+    if rotates_itself(obj) is None:
         return None
-    properties = found.motionbridge_descent_part
+    properties = obj.motionbridge_descent_part
     axis = np.array(properties.spin_axis, np.float64)
     if old is not None and old.spin_axis is not None and np.abs(axis - old.spin_axis).max() <= AXIS_TOLERANCE:
         return old.spin_axis
@@ -331,26 +333,26 @@ def _spin_axis(found: Object, old: Part | None) -> Floats | None:
     return axis
 
 
-def game_name(found: Object) -> str:
+def game_name(obj: Object) -> str:
     """Return a part's name in the file, or its object's if that was renamed. Blender's ``.001`` does not count."""
-    properties = found.motionbridge_descent_part
-    plain = _NUMBERED.sub("", found.name)
+    properties = obj.motionbridge_descent_part
+    plain = _NUMBERED.sub("", obj.name)
     if properties.is_part and plain == _NUMBERED.sub("", properties.shown_name):
         return str(properties.game_name)
     return plain
 
 
-def _gather_mesh(context: Context, found: Object, options: ModelExportOptions, report: Report) -> PolygonMesh:
-    if found.type != "MESH":
+def _gather_mesh(context: Context, obj: Object, options: ModelExportOptions, report: Report) -> PolygonMesh:
+    if obj.type != "MESH":
         nothing = np.zeros(0, np.int32)
-        return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
-    if modifiers.is_bent(found):
+        return PolygonMesh(obj.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
+    if modifiers.is_bent(obj):
         report.warn(
-            "an armature bends it, which the game cannot; exported as in edit mode (parent it to a bone)", found.name
+            "an armature bends it, which the game cannot; exported as in edit mode (parent it to a bone)", obj.name
         )
-    with modifiers.evaluated(context, found, report, apply=options.modifiers) as evaluated:
-        mesh = meshes.gather_polygons(found, WANTED, evaluated, normals=options.shown_normals)
-        slots = material.materials_of(found, evaluated or found.data)
+    with modifiers.evaluated(context, obj, report, apply=options.modifiers) as evaluated:
+        mesh = meshes.gather_polygons(obj, WANTED, evaluated, normals=options.shown_normals)
+        slots = material.materials_of(obj, evaluated or obj.data)
     for used in slots:
         material.warn_of_paint(used, report)
     mesh.materials = [gather_material(used) for used in slots] or [Material("")]
@@ -383,9 +385,9 @@ def _gather_batteries(hierarchy: Hierarchy, of_file: list[Point], report: Report
         return []
     properties = hierarchy.holder.motionbridge_descent_model
     guns: list[Any] = [point.source for point in of_file if point.kind is PointKind.GUN]
-    guns += [found for found in hierarchy.points if found.motionbridge_descent_point.kind == "GUN"]
+    guns += [point for point in hierarchy.points if point.motionbridge_descent_point.kind == "GUN"]
     gun_indices: dict[Any, int | None] = {gun: index for index, gun in enumerate(guns)}
-    part_indices: dict[Any, int | None] = {found: index for index, found in enumerate(hierarchy.parts)}
+    part_indices: dict[Any, int | None] = {part: index for index, part in enumerate(hierarchy.parts)}
     if not properties.shown_points:
         # The indices of guns that were left out have no meaning.
         known = range(len(hierarchy.before.of_kind(PointKind.GUN)))
@@ -402,12 +404,12 @@ def _members(members: Any, indices: dict[Any, int | None], noun: str, report: Re
     """Return the indices of a battery's members: by object, or by the file's index if there never was an object."""
     result = []
     for member in members:
-        index = indices.get(member.shown)
-        if member.shown is None and not member.was_shown:
+        index = indices.get(member.object)
+        if member.object is None and not member.had_object:
             index = indices.get(member.number, member.number)
         if index is not None:
             result.append(index)
         else:
-            name = member.shown.name if member.shown is not None else "deleted"
+            name = member.object.name if member.object is not None else "deleted"
             report.warn(say("a {} of a battery is no longer in the model; left out", noun), name)
     return result

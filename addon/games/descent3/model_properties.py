@@ -43,15 +43,15 @@ preview_changed = Event()
 
 
 def _note_object(member: "BatteryMember", _context: Context) -> None:
-    member.was_shown |= member.shown is not None
+    member.had_object |= member.object is not None
 
 
 class BatteryMember(bpy.types.PropertyGroup):
     """A gun point or turret of a battery: the object, or if none was created its index in the file."""
 
-    shown: PointerProperty(type=bpy.types.Object, update=_note_object)
+    object: PointerProperty(type=bpy.types.Object, update=_note_object)
     number: IntProperty(default=-1, options={"HIDDEN"})
-    was_shown: IntProperty(options={"HIDDEN"})
+    had_object: IntProperty(options={"HIDDEN"})
     """1 if an object was ever set."""
 
 
@@ -247,7 +247,7 @@ ADDED = AddedProperties(
 
 def holder_of(obj: Any) -> Any:
     """Return the holder of the model that an object belongs to, or None."""
-    return nearest_ancestor(obj, lambda one: bool(one.motionbridge_descent_model.is_model))
+    return nearest_ancestor(obj, lambda ancestor: bool(ancestor.motionbridge_descent_model.is_model))
 
 
 def digest_of_file(holder: Any) -> str:
@@ -264,7 +264,7 @@ def is_of_file(properties: Any, holder: Any) -> bool:
     return not properties.of_file or digest_of_file(holder) in ("", properties.of_file)
 
 
-def source_of(shown: Any, properties: Any) -> int:
+def source_of(obj: Any, properties: Any) -> int:
     """Return the ``source`` of a part or point, -1 if it was moved here from a model of another file."""
-    holder = holder_of(shown) if properties.of_file else None
+    holder = holder_of(obj) if properties.of_file else None
     return int(properties.source) if holder is None or is_of_file(properties, holder) else -1

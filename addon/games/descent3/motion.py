@@ -166,7 +166,7 @@ def gather(context: Context, hierarchy: Hierarchy, report: Report) -> list[Motio
     imported = hierarchy.before.ticks
     ranges = [_range(context, part, base, imported, report) for part, base in zip(parts, bases, strict=True)]
     samples = sample(context, [(part, ends) for part, ends in zip(parts, ranges, strict=True) if part.sampled])
-    found: list[Motion | None] = []
+    result: list[Motion | None] = []
     for part, base, ends in zip(parts, bases, ranges, strict=True):
         _report_left_out(part, report)
         _report_unseen(part, report, known=base is not None)
@@ -176,11 +176,11 @@ def gather(context: Context, hierarchy: Hierarchy, report: Report) -> list[Motio
                 report.warn("has no keys: in the file it moves only with its parent", part.object.name)
             motion = base if part.muted else _identity_motion(base)
         count = len(hierarchy.before.parts)
-        found.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision, count=count))
+        result.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision, count=count))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
     if points:
         report.warn(say("points do not move on their own; keys of {} left out", len(points)), points[0])
-    return found
+    return result
 
 
 def _bases(hierarchy: Hierarchy) -> list[Motion | None]:
@@ -327,26 +327,26 @@ def _keys(part: MovingPart, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the ticks of keys; none if more than half of all ticks have keys, as these were not set by hand."""
     if part.sampled:
         return np.zeros(0, np.int64)
-    found = np.unique(np.rint(key_times(part.curves)).astype(np.int64))
-    return found if 2 * len(found) <= len(ticks) else np.zeros(0, np.int64)
+    frames = np.unique(np.rint(key_times(part.curves)).astype(np.int64))
+    return frames if 2 * len(frames) <= len(ticks) else np.zeros(0, np.int64)
 
 
 def _report_left_out(part: MovingPart, report: Report) -> None:
-    found = part.object
-    bone = found.parent_bone if found.parent_type == "BONE" else ""
-    owner = found.parent if bone else found
+    obj = part.object
+    bone = obj.parent_bone if obj.parent_type == "BONE" else ""
+    owner = obj.parent if bone else obj
     curves = transforms.playing_curves(owner)
-    if rotates_itself(found) is not None:
+    if rotates_itself(obj) is not None:
         rotations = [key for key in transforms.channels_of(curves, bone) if transforms.kind_of(key[0]) == "rotation"]
         if rotations:
             words = "the game rotates it by itself: {:# curve|# curves} of its rotation left out"
-            report.warn(say(words, len(rotations)), found.name)
-    others = {curve.data_path for curve in transforms.playing_curves(found)} - transforms.WIDTHS.keys()
+            report.warn(say(words, len(rotations)), obj.name)
+    others = {curve.data_path for curve in transforms.playing_curves(obj)} - transforms.WIDTHS.keys()
     if others:
         words = "{:# animated property|# animated properties} left out ({})"
-        report.warn(say(words, len(others), min(others)), found.name)
-    if found.type == "MESH" and found.data.shape_keys is not None and found.data.shape_keys.animation_data is not None:
-        report.warn("animated shape keys left out: the game's parts are rigid", found.name)
+        report.warn(say(words, len(others), min(others)), obj.name)
+    if obj.type == "MESH" and obj.data.shape_keys is not None and obj.data.shape_keys.animation_data is not None:
+        report.warn("animated shape keys left out: the game's parts are rigid", obj.name)
 
 
 def _report_unseen(part: MovingPart, report: Report, *, known: bool) -> None:
@@ -454,5 +454,5 @@ def update_status(context: Context, holder: Object, *, sample: bool = True) -> l
 def plays_any(holder: Object, datablocks: Sequence[Action]) -> bool:
     """Return whether a part of a model, or its armature, plays one of these actions."""
     owners = [holder, *holder.children_recursive]
-    playing = [one.animation_data.action for one in owners if one.animation_data is not None]
+    playing = [owner.animation_data.action for owner in owners if owner.animation_data is not None]
     return any(action is not None and action in datablocks for action in playing)

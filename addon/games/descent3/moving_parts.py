@@ -99,12 +99,12 @@ def moving_parts(hierarchy: Hierarchy) -> list[MovingPart]:
 
 
 def _moving_part(hierarchy: Hierarchy, index: int) -> MovingPart:
-    found, parent = hierarchy.parts[index], hierarchy.parents[index]
+    obj, parent = hierarchy.parts[index], hierarchy.parents[index]
     above = hierarchy.parts[parent] if parent >= 0 else hierarchy.holder
-    part = MovingPart(index, parent, found, above)
-    for owner, bone in _links(found, above):
-        of_part = owner == found or (bool(bone) and found.parent == owner and found.parent_bone == bone)
-        rotates = not (of_part and rotates_itself(found) is not None)
+    part = MovingPart(index, parent, obj, above)
+    for owner, bone in _links(obj, above):
+        of_part = owner == obj or (bool(bone) and obj.parent == owner and obj.parent_bone == bone)
+        rotates = not (of_part and rotates_itself(obj) is not None)
         curves = transforms.channels_of(transforms.playing_curves(owner), bone)
         if not rotates:
             curves = {key: curve for key, curve in curves.items() if transforms.kind_of(key[0]) != "rotation"}
@@ -120,9 +120,9 @@ def _moving_part(hierarchy: Hierarchy, index: int) -> MovingPart:
     return part
 
 
-def _are_on_same_armature(one: Object, other: Object) -> bool:
+def _are_on_same_armature(obj: Object, other: Object) -> bool:
     """Return whether both objects are parented to bones of the same armature."""
-    return one.parent == other.parent and (one.parent_type, other.parent_type) == ("BONE", "BONE")
+    return obj.parent == other.parent and (obj.parent_type, other.parent_type) == ("BONE", "BONE")
 
 
 def _hidden(owner: Object | PoseBone, curves: transforms.Curves) -> list[str]:
@@ -131,20 +131,20 @@ def _hidden(owner: Object | PoseBone, curves: transforms.Curves) -> list[str]:
     return sorted(rotations) if f"rotation_{rotation_kind(owner.rotation_mode)}" not in rotations else []
 
 
-def _links(found: Object | None, above: Object | None) -> Iterator[tuple[Object, str]]:
+def _links(obj: Object | None, above: Object | None) -> Iterator[tuple[Object, str]]:
     """Yield objects and bones from a part up to its parent part's object ``above``, which is left out."""
-    while found is not None and found != above:
-        yield found, ""
-        parent = found.parent
-        if parent is not None and found.parent_type == "BONE" and parent.type == "ARMATURE":
+    while obj is not None and obj != above:
+        yield obj, ""
+        parent = obj.parent
+        if parent is not None and obj.parent_type == "BONE" and parent.type == "ARMATURE":
             ending = above.parent_bone if above is not None and above.parent == parent else ""
-            bone = parent.pose.bones.get(found.parent_bone)
+            bone = parent.pose.bones.get(obj.parent_bone)
             while bone is not None and bone.name != ending:
                 yield parent, bone.name
                 bone = bone.parent
             if bone is not None:
                 return
-        found = parent
+        obj = parent
 
 
 def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
@@ -177,7 +177,7 @@ def sample(context: Context, parts: list[tuple[MovingPart, tuple[int, int] | Non
     if not ranges:
         return Samples(0, {})
     first, last = min(ends[0] for ends in ranges), max(ends[1] for ends in ranges)
-    objects = {found for part, _ in parts for found in (part.object, part.above) if found is not None}
+    objects = {obj for part, _ in parts for obj in (part.object, part.above) if obj is not None}
     return Samples(first, transforms.sample(context, list(objects), np.arange(first, last + 1)))
 
 

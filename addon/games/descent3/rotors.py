@@ -25,8 +25,8 @@ _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 def rotates_itself(part: Object) -> Property | None:
     """Return the property of a part that the game rotates by itself (a rotor or turret), None for other parts."""
-    found = parse_property(part.motionbridge_descent_part.text)
-    return found if found is not None and found.rotates else None
+    prop = parse_property(part.motionbridge_descent_part.text)
+    return prop if prop is not None and prop.rotates else None
 
 
 def show(context: Context, holder: Object) -> None:
@@ -37,11 +37,11 @@ def show(context: Context, holder: Object) -> None:
     for part in holder.children_recursive:
         if not part.motionbridge_descent_part.is_part:
             continue
-        found = rotates_itself(part)
+        prop = rotates_itself(part)
         if _is_driven(part):
             _stop(part)
-        if found is not None and wanted[found.kind]:
-            _drive(part, found, rate)
+        if prop is not None and wanted[prop.kind]:
+            _drive(part, prop, rate)
 
 
 def _rotated(part: Object) -> tuple[Any, Any, str]:
@@ -65,24 +65,24 @@ def _stop(part: Object) -> None:
     rotated.rotation_quaternion = _IDENTITY
 
 
-def _drive(part: Object, found: Property, rate: float) -> None:
+def _drive(part: Object, prop: Property, rate: float) -> None:
     owner, rotated, path = _rotated(part)
     rotated.rotation_mode = "QUATERNION"
     axis = np.array(part.motionbridge_descent_part.spin_axis, np.float64)
     length = float(np.linalg.norm(axis))
     axis = axis / length if length else axis
-    half = _half_angle(found, rate)
+    half = _half_angle(prop, rate)
     parts = [f"cos({half})", *(f"{along:.9g} * sin({half})" for along in axis.tolist())]
     for index, expression in enumerate(parts):
         driver = owner.driver_add(path, index).driver
         driver.type, driver.expression = "SCRIPTED", expression
 
 
-def _half_angle(found: Property, rate: float) -> str:
+def _half_angle(prop: Property, rate: float) -> str:
     """Return the driver expression for half of the angle, in radians."""
-    if found.kind is Kind.ROTATE:
-        return f"frame * {math.pi / (found.numbers[0] * rate):.12g}"
-    degrees, seconds, _ = found.numbers
+    if prop.kind is Kind.ROTATE:
+        return f"frame * {math.pi / (prop.numbers[0] * rate):.12g}"
+    degrees, seconds, _ = prop.numbers
     half = math.radians(degrees) / 4
     # One cycle goes to one end of the range, to the other and back: twice the range. 360° take `seconds`.
     cycle = max(seconds * 2 * degrees / 360, 1 / rate) * rate

@@ -81,10 +81,10 @@ def in_folder(folder: Path) -> dict[str, Found]:
 
 def in_archive(archive: Hog2) -> dict[str, Found]:
     """Return lower-case name -> file for the files of an archive; the first one if several have the same name."""
-    found = {}
+    result = {}
     for number, name in reversed(list(enumerate(archive.names))):
-        found[name.lower()] = Found(name, archive=archive, number=number)
-    return found
+        result[name.lower()] = Found(name, archive=archive, number=number)
+    return result
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Textures:
     sources: list[dict[str, Found]]
     animated: Path | None = None
     pages: dict[str, str] | None = None
-    shown: dict[str, Picture | None] = field(default_factory=dict)
+    pictures: dict[str, Picture | None] = field(default_factory=dict)
 
     def find(self, name: str) -> Found | None:
         """Return the first file of this name, ignoring case."""
@@ -107,47 +107,47 @@ class Textures:
     def picture(self, name: str, report: Report) -> Picture | None:
         """Return the image of a texture, None if it is not found."""
         key = name.lower()
-        if key not in self.shown:
-            self.shown[key] = self._picture(name, report)
-        return self.shown[key]
+        if key not in self.pictures:
+            self.pictures[key] = self._picture(name, report)
+        return self.pictures[key]
 
     def _picture(self, name: str, report: Report) -> Picture | None:
-        found = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
-        if found is not None:
-            return self._read(found, name, report)
+        entry = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
+        if entry is not None:
+            return self._read(entry, name, report)
         for suffix in IMAGE_SUFFIXES:
-            found = self.find(name + suffix)
-            if found is not None and found.path is not None:
-                image = material.load_image(found.path)
+            entry = self.find(name + suffix)
+            if entry is not None and entry.path is not None:
+                image = material.load_image(entry.path)
                 if image is not None:
                     return Picture(image, see_through=image.depth in (32, 64, 128))
         return None
 
-    def _read(self, found: Found, name: str, report: Report) -> Picture | None:
+    def _read(self, entry: Found, name: str, report: Report) -> Picture | None:
         try:
-            document = ogf_image.read(found.data(), found.name, Report())
+            document = ogf_image.read(entry.data(), entry.name, Report())
             labels = [frame.label.lower().removesuffix(".ogf") for frame in document.frames]
             number = labels.index(name.lower()) if name.lower() in labels else 0
             # The animation starts at the image with the texture's name.
             order = [*document.frames[number:], *document.frames[:number]]
             chosen = order[: len(order) if self.animated is not None else 1]
-            pictures = [ogf_image.decode_image(frame, file=found.name) for frame in chosen]
+            pictures = [ogf_image.decode_image(frame, file=entry.name) for frame in chosen]
         except MotionbridgeError as refusal:
-            report.warn(say("a texture is not readable: {}", refusal), found.name)
+            report.warn(say("a texture is not readable: {}", refusal), entry.name)
             return None
         if not pictures or not all(pixels.size for pixels in pictures):
-            report.warn("a texture has no pixels", found.name)
+            report.warn("a texture has no pixels", entry.name)
             return None
         if len(order) > 1 and self.animated is None:
-            report.note(say("one of the {} frames of an animated texture is shown", len(order)), found.name)
+            report.note(say("one of the {} frames of an animated texture is shown", len(order)), entry.name)
         see_through = any(map(is_see_through, pictures))
         if self.animated is not None and len(pictures) > 1:
             try:
                 playing = material.build_image_sequence(self.animated, name, pictures)
             except WriteError as refusal:
-                report.warn(say("the frames of an animated texture could not be written: {}", refusal), found.name)
+                report.warn(say("the frames of an animated texture could not be written: {}", refusal), entry.name)
             else:
-                report.note(say("an animated texture plays its {} pictures, one per frame", len(pictures)), found.name)
+                report.note(say("an animated texture plays its {} pictures, one per frame", len(pictures)), entry.name)
                 return Picture(playing, see_through, len(pictures))
         return Picture(material.build_image(name, pictures[0]), see_through)
 
@@ -159,9 +159,9 @@ class Textures:
         if self.pages is None:
             self.pages = {}
             for files in self.sources:
-                for key, found in files.items():
+                for key, file in files.items():
                     if key.endswith(TABLES):
-                        self.pages = _pages(found, report) | self.pages
+                        self.pages = _pages(file, report) | self.pages
         bitmap = self.pages.get(name.lower())
         return self.find(bitmap) if bitmap else None
 
@@ -175,12 +175,12 @@ class Picture:
     pictures: int = 1
 
 
-def _pages(found: Found, report: Report) -> dict[str, str]:
+def _pages(entry: Found, report: Report) -> dict[str, str]:
     """Return texture page -> bitmap file name, of one table."""
     try:
-        document = gam.read(found.data(), found.name, Report())
+        document = gam.read(entry.data(), entry.name, Report())
     except MotionbridgeError as refusal:
-        report.warn(say("a table of textures is not readable: {}", refusal), found.name)
+        report.warn(say("a table of textures is not readable: {}", refusal), entry.name)
         return {}
     pages = [page.texture for page in document.pages if page.texture is not None]
     return {strings.decode(page.name).lower(): strings.decode(page.bitmap) for page in reversed(pages)}
@@ -189,14 +189,14 @@ def _pages(found: Found, report: Report) -> dict[str, str]:
 def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
     """Import a texture file as Blender images, one for each frame of an animation. Raises `ReadError`."""
     document = _read_texture(path, report)
-    found = ogf_image.decode(document)
-    if not found or not all(pixels.size for pixels in found):
+    pictures = ogf_image.decode(document)
+    if not pictures or not all(pixels.size for pixels in pictures):
         raise ReadError("the image has no pixels", file=str(path), remedy="Choose another image")
     labels = [frame.label.rpartition(".")[0] or frame.label for frame in document.frames]
-    names = labels if len(found) > 1 and all(labels) else [path.stem] * len(found)
+    names = labels if len(pictures) > 1 and all(labels) else [path.stem] * len(pictures)
     return [
         build_image(name, pixels, str(path), number)
-        for number, (name, pixels) in enumerate(zip(names, found, strict=True))
+        for number, (name, pixels) in enumerate(zip(names, pictures, strict=True))
     ]
 
 
@@ -216,7 +216,7 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
     base = base_texture(image, path, _read_texture, report)
     number = int(image.get(FRAME, 0)) if base is not None and image.get(SOURCE) == base.file else 0
     frame = base.frames[number] if base is not None and number < len(base.frames) else None
-    made, replaced = ogf_image.encode(pixels, Path(path).name, frame), frame
+    picture, replaced = ogf_image.encode(pixels, Path(path).name, frame), frame
     if Path(path).suffix.lower() == ".oaf":
         if base is None or base.animation is None or frame is None:
             raise WriteError(
@@ -226,14 +226,14 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
             )
         there = _animation_like(base, Path(path)) or base
         replaced = there.frames[number]
-        frames = [made if row == number else one for row, one in enumerate(there.frames)]
-        document = base if there is base and made is frame else replace(there, frames=frames)
+        frames = [picture if row == number else frame for row, frame in enumerate(there.frames)]
+        document = base if there is base and picture is frame else replace(there, frames=frames)
     else:
-        document = base if base is not None and base.animation is None and made is frame else OgfImage([made])
+        document = base if base is not None and base.animation is None and picture is frame else OgfImage([picture])
     changes = Changes() if frame is not None else Changes(new="texture")
-    if made is not frame:
-        _report_losses(pixels, made, frame, report)
-    if frame is not None and (made is not frame or _shows_other_pixels(replaced, frame)):
+    if picture is not frame:
+        _report_losses(pixels, picture, frame, report)
+    if frame is not None and (picture is not frame or _shows_other_pixels(replaced, frame)):
         changes.lines.append("pixels")
     return FilePlan(path, ogf_image.write(document), changes)
 
@@ -253,11 +253,11 @@ def _animation_like(base: ogf_image.OgfImage, path: Path) -> ogf_image.OgfImage 
     if not path.is_file() or str(path) == base.file:
         return None
     try:
-        found = _read_texture(path, Report())
+        texture = _read_texture(path, Report())
     except ReadError:
         return None
-    labels = [[(one.label, one.width, one.height) for one in document.frames] for document in (base, found)]
-    return found if found.animation is not None and labels[0] == labels[1] else None
+    labels = [[(frame.label, frame.width, frame.height) for frame in document.frames] for document in (base, texture)]
+    return texture if texture.animation is not None and labels[0] == labels[1] else None
 
 
 def _refuse_model(path: Path) -> None:
@@ -268,16 +268,16 @@ def _refuse_model(path: Path) -> None:
 
 
 def _report_losses(
-    pixels: NDArray[np.uint8], made: ogf_image.Image, base: ogf_image.Image | None, report: Report
+    pixels: NDArray[np.uint8], image: ogf_image.Image, base: ogf_image.Image | None, report: Report
 ) -> None:
-    if base is not None and (made.type, made.width, made.height) != (base.type, base.width, base.height):
+    if base is not None and (image.type, image.width, image.height) != (base.type, base.width, base.height):
         report.warn("all of the texture changes: its type, alpha or size differs from that of the file")
-    kind = ogf_image.ImageType(made.type)
+    kind = ogf_image.ImageType(image.type)
     alpha = pixels[..., 3]
     if kind is not ogf_image.ImageType.RUNS_4444 and ((alpha > 0) & (alpha < 255)).any():
         report.warn("alpha is only 0 or 255 in a texture of this type")
     bits = {ogf_image.ImageType.RUNS_4444: "4 bits", ogf_image.ImageType.RUNS_1555: "5 bits"}
-    note_difference(pixels, ogf_image.decode_image(made), bits.get(kind, "5 and 6 bits"), report)
+    note_difference(pixels, ogf_image.decode_image(image), bits.get(kind, "5 and 6 bits"), report)
 
 
 def is_see_through(pixels: NDArray[np.uint8]) -> bool:
@@ -305,7 +305,7 @@ def textures_for(
 
 def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[dict[str, Found]]:
     """Yield the archives directly in a folder, later names first, as the game opens extra13.hog after d3.hog."""
-    paths = [found.path for found in in_folder(folder).values() if found.path is not None]
+    paths = [entry.path for entry in in_folder(folder).values() if entry.path is not None]
     archives = [path for path in paths if path.suffix.lower() in ARCHIVES and path.absolute() not in opened]
     for path in sorted(archives, key=lambda path: path.name.lower(), reverse=True)[:MOST_ARCHIVES]:
         opened.add(path.absolute())
@@ -328,9 +328,9 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     if look.colour is not None:
         return material.build_coloured(look.name, (*linear(look.colour), 1.0))
     if not look.texture:
-        made = material.build_coloured(look.name, MISSING_COLOUR)
-        made[UNKNOWN_TEXTURE] = True
-        return made
+        result = material.build_coloured(look.name, MISSING_COLOUR)
+        result[UNKNOWN_TEXTURE] = True
+        return result
     picture = textures.picture(look.texture, report) if textures is not None else None
     if picture is None:
         if textures is not None:
@@ -339,29 +339,29 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 
 
-def gather_material(found: typed.Material | None) -> Material:
+def gather_material(used_material: typed.Material | None) -> Material:
     """Return the texture or colour of a Blender material; None, an empty slot, becomes a material without either.
 
     A material made in Blender, or one that was given another image (even if its own was missing), gets the texture that
     the image is named after, otherwise its own colour.
     """
-    if found is None:
+    if used_material is None:
         return Material("")
-    if found.get(UNKNOWN_TEXTURE):
-        return Material(found.get(material.TITLE, found.name))
-    image, imported = material.image_of(found), found.get(material.PICTURE)
-    texture = found.motionbridge_material.texture
-    if image is not None and (not texture or (image != imported and material.other_picture(found))):
+    if used_material.get(UNKNOWN_TEXTURE):
+        return Material(used_material.get(material.TITLE, used_material.name))
+    image, imported = material.image_of(used_material), used_material.get(material.PICTURE)
+    texture = used_material.motionbridge_material.texture
+    if image is not None and (not texture or (image != imported and material.other_picture(used_material))):
         texture = material.path_of(image).name
     if texture:
-        return Material(found.name, texture)
-    return Material(found.name, colour=_colour(found))
+        return Material(used_material.name, texture)
+    return Material(used_material.name, colour=_colour(used_material))
 
 
-def _colour(found: Any) -> tuple[int, int, int]:
-    nodes = found.node_tree.nodes if found.node_tree is not None else ()
+def _colour(obj: Any) -> tuple[int, int, int]:
+    nodes = obj.node_tree.nodes if obj.node_tree is not None else ()
     surface = next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
-    values = found.diffuse_color if surface is None else surface.inputs["Base Color"].default_value
+    values = obj.diffuse_color if surface is None else surface.inputs["Base Color"].default_value
     return as_bytes(tuple(values[:3]))
 
 

@@ -52,13 +52,13 @@ class GameTree:
         last = PurePath(parts[-1])
         if last.suffix.lower() in TEXTURE_SUFFIXES:
             parts[-1] = last.stem
-        found = (
+        paths = (
             self._find(folder, [*parts[:-1], parts[-1] + suffix])
             for folder in self.textures
             for suffix in TEXTURE_SUFFIXES
         )
         beside = (self._find(self.beside, [parts[-1] + suffix]) for suffix in TEXTURE_SUFFIXES)
-        return next((path for path in (*found, *beside) if path is not None), None)
+        return next((path for path in (*paths, *beside) if path is not None), None)
 
     def find_file(self, name: str) -> Path | None:
         """Return the file of this name in the folder ``beside``, in any letter case, or None."""
@@ -76,8 +76,8 @@ class GameTree:
             return None
         if not parts[-1].lower().endswith(MODEL_SUFFIX):
             parts[-1] += MODEL_SUFFIX
-        found = (self._find(folder, parts) for folder in self.meshes)
-        return next((path for path in found if path is not None), None)
+        paths = (self._find(folder, parts) for folder in self.meshes)
+        return next((path for path in paths if path is not None), None)
 
     def find_motions(self, reference: str) -> list[Path]:
         """Return the motion files that one motion reference of a model refers to; empty if none is found.
@@ -123,9 +123,9 @@ class GameTree:
                 if is_file(path):
                     return path
             else:
-                found = self._find(path, parts[1:])
-                if found is not None:
-                    return found
+                result = self._find(path, parts[1:])
+                if result is not None:
+                    return result
         return None
 
     def _find_matching(self, parts: list[str]) -> list[Path]:
@@ -135,7 +135,7 @@ class GameTree:
 
     def _matching(self, folder: Path, parts: list[str]) -> list[Path]:
         """Return the motion files below ``folder`` that match a mask, sorted by name in each folder."""
-        fixed = next((place for place, part in enumerate(parts) if "*" in part or "?" in part), len(parts) - 1)
+        fixed = next((index for index, part in enumerate(parts) if "*" in part or "?" in part), len(parts) - 1)
         start: Path | None = folder
         for part in parts[:fixed]:
             names = self._listing(start).get(part.lower(), []) if start is not None else []
@@ -143,8 +143,8 @@ class GameTree:
         if start is None:
             return []
         if start not in self._motions:
-            found = files_below(start, MOTION_SUFFIX)
-            self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in found]
+            paths = files_below(start, MOTION_SUFFIX)
+            self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in paths]
         mask = "/".join(parts[fixed:])
         shortest = len(mask) - mask.count("*")
         # Shorter paths cannot match. A mask of thousands of characters is never compiled.
@@ -174,10 +174,10 @@ def _path_test(mask: str) -> Callable[[str], bool]:
             return False
         position = len(parts[0])
         for part in middle:
-            found = part.search(path, position, end)
-            if found is None:
+            match = part.search(path, position, end)
+            if match is None:
                 return False
-            position = found.end()
+            position = match.end()
         return True
 
     return matches
@@ -238,8 +238,8 @@ def tree_over(folders: Sequence[Path], textures_folder: Path | None = None) -> G
 
     Of several files with the same name, that of the first folder is used.
     """
-    meshes = [found for folder in folders for found in _named(folder, "meshes")]
-    textures = [found for folder in folders for found in _named(folder, "textures")]
+    meshes = [path for folder in folders for path in _named(folder, "meshes")]
+    textures = [path for folder in folders for path in _named(folder, "textures")]
     textures = [textures_folder, *textures] if textures_folder is not None else textures
     return GameTree(folders[0] if folders else Path(), _distinct(meshes), _distinct(textures))
 
@@ -253,9 +253,9 @@ def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | N
     root = next((folder.parent for folder in file.parents if folder.name.lower() in {"levels", "meshes"}), None)
     for folder in (file.parent, root, game_folder):
         if folder is not None:
-            found = GameTree(folder).find_file(GAME_MATERIALS)
-            if found is not None:
-                return found
+            result = GameTree(folder).find_file(GAME_MATERIALS)
+            if result is not None:
+                return result
     return None
 
 

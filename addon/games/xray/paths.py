@@ -95,14 +95,14 @@ def import_path(context: Context, file: str, options: PathImportOptions, report:
         scope.make_current(context, [owner, *owner.children], owner)
     for behaviour in filter(None, action.motionbridge_path.not_shown.split("; ")):
         report.warn(say("Blender does not show {} outside the keys; kept unless edited", behaviour), name)
-    made = ImportedPath(owner, action)
+    imported_path = ImportedPath(owner, action)
     if options.play:
-        play(context, [made], report)
+        play(context, [imported_path], report)
     if options.draw_curve:
         curve_objects = paths.draw_curve(path, name)
         for curve_object in curve_objects:
             scope.target_collection(context, report).objects.link(curve_object)
-    return made
+    return imported_path
 
 
 def import_action(file: str, slot: str, report: Report) -> Action | None:
@@ -122,11 +122,11 @@ def _read(file: str, report: Report) -> tuple[bytes, anm.Anm, Path]:
     return data, document, anm.decode(document, report)
 
 
-def play(context: Context, made: Sequence[ImportedPath], report: Report) -> None:
+def play(context: Context, path_list: Sequence[ImportedPath], report: Report) -> None:
     """Assign the actions of imported paths to their objects, with the rotation mode that plays them."""
     # Some Blender versions crash if an action is assigned to an object that was never evaluated.
     context.view_layer.update()
-    for path in made:
+    for path in path_list:
         _keep_played(path.owner, report)
         path.owner.rotation_mode = Path.rotation_order
         compat.assign(path.owner, path.action, compat.suitable_slot(path.action, path.owner))
@@ -337,8 +337,8 @@ def _warn_of_others(file: str, action: Action, report: Report) -> None:
     objects: Any = bpy.data.objects
     actions: Any = bpy.data.actions
     for other in actions:
-        found = other.motionbridge_path
-        if other == action or not found.is_path or bpy.path.abspath(found.path) != file:
+        other_path = other.motionbridge_path
+        if other == action or not other_path.is_path or bpy.path.abspath(other_path.path) != file:
             continue
         players = [owner.name for owner in objects if _plays(owner) and owner.animation_data.action == other]
         for player in players:
@@ -439,10 +439,10 @@ def _frames(
     if action is None:
         return context.scene.frame_start, context.scene.frame_end
     start, end = paths.frame_range(owner, action)
-    if (found := _playing(owner).ends(action)) is not None:
-        if np.allclose(found, (start, end), rtol=0.0, atol=1e-3):
+    if (ends := _playing(owner).ends(action)) is not None:
+        if np.allclose(ends, (start, end), rtol=0.0, atol=1e-3):
             return round(start), round(end)
-        return round(found[0]), round(found[0]) + int(np.floor(found[1] - found[0] + 1e-3))
+        return round(ends[0]), round(ends[0]) + int(np.floor(ends[1] - ends[0] + 1e-3))
     if not action.use_frame_range and (others := paths.mover_range(owner)) is not None:
         start, end = min(start, others[0]), max(end, others[1])
     frames = int(np.floor(start)), int(np.ceil(end))

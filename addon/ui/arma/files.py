@@ -197,20 +197,22 @@ class IMPORT_SCENE_OT_arma_rtm(
         rig = active_rig(context) if self.target != "NEW" else None
         if rig is None and self.target == "ACTIVE":
             raise ReadError("no armature is active", remedy="Select the armature to animate, or choose a new one")
-        made: list[ImportedAnimation] = []
+        animations: list[ImportedAnimation] = []
         rigs = [rig] if rig is not None else []
         with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
 
-            def one(file: str, found: Report) -> None:
-                made.append(self._import(context, file, rigs, {done.rig for done in made}, found))
-                if made[-1].rig not in rigs:
-                    rigs.append(made[-1].rig)
-                step(len(made))
+            def import_one(file: str, report: Report) -> None:
+                animations.append(self._import(context, file, rigs, {done.rig for done in animations}, report))
+                if animations[-1].rig not in rigs:
+                    rigs.append(animations[-1].rig)
+                step(len(animations))
 
-            self.each_file(chosen, one, report)
-        if made[0].rig is not rig:
-            scope.make_current(context, [made[0].rig], made[0].rig)
-        return Outcome(rpt_("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
+            self.each_file(chosen, import_one, report)
+        if animations[0].rig is not rig:
+            scope.make_current(context, [animations[0].rig], animations[0].rig)
+        return Outcome(
+            rpt_("Imported animations: {}; now playing on {}").format(len(animations), animations[0].rig.name)
+        )
 
     def _import(
         self, context: Context, file: str, rigs: list[Object], moving: set[Object], report: Report
@@ -248,10 +250,10 @@ class EXPORT_SCENE_OT_arma_rtm(
 
     def preview(self, context: Context, report: Report) -> None:
         """Warn of bones that the game does not know."""
-        rig, found = rig_to_export(context, self.collection), Report()
+        rig, findings = rig_to_export(context, self.collection), Report()
         options = options_from(self, AnimationExportOptions, table=self.table())
-        animation_export.check_bones(context, rig, self.filepath, options, found)
-        report.include(Report(found.warnings))
+        animation_export.check_bones(context, rig, self.filepath, options, findings)
+        report.include(Report(findings.warnings))
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file."""
@@ -354,10 +356,12 @@ class IMPORT_SCENE_OT_arma_p3d(
         rig = active_rig(context) if self.rig in {"AUTOMATIC", "ACTIVE"} else None
         if rig is None and self.rig == "ACTIVE":
             raise ReadError("no armature is active", remedy="Select the armature to animate, or choose a new one")
-        made = self.import_each(context, paths, lambda path, found: self._import(context, rig, path, found), report)
-        meshes, empties = sum(len(one.meshes) for one in made), sum(len(one.empties) for one in made)
+        models = self.import_each(
+            context, paths, lambda path, own_report: self._import(context, rig, path, own_report), report
+        )
+        meshes, empties = sum(len(model.meshes) for model in models), sum(len(model.empties) for model in models)
         return Outcome(
-            rpt_("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
+            rpt_("Imported models: {} (meshes: {}, points and proxies: {})").format(len(models), meshes, empties)
         )
 
     def _import(self, context: Context, rig: Object | None, path: str, report: Report) -> "ImportedModel":

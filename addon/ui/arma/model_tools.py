@@ -33,12 +33,14 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
         """Check the model that an export would write."""
         options = ModelExportOptions(work_folder=arma_folder(context))
         lods = model_export.gather_lods(context, chosen_model(context), options)
-        found = model_check.find_problems(lods, report)
-        return model_of(context.view_layer.objects.active) or context.scene, found
+        problems = model_check.find_problems(lods, report)
+        return model_of(context.view_layer.objects.active) or context.scene, problems
 
-    def selectable(self, context: Context, found: Sequence["Offending"], report: Report) -> list["Offending"]:
+    def selectable(self, context: Context, problems: Sequence["Offending"], report: Report) -> list["Offending"]:
         """Return findings on visible meshes that can be edited."""
-        return [one for one in super().selectable(context, found, report) if _can_be_edited(context, one.shown)]
+        return [
+            problem for problem in super().selectable(context, problems, report) if _can_be_edited(context, problem.obj)
+        ]
 
     def select(self, context: Context, chosen: "Offending") -> None:
         """Edit the object alone, since LODs lie in each other; what is exported stays selected."""
@@ -46,7 +48,7 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
         for obj in selected:
             obj.select_set(False)
         super().select(context, chosen)
-        chosen.shown.select_set(False)
+        chosen.obj.select_set(False)
         for obj in selected:
             obj.select_set(True)
 
@@ -64,8 +66,8 @@ def _geometries(context: Context) -> list[Object]:
     """Return the geometry LODs among the active object (or the LOD that it belongs to) and the selected ones."""
     level = level_of(context.view_layer.objects.active)
     objects = [*([level.id_data] if level is not None else []), *context.view_layer.objects.selected]
-    found = [obj for obj in dict.fromkeys(objects) if model_check.has_components(obj)]
-    return list({obj.data: obj for obj in reversed(found)}.values())[::-1]
+    with_components = [obj for obj in dict.fromkeys(objects) if model_check.has_components(obj)]
+    return list({obj.data: obj for obj in reversed(with_components)}.values())[::-1]
 
 
 class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):

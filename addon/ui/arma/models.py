@@ -60,7 +60,7 @@ def chosen_model(context: Context, collection: str = "", *, selected: bool = Fal
         return model_export.Chosen.of(None, context.scene.objects)
     # Long work runs in a thread of its own, where the context has no `selected_objects`.
     parts = list(context.view_layer.objects.selected)
-    below = [one for part in parts for one in part.children_recursive]
+    below = [child for part in parts for child in part.children_recursive]
     return model_export.Chosen.of(None, dict.fromkeys([*parts, *below]))
 
 
@@ -71,8 +71,8 @@ def _active_model(context: Context) -> Any:
     active = context.view_layer.objects.active
     if active is None or active.type != "ARMATURE" or is_of_model(active):
         return model_of(active)
-    found = {model_of(part) for part in active.children_recursive if is_of_model(part)}
-    return found.pop() if len(found) == 1 else None
+    models = {model_of(part) for part in active.children_recursive if is_of_model(part)}
+    return models.pop() if len(models) == 1 else None
 
 
 PART_OF_MODEL = Need("The active object is not part of an Arma model", on_active(is_of_model))
@@ -103,11 +103,11 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
             self.filepath = last or f"{bpy.path.clean_name(active.name)}.p3d"
 
     def preview(self, context: Context, report: Report) -> "FilePlan":
-        options, found = options_from(self, ModelExportOptions, work_folder=arma_folder(context)), Report()
+        options, findings = options_from(self, ModelExportOptions, work_folder=arma_folder(context)), Report()
         plan = model_export.preview(
-            context, chosen_model(context, self.collection, selected=self.selected), options, found
+            context, chosen_model(context, self.collection, selected=self.selected), options, findings
         )
-        report.include(Report(found.warnings))
+        report.include(Report(findings.warnings))
         return plan
 
     def draw(self, context: Context) -> None:
@@ -136,15 +136,15 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
 
 def _draw_chosen(layout: bpy.types.UILayout, chosen: "model_export.Chosen") -> None:
     """Draw which LODs of a new model an export will write."""
-    found = sorted(chosen.levels, key=lambda obj: obj.motionbridge_arma_level.resolution)
+    levels = sorted(chosen.levels, key=lambda obj: obj.motionbridge_arma_level.resolution)
     column = layout.column(align=True)
-    text = iface_("LODs: {}, points and proxies: {}").format(len(found), len(chosen.marks))
+    text = iface_("LODs: {}, points and proxies: {}").format(len(levels), len(chosen.marks))
     column.label(text=text, icon="MESH_DATA", translate=False)
-    for obj in found[:LEVELS_SHOWN]:
+    for obj in levels[:LEVELS_SHOWN]:
         level = obj.motionbridge_arma_level
         column.label(text=f"{level.kind} ({level.resolution:g}): {obj.name}", icon="DOT", translate=False)
-    if len(found) > LEVELS_SHOWN:
-        column.label(text=iface_("{} more").format(len(found) - LEVELS_SHOWN), icon="DOT", translate=False)
+    if len(levels) > LEVELS_SHOWN:
+        column.label(text=iface_("{} more").format(len(levels) - LEVELS_SHOWN), icon="DOT", translate=False)
 
 
 class MOTIONBRIDGE_OT_arma_model_save_back(ModelSaveBack, BlenderOperator):
@@ -279,8 +279,8 @@ class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         active = context.view_layer.objects.active
-        made = model_export.add_mark(context, active, self.kind, self.label)
-        return Outcome(rpt_("Added {}").format(made.name))
+        mark = model_export.add_mark(context, active, self.kind, self.label)
+        return Outcome(rpt_("Added {}").format(mark.name))
 
 
 class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):

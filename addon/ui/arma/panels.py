@@ -142,8 +142,8 @@ class MOTIONBRIDGE_OT_arma_save_all(AnimationSaveBack, BlenderOperator):
     def details(self, plan: Any) -> list[str]:
         """Return one line per changed file."""
         return [
-            change_text(part) if part.new else f"{part.name}: {plan_sentence(one.changes)}"
-            for part, one in zip(plan.changes.parts, plan.plans, strict=True)
+            change_text(part) if part.new else f"{part.name}: {plan_sentence(plan.changes)}"
+            for part, plan in zip(plan.changes.parts, plan.plans, strict=True)
         ]
 
     def left_out(self, plan: Any) -> list[str]:
@@ -155,9 +155,9 @@ class MOTIONBRIDGE_OT_arma_save_all(AnimationSaveBack, BlenderOperator):
         """Write and settle each file before the next one, which may fail."""
         rig = active_rig(context)
         animation_import.adopt_unlisted(rig)
-        for action, one in zip(plan.actions, plan.plans, strict=True):
-            one.write(backup=backup)
-            animation_edit.settle(one, rig, action)
+        for action, file_plan in zip(plan.actions, plan.plans, strict=True):
+            file_plan.write(backup=backup)
+            animation_edit.settle(file_plan, rig, action)
         self.restore_hidden_keys(rig, self.actions(context))
 
     def sentence(self, plan: Any) -> str:
@@ -174,10 +174,10 @@ class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
         """Add the event and make it active."""
         _, action = self.chosen(context)
         phase = timing.phase_at(action, context.scene.frame_current_final)
-        made = timing.add(action, core_model.Event(timing.as_stored(phase), "StepSound", ""))
+        event = timing.add(action, core_model.Event(timing.as_stored(phase), "StepSound", ""))
         properties = action.motionbridge_animation
         properties.active_event = len(properties.events) - 1
-        return Outcome(rpt_("Added the event {}").format(made.marker))
+        return Outcome(rpt_("Added the event {}").format(event.marker))
 
 
 EVENTS = PanelList(

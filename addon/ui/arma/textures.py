@@ -33,7 +33,7 @@ class IMPORT_SCENE_OT_arma_paa(ImageImport, ImportHelper, BlenderOperator):
         """Import every chosen file."""
         paths = self.chosen_files("Choose at least one texture (.paa, .pac)")
         return self.import_images(
-            context, paths, lambda path, found: [textures.import_texture(Path(path), found)], report
+            context, paths, lambda path, own_report: [textures.import_texture(Path(path), own_report)], report
         )
 
 

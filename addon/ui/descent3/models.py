@@ -151,11 +151,11 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
         chosen: dict[str, Any] = {name: getattr(self, name) for name in (*OPTIONS, "name_filter", "regular")}
         chosen |= {"filepath": self.filepath, "directory": self.directory, "active_listed": self.active_listed}
         names = [{"name": entry.name} for entry in self.files if entry.name]
-        place = {"window": context.window, "area": context.area, "region": context.region}
+        override = {"window": context.window, "area": context.area, "region": context.region}
 
         def open_list() -> None:
             now: Any = bpy.context  # the stubs of 5.2 lack temp_override as a context manager
-            with now.temp_override(**place):
+            with now.temp_override(**override):
                 CALL.import_scene.descent3_oof("INVOKE_DEFAULT", listed=rows, files=names, **chosen)
 
         bpy.app.timers.register(open_list, first_interval=0.0)
@@ -172,20 +172,20 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
         )
 
     def _fill_list(self, paths: list[str], report: Report) -> None:
-        def one(path: str, found: Report) -> None:
-            for name, size in self._models_of(textures.open_archive(path, found), path):
+        def list_one(path: str, report: Report) -> None:
+            for name, size in self._models_of(textures.open_archive(path, report), path):
                 row = self.listed.add()
                 row.name, row.file, row.bytes = name, path, size
 
-        self.each_file(paths, one, report)
+        self.each_file(paths, list_one, report)
         for row in self.listed:
             row.ticked = len(self.listed) == 1
 
     def _models_of(self, archive: "Hog2", path: str) -> list[tuple[str, int]]:
-        found = model.models_in(archive)
-        if not found:
+        models = model.models_in(archive)
+        if not models:
             raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
-        return found
+        return models
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
@@ -212,49 +212,52 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
         for row in self._selected_rows():
             if not row.ticked:
                 report.note("no model was ticked: the highlighted one is imported", row.name)
-        made = self.import_each(
-            context, list(sources), lambda key, found: self._import(context, sources[key], found), report
+        models = self.import_each(
+            context, list(sources), lambda key, own_report: self._import(context, sources[key], own_report), report
         )
-        parts, points = sum(len(one.parts) for one in made), sum(len(one.points) for one in made)
-        names = ", ".join(one.holder.name for one in made)
-        self._match(context, made)
-        text = rpt_("Imported models: {} (sub-objects: {}, points: {})").format(len(made), parts, points)
-        moving = sum(one.moving for one in made)
+        parts, points = (
+            sum(len(imported.parts) for imported in models),
+            sum(len(imported.points) for imported in models),
+        )
+        names = ", ".join(imported.holder.name for imported in models)
+        self._match(context, models)
+        text = rpt_("Imported models: {} (sub-objects: {}, points: {})").format(len(models), parts, points)
+        moving = sum(imported.moving for imported in models)
         if moving:
             text += rpt_("; animated: {}").format(moving)
         return Outcome(f"{text}: {names}")
 
-    def _match(self, context: Context, made: "list[model.ImportedModel]") -> None:
-        moving = next((one for one in made if one.moving), None)
+    def _match(self, context: Context, models: "list[model.ImportedModel]") -> None:
+        moving = next((imported_model for imported_model in models if imported_model.moving), None)
         if not self.match_scene or moving is None:
             return
         scene = context.scene
         scene.render.fps, scene.render.fps_base = FRAMES_PER_SECOND, 1.0
         # The first possible start frame of a Blender scene is 0.
         scene.frame_start, scene.frame_end = max(moving.ticks[0], 0), max(moving.ticks[1], 1)
-        for one in made:
-            rotors.show(context, one.holder)
+        for imported in models:
+            rotors.show(context, imported.holder)
 
     def _sources(self, paths: list[str], report: Report) -> "dict[str, model.Source]":
         """Return label -> source of each model to import; from archives the selected or named ones.
 
         Raises `ReadError`.
         """
-        found: dict[str, model.Source] = {}
+        result: dict[str, model.Source] = {}
         wanted = {name.strip().lower() for name in self.models.split(";") if name.strip()}
 
-        def one(path: str, file_report: Report) -> None:
+        def list_one(path: str, file_report: Report) -> None:
             sources = [model.Source(Path(path))]
             if is_archive(path):
                 archive = textures.open_archive(path, file_report)
                 names = self._chosen(path, [name for name, _ in self._models_of(archive, path)], wanted)
                 sources = [model.Source(Path(path), name, archive) for name in names]
-            found.update({source.label: source for source in sources})
+            result.update({source.label: source for source in sources})
 
-        self.each_file(paths, one, report)
-        if not found:
+        self.each_file(paths, list_one, report)
+        if not result:
             raise ReadError("no model is chosen", file=paths[0], remedy="Tick at least one model in the list")
-        return found
+        return result
 
     def _chosen(self, path: str, names: list[str], wanted: set[str]) -> list[str]:
         if len(self.listed):
@@ -396,7 +399,7 @@ class IMPORT_SCENE_OT_descent3_ogf(ImageImport, ImportHelper, BlenderOperator):
         """Import every chosen file."""
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
         return self.import_images(
-            context, paths, lambda path, found: textures.import_pictures(Path(path), found), report
+            context, paths, lambda path, own_report: textures.import_pictures(Path(path), own_report), report
         )
 
 

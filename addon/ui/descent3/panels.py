@@ -39,12 +39,14 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         edited = motion.update_status(context, holder_of(context.view_layer.objects.active))
-        for one in edited:
-            if one.visible_get():
-                one.select_set(True)
+        for ticked in edited:
+            if ticked.visible_get():
+                ticked.select_set(True)
         if not edited:
             return Outcome(rpt_("The motions are the same as in the file"))
-        return Outcome(rpt_("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
+        return Outcome(
+            rpt_("Edited motions: {} ({})").format(len(edited), ", ".join(own_ticked.name for own_ticked in edited))
+        )
 
 
 class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
@@ -112,7 +114,7 @@ def _draw_ticks(layout: bpy.types.UILayout, active: Object, moving: list[tuple[A
         return
     text = iface_("Ticks {} to {}, moving sub-objects: {}").format(*ends, len(moving))
     layout.label(text=text, icon="ANIM", translate=False)
-    own = next((found for one, found in moving if one == active), None)
+    own = next((obj for target, obj in moving if target == active), None)
     if own is not None and (ends := transforms.key_range(own)) is not None:
         times = bone_curves.key_times(own)
         between = int((times % 1 != 0).sum())
@@ -171,7 +173,7 @@ class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
         column = layout.column(align=True)
         for members, icon in ((battery.guns, "EMPTY_SINGLE_ARROW"), (battery.turrets, "CON_TRACKTO")):
             for member in members[:MEMBERS_SHOWN]:
-                name = member.shown.name if member.shown is not None else f"? {member.number}"
+                name = member.object.name if member.object is not None else f"? {member.number}"
                 column.label(text=name, icon=icon, translate=False)
         layout.operator("motionbridge.descent_battery_set", icon="RESTRICT_SELECT_OFF")
 
@@ -192,12 +194,12 @@ def _draw_part(layout: bpy.types.UILayout, active: Object) -> None:
     column.prop(part, "kind")
     for name in oof.fields_of(part.text):
         column.prop(part, name)
-    found = oof.parse_property(part.text)
-    if found is not None and found.kind in oof.ROTATING:
+    prop = oof.parse_property(part.text)
+    if prop is not None and prop.kind in oof.ROTATING:
         column.prop(part, "spin_axis")
     column.prop(part, "text")
-    if found is not None and found.problem:
-        column.label(text=tell(found.problem), icon="ERROR", translate=False)
+    if prop is not None and prop.problem:
+        column.label(text=tell(prop.problem), icon="ERROR", translate=False)
 
 
 def _draw_point(layout: bpy.types.UILayout, context: Context, active: Object) -> None:
@@ -258,12 +260,12 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
         """Add the point and make it active."""
         with scope.object_mode(context):
             part = context.view_layer.objects.active
-            made = hierarchy.new_point(context, part, self.kind, context.scene.cursor.location)
+            point = hierarchy.new_point(context, part, self.kind, context.scene.cursor.location)
             for obj in list(context.selected_objects):
                 obj.select_set(False)
-            made.select_set(True)
-            context.view_layer.objects.active = made
-        return Outcome(rpt_("Added {}").format(made.name))
+            point.select_set(True)
+            context.view_layer.objects.active = point
+        return Outcome(rpt_("Added {}").format(point.name))
 
 
 class Batteries(Operation):
@@ -335,16 +337,16 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
         chosen = chosen_model(context)
         return chosen.holder, model_export.find_problems(context, chosen, report)
 
-    def selectable(self, _context: Context, found: Sequence["Offending"], _report: Report) -> list["Offending"]:
+    def selectable(self, _context: Context, problems: Sequence["Offending"], _report: Report) -> list["Offending"]:
         """Return all findings with a visible object, even if they concern no part of a mesh."""
-        return [one for one in found if one.shown is not None and one.shown.visible_get()]
+        return [problem for problem in problems if problem.obj is not None and problem.obj.visible_get()]
 
     def select(self, context: Context, chosen: "Offending") -> None:
         """Select the object alone, and the affected elements of its mesh."""
         for other in scope.objects_of(context.view_layer):
-            other.select_set(other == chosen.shown)
-        context.view_layer.objects.active = chosen.shown
-        if len(chosen.problem.elements) and chosen.shown.type == "MESH":
+            other.select_set(other == chosen.obj)
+        context.view_layer.objects.active = chosen.obj
+        if len(chosen.problem.elements) and chosen.obj.type == "MESH":
             super().select(context, chosen)
 
 

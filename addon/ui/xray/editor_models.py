@@ -77,17 +77,17 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, ModelFileImport, Import
 
     def run(self, context: Context, report: Report) -> Outcome:
 
-        def work(path: str, found: Report) -> Any:
+        def work(path: str, report: Report) -> Any:
             options = model_options(context, self, collection=self.own_collection(path))
-            imported = importing.import_editor_model(context, path, options, found)
+            imported = importing.import_editor_model(context, path, options, report)
             if imported.rig is not None and self.motions != "NONE":
-                import_motions(context, imported, path, found, referenced=self.motions == "ALL", of_editor=True)
+                import_motions(context, imported, path, report, referenced=self.motions == "ALL", of_editor=True)
             return imported
 
-        made = self.import_each(context, self.chosen_files("Choose at least one model (.object)"), work, report)
-        bones = sum(len(one.rig.data.bones) for one in made if one.rig is not None)
-        meshes = sum(len(one.meshes) for one in made)
-        return Outcome(rpt_("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes))
+        models = self.import_each(context, self.chosen_files("Choose at least one model (.object)"), work, report)
+        bones = sum(len(model.rig.data.bones) for model in models if model.rig is not None)
+        meshes = sum(len(model.meshes) for model in models)
+        return Outcome(rpt_("Imported models: {} (bones: {}, meshes: {})").format(len(models), bones, meshes))
 
 
 class EXPORT_SCENE_OT_xray_object(
@@ -195,7 +195,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         holder = editor_model_of(context)
-        return tuple(one.data for one in (holder, *holder.children_recursive) if one.type == "MESH")
+        return tuple(obj.data for obj in (holder, *holder.children_recursive) if obj.type == "MESH")
 
     def run(self, context: Context, report: Report) -> Outcome:
         with scope.object_mode(context):
@@ -217,8 +217,8 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         holder = root_of_active(context)
         actions = actions_moving(holder) if holder.type == "ARMATURE" else []
-        found = taken_over.take_over(holder, actions, report)
-        words = (found.bones, found.materials, found.actions, found.references)
+        taken = taken_over.take_over(holder, actions, report)
+        words = (taken.bones, taken.materials, taken.actions, taken.references)
         return Outcome(rpt_("Converted: bones {}, materials {}, motions {}, motion references {}").format(*words))
 
 

@@ -97,7 +97,7 @@ def _search_hands(operator: Any, context: Context, typed: str) -> list[str]:
 def _search_folders(operator: Any, context: Context, typed: str) -> list[str]:
     """Suggest completions of the last folder in the list."""
     before, separator, last = typed.rpartition(SEPARATOR)
-    return [f"{before}{separator}{one}" for one in path_search()(operator, context, last.strip())]
+    return [f"{before}{separator}{match}" for match in path_search()(operator, context, last.strip())]
 
 
 class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperator):
@@ -165,11 +165,11 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Make the scene and look through its camera."""
-        made = hud_scene.new_scene(context, options_of(self, context), report)
+        scene = hud_scene.new_scene(context, options_of(self, context), report)
         look_through_camera(context)
-        counts = len(made.hands_actions), len(made.item_actions)
+        counts = len(scene.hands_actions), len(scene.item_actions)
         text = rpt_("Created {}: motions of the hands: {}, of the weapon: {}")
-        return Outcome(text.format(made.collection.name, *counts))
+        return Outcome(text.format(scene.collection.name, *counts))
 
 
 def look_through_camera(context: Context) -> None:
@@ -230,18 +230,18 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
     def description(cls, context: Context, properties: Any) -> str:
         """Return the tooltip: for one line the whole line, for which the panel can be too narrow."""
         holder = holder_of(context.active_object)
-        found = placing.texts(holder) if properties.key and holder is not None else {}
-        if properties.key not in found:
+        texts_of_file = placing.texts(holder) if properties.key and holder is not None else {}
+        if properties.key not in texts_of_file:
             return iface_(cls.__doc__ or "")
-        line = f"{properties.key} = {found[properties.key]}"
+        line = f"{properties.key} = {texts_of_file[properties.key]}"
         return iface_("{}. Click to copy this line to the clipboard").format(line)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        found = placing.texts(holder_of(context.active_object))
+        texts = placing.texts(holder_of(context.active_object))
         if self.key:
-            found = {key: text for key, text in found.items() if key == self.key}
-        context.window_manager.clipboard = "".join(f"{key} = {text}\n" for key, text in found.items())
-        return Outcome(rpt_("Copied {} lines").format(len(found)))
+            texts = {key: text for key, text in texts.items() if key == self.key}
+        context.window_manager.clipboard = "".join(f"{key} = {text}\n" for key, text in texts.items())
+        return Outcome(rpt_("Copied {} lines").format(len(texts)))
 
 
 class MOTIONBRIDGE_UL_hud_actions(SearchedRows, BlenderList):

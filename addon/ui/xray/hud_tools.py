@@ -191,14 +191,14 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
         fields(self.layout).prop_search(self, "bone", context.active_object.data, "bones")
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        found = character_and_weapon(context)
-        return found[1:] if found is not None else ()
+        pair = character_and_weapon(context)
+        return pair[1:] if pair is not None else ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        found = character_and_weapon(context)
-        if found is None:
+        pair = character_and_weapon(context)
+        if pair is None:
             raise WriteError("no weapon is selected", remedy="Select the weapon, then the armature of the character")
-        rig, weapon = found
+        rig, weapon = pair
         chosen = rig.data.bones.get(self.bone)
         name = game_name(chosen) if chosen is not None else self.bone or CHARACTERS_HAND
         placing.parent_to_bone(weapon, rig, name)
@@ -218,7 +218,9 @@ _AXES = (Matrix.Rotation(1.5707963267948966, 4, "Y"), Matrix.Rotation(-1.5707963
 
 def _dragged() -> bool:
     manager: Any = bpy.context.window_manager
-    return any(one.bl_idname == DRAG for window in manager.windows for one in window.modal_operators)
+    return any(
+        modal_operator.bl_idname == DRAG for window in manager.windows for modal_operator in window.modal_operators
+    )
 
 
 def _push_undo() -> float | None:
@@ -246,8 +248,12 @@ def _points() -> "list[placing.Part]":
     if part is None or hands is None or part.order == placing.POINT:
         return []
     weapon = hands if hands.motionbridge_hud.one_model else item_of(hands)
-    points = (one for one in placing.shown_parts(hands) if one.order == placing.POINT and one.shown is not None)
-    return list(points) if part.shown == weapon else []
+    points = (
+        shown_part
+        for shown_part in placing.shown_parts(hands)
+        if shown_part.order == placing.POINT and shown_part.obj is not None
+    )
+    return list(points) if part.obj == weapon else []
 
 
 def _transform_value(channel: str, axis: int) -> tuple[Callable[[], float], Callable[[float], None]]:
@@ -255,12 +261,12 @@ def _transform_value(channel: str, axis: int) -> tuple[Callable[[], float], Call
 
     def get() -> float:
         part = _part()
-        return getattr(part.shown, channel)[axis] if part is not None else 0.0
+        return getattr(part.obj, channel)[axis] if part is not None else 0.0
 
     def put(value: float) -> None:
         part = _part()
         if part is not None:
-            getattr(part.shown, channel)[axis] = value
+            getattr(part.obj, channel)[axis] = value
             _changed()
 
     return get, put
@@ -271,12 +277,12 @@ def _point_location(number: int) -> tuple[Callable[[], Sequence[float]], Callabl
 
     def get() -> Sequence[float]:
         points = _points()
-        return tuple(points[number].shown.location) if number < len(points) else (0.0, 0.0, 0.0)
+        return tuple(points[number].obj.location) if number < len(points) else (0.0, 0.0, 0.0)
 
     def put(value: Sequence[float]) -> None:
         points = _points()
         if number < len(points):
-            points[number].shown.location = value
+            points[number].obj.location = value
             _changed()
 
     return get, put
@@ -316,28 +322,28 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
             dot.draw_style, dot.draw_options, dot.scale_basis = "RING_2D", {"FILL", "ALIGN_VIEW"}, 0.08
 
     def _new(self, kind: str, color: Sequence[float], handlers: tuple[Any, Any]) -> Any:
-        made = self.gizmos.new(kind)
-        made.target_set_handler("offset", get=handlers[0], set=handlers[1])
-        made.color, made.alpha = color[:3], 0.8
-        made.color_highlight, made.alpha_highlight = color[:3], 1.0
-        made.line_width, made.use_draw_modal = 2.5, True
-        return made
+        gizmo = self.gizmos.new(kind)
+        gizmo.target_set_handler("offset", get=handlers[0], set=handlers[1])
+        gizmo.color, gizmo.alpha = color[:3], 0.8
+        gizmo.color_highlight, gizmo.alpha_highlight = color[:3], 1.0
+        gizmo.line_width, gizmo.use_draw_modal = 2.5, True
+        return gizmo
 
     def draw_prepare(self, _context: Context) -> None:
         """Move the gizmos to the weapon: the origin of the hands is at the eye, outside the picture."""
         gizmos = list(self.gizmos)
         part, points = _part(), _points()
-        for made in gizmos:
-            made.hide = True
+        for gizmo in gizmos:
+            gizmo.hide = True
         if part is None:
             return
-        above = part.shown.matrix_world @ part.shown.matrix_basis.inverted()
-        there = placing.handle_of(part.shown)
+        above = part.obj.matrix_world @ part.obj.matrix_basis.inverted()
+        there = placing.handle_of(part.obj)
         turned = [(above.to_3x3() @ axis).normalized() for axis in placing.rotation_axes(part)]
         for axis in range(3):
             straight = above.to_3x3().normalized() @ Matrix.Identity(3)[axis]
             arrow = gizmos[axis]
-            base = there - straight * part.shown.location[axis]  # an arrow is drawn at base + value
+            base = there - straight * part.obj.location[axis]  # an arrow is drawn at base + value
             arrow.matrix_basis = Matrix.Translation(base) @ above.to_quaternion().to_matrix().to_4x4() @ _AXES[axis]
             arrow.hide = False
             ring = gizmos[3 + axis]
@@ -348,7 +354,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
                 ring.matrix_basis = Matrix.Translation(there) @ backwards.to_matrix().to_4x4()
                 ring.hide = False
         for dot, point in zip(gizmos[6:], points, strict=False):
-            dot.matrix_space = point.shown.matrix_world @ point.shown.matrix_basis.inverted()
+            dot.matrix_space = point.obj.matrix_world @ point.obj.matrix_basis.inverted()
             dot.hide = False
 
 

@@ -89,7 +89,7 @@ class FaceValues(Operation):
         edited = {obj.data: obj for obj in (*others, active) if obj.motionbridge_level.kind == kind}
         with scope.object_mode(context):
             counts = [level_geometry.set_values(context, obj, kind, values, names) for obj in edited.values()]
-        changed, selected = sum(one.changed for one in counts), sum(one.selected for one in counts)
+        changed, selected = sum(count.changed for count in counts), sum(count.selected for count in counts)
         if not selected:
             raise WriteError("no face is selected", remedy="Select faces in edit mode")
         return Outcome(rpt_("Changed faces: {} of {} selected").format(changed, selected))
@@ -147,7 +147,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         names = game_material_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
         self.listed.clear()
-        for number, name in sorted(_with_used(names).items(), key=lambda one: (one[1].lower(), one[0])):
+        for number, name in sorted(_with_used(names).items(), key=lambda entry: (entry[1].lower(), entry[0])):
             row = self.listed.add()
             row.name = name if name not in self.listed else f"{name} ({number})"
             row.number = number
@@ -203,25 +203,28 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         row = self.listed.get(name) if name else None
         if not name or row is not None:
             return int(row.number if row is not None else self.material)
-        found = next((number for number, label in _with_used(names).items() if label == name), None)
-        if found is None:
+        result = next((number for number, label in _with_used(names).items() if label == name), None)
+        if result is None:
             raise WriteError(
                 say("there is no game material named {!r}", name),
                 remedy="Choose one from the list, or enter its ID; set Game Materials in the preferences",
             )
-        return found
+        return result
 
 
 def _with_used(names: dict[int, str]) -> dict[int, str]:
     """Return ID -> name of the game's materials and of those that have a Blender material."""
-    return {one.motionbridge_material.number: one.name for one in level_game_materials.known_materials()} | names
+    return {
+        known_material.motionbridge_material.number: known_material.name
+        for known_material in level_game_materials.known_materials()
+    } | names
 
 
 def _active_face(context: Context) -> "ActiveFace | None":
     data = context.active_object.data
-    found = attributes.active_face(data, value_names())
-    if found is None or set(value_names()) <= found.values.keys():
-        return found
+    result = attributes.active_face(data, value_names())
+    if result is None or set(value_names()) <= result.values.keys():
+        return result
     with scope.object_mode(context):  # Blender 4.2 cannot read boolean attributes in edit mode
         return attributes.active_face(data, value_names())
 
@@ -264,8 +267,8 @@ def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
 
 ScatterProperties: Any = properties_from(ScatterOptions)
 MODEL_SLOTS = tuple(
-    (str(place), label, "One of the four detail models of a slot")
-    for place, label in enumerate(("First", "Second", "Third", "Fourth"))
+    (str(index), label, "One of the four detail models of a slot")
+    for index, label in enumerate(("First", "Second", "Third", "Fourth"))
 )
 MODELS = "MOTIONBRIDGE_UL_detail_models"
 REFRESHED = ("HOM", "SOM", "DETAILS")
@@ -317,7 +320,7 @@ class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
     bl_label = "Set Slots"
 
     use_plant: BoolProperty(name="Set Model", description="Change one of the four models, with its densities")
-    place: EnumProperty(
+    plant: EnumProperty(
         name="Model Slot", description="Which of the four detail models of the slot to change", items=MODEL_SLOTS
     )
     model: IntProperty(name="Model", description="Index of the detail model, -1 for none", default=0, min=-1, max=254)
@@ -348,7 +351,7 @@ class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
         ground = context.active_object
         with scope.object_mode(context):
             selected = level_geometry.selected_faces(ground.data)
-            now = level_details.first_slot(ground, selected, int(self.place))
+            now = level_details.first_slot(ground, selected, int(self.plant))
         for name in ("ground", "height", "sun", "sky", "colour"):
             value = getattr(now, name)
             if value is not None:
@@ -359,7 +362,7 @@ class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
         """Draw the values; those whose check box is off are greyed out."""
         layout = fields(self.layout)
         for tick, names in (
-            ("use_plant", ("place", "model", "density")),
+            ("use_plant", ("plant", "model", "density")),
             ("use_ground", ("ground",)),
             ("use_height", ("height",)),
             ("use_light", ("sun", "sky", "colour")),
@@ -384,13 +387,13 @@ class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
 
     def _model_name(self, context: Context) -> str:
         named = [
-            one for one in level_details.models_of(context.active_object) if one.motionbridge_level.number == self.model
+            obj for obj in level_details.models_of(context.active_object) if obj.motionbridge_level.number == self.model
         ]
         return named[0].name if named else iface_("none") if self.model < 0 else iface_("no model with this index")
 
     def run(self, context: Context, _report: Report) -> Outcome:
         given = level_details.SlotValues(
-            plants={int(self.place): (self.model, tuple(self.density))} if self.use_plant else {},
+            plants={int(self.plant): (self.model, tuple(self.density))} if self.use_plant else {},
             ground=self.ground if self.use_ground else None,
             height=self.height if self.use_height else None,
             sun=self.sun if self.use_light else None,
@@ -412,7 +415,7 @@ class MOTIONBRIDGE_OT_details_add_models(GroundOperation, BlenderOperator):
     bl_label = "Add Selected Meshes"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        meshes = [one for one in context.selected_objects if one.type == "MESH"]
+        meshes = [selected_obj for selected_obj in context.selected_objects if selected_obj.type == "MESH"]
         ground = context.active_object
         count = level_details.add_models(ground, meshes)
         ground.motionbridge_level.active_model = len(ground.motionbridge_level.models.objects) - 1
@@ -446,7 +449,11 @@ class MOTIONBRIDGE_OT_details_replace_model(DetailModelOperation, BlenderOperato
 
     def run(self, context: Context, _report: Report) -> Outcome:
         ground, model = context.active_object, self.chosen(context)
-        others = [one for one in context.selected_objects if one.type == "MESH" and one not in (ground, model)]
+        others = [
+            selected_obj
+            for selected_obj in context.selected_objects
+            if selected_obj.type == "MESH" and selected_obj not in (ground, model)
+        ]
         if len(others) != 1:
             words = "{} other meshes are selected" if others else "no other meshes are selected"
             raise WriteError(
@@ -467,8 +474,8 @@ class MOTIONBRIDGE_OT_details_remove_model(DetailModelOperation, BlenderOperator
         ground, model = context.active_object, self.chosen(context)
         name = model.name
         with scope.object_mode(context):
-            places = level_details.remove_model(ground, model)
-        return Outcome(rpt_("Removed {}; entries removed from slots: {}").format(name, places))
+            indices = level_details.remove_model(ground, model)
+        return Outcome(rpt_("Removed {}; entries removed from slots: {}").format(name, indices))
 
 
 class MOTIONBRIDGE_OT_details_select(DetailModelOperation, BlenderOperator):
@@ -536,12 +543,12 @@ class MOTIONBRIDGE_UL_detail_models(SearchedRows, BlenderList):
     def filter_items(self, context: Context, data: Any, name: str) -> tuple[list[int], list[int]]:
         """Return the detail models that match the search, sorted by index; new ones are last."""
         objects, (flags, _) = list(getattr(data, name)), super().filter_items(context, data, name)
-        flags = [flag if one.motionbridge_level.kind == "DM" else 0 for one, flag in zip(objects, flags, strict=True)]
-        order = sorted(range(len(objects)), key=lambda place: _order(objects[place]))
-        places = [0] * len(objects)
+        flags = [flag if obj.motionbridge_level.kind == "DM" else 0 for obj, flag in zip(objects, flags, strict=True)]
+        order = sorted(range(len(objects)), key=lambda index: _order(objects[index]))
+        indices = [0] * len(objects)
         for new, old in enumerate(order):
-            places[old] = new
-        return flags, places
+            indices[old] = new
+        return flags, indices
 
 
 def _order(model: Any) -> tuple[bool, int, str]:

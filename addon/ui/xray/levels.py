@@ -110,19 +110,19 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files(say("Choose at least one of {}", ", ".join(level_geometry.SUFFIXES)))
 
-        def work(path: str, found: Report) -> "ImportedLevelFile":
-            imported = level_geometry.import_file(context, path, self.level_options(context), found)
+        def work(path: str, report: Report) -> "ImportedLevelFile":
+            imported = level_geometry.import_file(context, path, self.level_options(context), report)
             if len(paths) > 1:  # for one file the outcome has the counts
-                found.note(imported.counts, imported.name)
+                report.note(imported.counts, imported.name)
             return imported
 
-        made = self.import_each(context, paths, work, report)
-        if models := [one.holder for one in made if one.kind == "DM"]:
+        imports = self.import_each(context, paths, work, report)
+        if models := [imported.holder for imported in imports if imported.kind == "DM"]:
             level_details.lay_out_models(models)
-        level_file.extend_clipping(context, [shown for one in made for shown in one.objects], report)
-        if len(made) == 1:
-            return Outcome(f"{made[0].name}: {made[0].counts}")
-        return Outcome(rpt_("Imported files: {}").format(len(made)))
+        level_file.extend_clipping(context, [obj for imported in imports for obj in imported.objects], report)
+        if len(imports) == 1:
+            return Outcome(f"{imports[0].name}: {imports[0].counts}")
+        return Outcome(rpt_("Imported files: {}").format(len(imports)))
 
 
 class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices, BlenderOperator):
@@ -153,9 +153,11 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         folder = Path(bpy.path.abspath(self.directory))
         options = self.level_options(context)
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
-            made = level_folder.import_folder(context, folder, options, report, step)
-        level_file.extend_clipping(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
-        names = list(dict.fromkeys(one.name for one in made))
+            level_files = level_folder.import_folder(context, folder, options, report, step)
+        level_file.extend_clipping(
+            context, [obj for imported in level_files for obj in (*imported.held, *imported.objects)], report
+        )
+        names = list(dict.fromkeys(imported.name for imported in level_files))
         return Outcome(rpt_("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 
     def draw(self, context: Context) -> None:
@@ -224,15 +226,15 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         options = options_from(self, LevelExportOptions, game_materials=materials)
         problems = []
         if holder.motionbridge_level.kind != "LEVEL":
-            problems = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
-        found = Report()
-        plan: Plan = level_geometry.plan_export(context, holder, options, found, others=others)
+            problems = [problem.problem for problem in level_geometry.find_problems(context, holder, Report(), options)]
+        own_report = Report()
+        plan: Plan = level_geometry.plan_export(context, holder, options, own_report, others=others)
         if plan.changes and (others or holder.type != "MESH"):  # the report has those of the whole file
             problems = []
         for problem in problems:
             report.warn(problem.sentence)
-            found.warnings.pop(problem.line, None)
-        report.include(found)
+            own_report.warnings.pop(problem.line, None)
+        report.include(own_report)
         return plan
 
     def draw(self, context: Context) -> None:
@@ -419,15 +421,15 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
 
     def _draw_legend(self, meshes: list[Object]) -> None:
         column = self.layout.column(align=True)
-        found = level_materials.legend(meshes)
-        for made in found[:LEGEND_SHOWN]:
+        materials = level_materials.legend(meshes)
+        for slot_material in materials[:LEGEND_SHOWN]:
             row = column.row(align=True)
             colour = row.row()
             colour.ui_units_x = 1.5
-            colour.prop(made, "diffuse_color", text="")
-            row.label(text=made.name, translate=False)
-        if len(found) > LEGEND_SHOWN:
-            column.label(text=iface_("and {} more").format(len(found) - LEGEND_SHOWN), translate=False)
+            colour.prop(slot_material, "diffuse_color", text="")
+            row.label(text=slot_material.name, translate=False)
+        if len(materials) > LEGEND_SHOWN:
+            column.label(text=iface_("and {} more").format(len(materials) - LEGEND_SHOWN), translate=False)
 
     def _draw_faces(self, context: Context, kind: str) -> None:
         if kind in ("HOM", "SOM"):
@@ -470,7 +472,7 @@ class MOTIONBRIDGE_OT_level_save_back(ModelSaveBack, BlenderOperator):
 
     def notes(self, plan: "FilePlan") -> list[str]:
         """Return the names of the other files that are written."""
-        names = ", ".join(Path(one.path).name for one in plan.plans if one.path != plan.path)
+        names = ", ".join(Path(file_plan.path).name for file_plan in plan.plans if file_plan.path != plan.path)
         return [iface_("Also written: {}").format(names)] if names else []
 
     def settle(self, context: Context, plan: Any) -> None:

@@ -101,11 +101,11 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, ModelFileImport, ImportHel
         models: list[model_importing.ImportedModel] = []
         images: list[Any] = []
 
-        def work(path: str, found: Report) -> None:
+        def work(path: str, report: Report) -> None:
             if is_texture(path):
-                images.extend(textures.import_pictures(Path(path), found))
+                images.extend(textures.import_pictures(Path(path), report))
             else:
-                models.append(self._import(context, path, found))
+                models.append(self._import(context, path, report))
 
         self.import_each(context, self.chosen_files("Choose at least one model (.ogf)"), work, report)
         sentences = [_sentence(models)] if models else []
@@ -150,11 +150,11 @@ def import_motions(
         sources += [str(file) for reference in imported.references for file in reference.files]
     plays = False
 
-    def read(codec: "library.AnyCodec", source: str, found: Report) -> "library.Opened[Any]":
+    def read(codec: "library.AnyCodec", source: str, report: Report) -> "library.Opened[Any]":
         if source == path and imported.motions is not None:
             document = imported.motions if of_editor else omf.new_omf(imported.motions)
             return library.Opened(path, document, imported.digest, embedded=True)
-        return codec.read(source, found)
+        return codec.read(source, report)
 
     for source in dict.fromkeys(sources):
         inside = of_editor and source == path
@@ -172,14 +172,14 @@ def import_motions(
             report.note(say("{:# motion|# motions} imported", len(result.actions)), Path(source).name)
 
 
-def _sentence(made: "list[model_importing.ImportedModel]") -> str:
-    bones = sum(len(one.rig.data.bones) for one in made if one.rig is not None)
-    meshes = sum(len(one.meshes) for one in made)
-    found = sum(len(reference.files) for one in made for reference in one.references)
-    text = rpt_("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes)
-    rigs = [one.rig for one in made if one.rig is not None]
-    if found and not any(len(rig.motionbridge_motion_files) for rig in rigs):
-        offer = rpt_("motion files found: {}, see the Motionbridge tab of the sidebar").format(found)
+def _sentence(models: "list[model_importing.ImportedModel]") -> str:
+    bones = sum(len(model.rig.data.bones) for model in models if model.rig is not None)
+    meshes = sum(len(model.meshes) for model in models)
+    files_count = sum(len(reference.files) for model in models for reference in model.references)
+    text = rpt_("Imported models: {} (bones: {}, meshes: {})").format(len(models), bones, meshes)
+    rigs = [model.rig for model in models if model.rig is not None]
+    if files_count and not any(len(rig.motionbridge_motion_files) for rig in rigs):
+        offer = rpt_("motion files found: {}, see the Motionbridge tab of the sidebar").format(files_count)
         text = f"{text}; {offer}"
     return text
 
@@ -270,15 +270,15 @@ class EXPORT_SCENE_OT_xray_ogf(
         is_new = not holder.motionbridge_model.is_model
         if is_new or (options.meshes and options.replace_meshes):
             if is_new:
-                made = self._plan_new(context, holder, path, options, report)
+                data = self._plan_new(context, holder, path, options, report)
             else:
-                made = making.plan_replaced(context, holder, path, options, report)
-            replaced.warn_of_model(holder.motionbridge_model, path, made.data, self.filename_ext, report)
-            made.write(backup=self.backup)
-            motions_inside.follow_model(holder, path, made.data)
+                data = making.plan_replaced(context, holder, path, options, report)
+            replaced.warn_of_model(holder.motionbridge_model, path, data.data, self.filename_ext, report)
+            data.write(backup=self.backup)
+            motions_inside.follow_model(holder, path, data.data)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
                 self.restore_hidden_keys(holder, actions_moving(holder))
-            return Outcome(file_sentence(path, made))
+            return Outcome(file_sentence(path, data))
         plan = model_export.export_model(context, holder, path, options, report)
         return Outcome(file_sentence(path, plan))
 
@@ -460,13 +460,13 @@ def draw_references(layout: Any, holder: Object, model: "EditorModelProperties |
     if (index := REFERENCES.active_index(model)) >= 0:
         reference = model.references[index]
         layout.prop(reference, "name", text="")
-        found = motion_choices.paths_of(holder, reference.name)
-        for path in found:
+        paths = motion_choices.paths_of(holder, reference.name)
+        for path in paths:
             layout.label(text=Path(path).name, icon="CHECKMARK", translate=False)
-        if found and holder.type == "ARMATURE":
+        if paths and holder.type == "ARMATURE":
             button = layout.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
             button.reference = reference.name
-        if not found:
+        if not paths:
             paragraph(layout, iface_("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
 
 

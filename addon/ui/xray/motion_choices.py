@@ -96,12 +96,12 @@ class MotionList(TickedChoice):
         self.listed.clear()
         self.read_files = library.ReadFiles()
 
-        def one(path: str, _found: Report) -> None:
+        def list_one(path: str, _found: Report) -> None:
             for name, frames in self.read_files.list_motions(codec, path):
                 row = self.listed.add()
                 row.name, row.file, row.frames = name, path, min(frames, MOST_FRAMES)
 
-        self.each_file(self.paths(), one, report)
+        self.each_file(self.paths(), list_one, report)
 
     def ask(self, context: Context) -> None:
         """Open the dialog with the list."""
@@ -124,7 +124,7 @@ class MotionList(TickedChoice):
         lowered = {name.lower() for name in wanted}
         chosen: dict[str, list[str]] = {}
 
-        def one(path: str, _found: Report) -> None:
+        def read_one(path: str, _found: Report) -> None:
             names = [name for name, _ in self.read_files.list_motions(codec, path)]
             if not names:
                 raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
@@ -135,7 +135,7 @@ class MotionList(TickedChoice):
                 names = [name for name in names if name in ticked]
             chosen[path] = names
 
-        self.each_file(paths, one, report)
+        self.each_file(paths, read_one, report)
         there = {name.lower() for names in chosen.values() for name in names}
         missing = [name for name in wanted if name.lower() not in there]
         if missing:
@@ -186,7 +186,7 @@ class MotionImport(FileImport, MotionList):
         actions: list[Action] = []
         with scope.progress(context, sum(map(len, chosen.values()))) as step:
 
-            def one(path: str, found: Report) -> None:
+            def import_one(path: str, report: Report) -> None:
                 done = len(actions)
                 result = library.import_motions(
                     codec,
@@ -194,13 +194,13 @@ class MotionImport(FileImport, MotionList):
                     rig,
                     path,
                     options=options_from(self, options, motions=chosen[path], assign_first=not actions),
-                    report=found,
+                    report=report,
                     progress=lambda number: step(done + number),
                     read=self.read_files.take,
                 )
                 actions.extend(result.actions)
 
-            self.each_file(list(chosen), one, report)
+            self.each_file(list(chosen), import_one, report)
         return actions
 
 
@@ -284,8 +284,8 @@ class RemovedMotions(MixedIn):
         self.removed_motions = ""
         if not files.is_file(path):
             return True
-        found = path.stat()
-        in_file = _names(self.names_in, path, found.st_mtime_ns, found.st_size)
+        status = path.stat()
+        in_file = _names(self.names_in, path, status.st_mtime_ns, status.st_size)
         if in_file:
             self.removed_motions = "\n".join(replaced.removed(in_file, self.names_to_write(context)))
         return in_file is not None
@@ -509,12 +509,12 @@ class MotionFileSaveBack(MotionSaveBack):
 
     def details(self, plan: Any) -> list[str]:
         """Return the changed motions with their bones and fields, new names, motions that will be removed."""
-        return [line for one in plan.plans for line in _changes_in(one)]
+        return [line for plan in plan.plans for line in _changes_in(plan)]
 
     def notes(self, plan: Any) -> list[str]:
         """Return the largest rounding error of each file."""
-        found = [worst_error_text(one) for one in plan.plans if isinstance(one, omf_host.MotionPlan)]
-        return [text for text in found if text]
+        texts = [worst_error_text(part) for part in plan.plans if isinstance(part, omf_host.MotionPlan)]
+        return [text for text in texts if text]
 
     def sentence(self, plan: Any) -> str:
         """Return what was written, with the largest rounding error of an only file."""

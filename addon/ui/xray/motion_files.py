@@ -91,8 +91,8 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
         self.list_files(omf_codec.OMF, report)
         paths = self.paths()
         if likely_rig(context) is None and not self.model:
-            found = model_importing.models_playing(paths[0], model_options(context))
-            self.model = str(found[0]) if found else ""
+            models = model_importing.models_playing(paths[0], model_options(context))
+            self.model = str(models[0]) if models else ""
         self.ask(context)
 
     def draw(self, context: Context) -> None:
@@ -142,21 +142,21 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
             report.note("no armature is active: the only one in the scene is used", rig.name)
         if rig is not None and not self.model:
             return rig
-        found = (
+        paths = (
             [bpy.path.abspath(self.model)]
             if self.model
             else model_importing.models_playing(path, model_options(context))
         )
-        if not found:
+        if not paths:
             raise ReadError(
                 "no armature is active, and no model beside the file refers to it",
                 file=path,
                 remedy="Click the armature these motions belong to, or name their model (.ogf)",
             )
-        imported = model_importing.import_model(context, found[0], model_options(context), report)
+        imported = model_importing.import_model(context, paths[0], model_options(context), report)
         if imported.rig is None:
-            raise ReadError("this model has no bones", file=str(found[0]), remedy="Choose a model with a skeleton")
-        report.note("the motions are on a model that was imported for them", Path(found[0]).name)
+            raise ReadError("this model has no bones", file=str(paths[0]), remedy="Choose a model with a skeleton")
+        report.note("the motions are on a model that was imported for them", Path(paths[0]).name)
         return imported.rig
 
     def _after(self, context: Context, actions: list[Action], report: Report) -> None:

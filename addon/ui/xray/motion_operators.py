@@ -309,18 +309,18 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         rig = rig_to_export(context, "")
         paths = self._paths(rig)
-        made: list[Any] = []
+        imported: list[Any] = []
         with scope.progress(context, len(paths)) as step:
 
-            def one(path: str, found: Report) -> None:
-                options = MotionImportOptions(assign_first=not made)
-                made.extend(
-                    library.import_motions(omf_codec.OMF, context, rig, path, options=options, report=found).actions
+            def import_one(path: str, report: Report) -> None:
+                options = MotionImportOptions(assign_first=not imported)
+                imported.extend(
+                    library.import_motions(omf_codec.OMF, context, rig, path, options=options, report=report).actions
                 )
-                step(len(made))
+                step(len(imported))
 
-            count = self.each_file(paths, one, report)
-        return Outcome(rpt_("Imported motions: {}, files: {}").format(len(made), count))
+            count = self.each_file(paths, import_one, report)
+        return Outcome(rpt_("Imported motions: {}, files: {}").format(len(imported), count))
 
 
 class OnMarks(OnMotion):
@@ -350,14 +350,14 @@ class OnMarks(OnMotion):
         """
 
         def replace(action: Action, markers: "list[core_model.Marker]") -> str:
-            place = action.motionbridge_motion.active_mark
-            if not 0 <= place < len(markers):
+            index = action.motionbridge_motion.active_mark
+            if not 0 <= index < len(markers):
                 raise WriteError("no such mark", remedy="Add a mark, or choose one in the list")
-            old = markers[place]
+            old = markers[index]
             new = change(action, old)
             if new is None:
                 action.motionbridge_motion.active_mark = MARKS.after_removal(context, markers)
-            markers[place : place + 1] = [] if new is None else [new]
+            markers[index : index + 1] = [] if new is None else [new]
             return sentence.format(old.name)
 
         return self.changed(context, replace)

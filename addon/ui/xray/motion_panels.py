@@ -82,9 +82,9 @@ def draw_motion_references(layout: bpy.types.UILayout, rig: Object, context: Con
     active = references[index]
     state = state_of(rig, active.name)
     row = column.row(align=True)
-    one = row.row(align=True)
-    one.enabled = state == "FOUND" and not MOTION_REFERENCES.is_hidden(context)
-    button = one.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
+    button_row = row.row(align=True)
+    button_row.enabled = state == "FOUND" and not MOTION_REFERENCES.is_hidden(context)
+    button = button_row.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
     button.reference = active.name
     if len(references) > 1:
         row.operator("motionbridge.import_referenced_motions", text="Import All")
@@ -292,11 +292,11 @@ class PartitionsPanel(MotionbridgePanel):
 
 def _panels() -> list[type]:
     """Return the classes of all panels, for both editors."""
-    made = in_both_editors("motions", MotionsPanel)
+    result = in_both_editors("motions", MotionsPanel)
     below = {"motion": PlayingPanel, "marks": MarksPanel, "partitions": PartitionsPanel}
     for order, (name, kind) in enumerate(below.items(), start=1):
-        made += in_both_editors(name, kind, bl_order=order, bl_parent_id="MOTIONBRIDGE_PT_motions")
-    return made
+        result += in_both_editors(name, kind, bl_order=order, bl_parent_id="MOTIONBRIDGE_PT_motions")
+    return result
 
 
 def _playing(rig: Object) -> int:

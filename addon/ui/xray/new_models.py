@@ -47,7 +47,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         holder = root_of_active(context)
-        return tuple(one for one in (holder, holder.data) if one is not None)
+        return tuple(owner for owner in (holder, holder.data) if owner is not None)
 
     def run(self, context: Context, report: Report) -> Outcome:
         holder = root_of_active(context)
@@ -151,8 +151,8 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         if self.target == "BONE":
             return (active_rig(context).data,) if active_rig(context) is not None else ()
-        made = context.view_layer.objects.active.active_material
-        return (made,) if made is not None else ()
+        material = context.view_layer.objects.active.active_material
+        return (material,) if material is not None else ()
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog with the current material; for bones it lists only materials of dynamic objects."""
@@ -160,7 +160,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         for name in sorted(material_names(context, dynamic=self.target == "BONE"), key=str.lower):
             self.listed.add().name = name
         if not self.properties.is_property_set("material_name"):
-            self.material_name = next((getattr(one, field) for one, field in self._chosen(context)), "")
+            self.material_name = next((getattr(owner, field) for owner, field in self._chosen(context)), "")
         return context.window_manager.invoke_props_dialog(self, width=400)
 
     def draw(self, _context: Context) -> None:
@@ -184,23 +184,23 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
                 remedy="Choose one from the list; set Game Materials in the preferences",
             )
         with scope.object_mode(context):
-            for one, field in self._chosen(context):
-                setattr(one, field, self.material_name)
+            for owner, field in self._chosen(context):
+                setattr(owner, field, self.material_name)
         return Outcome(rpt_("Game material {}: {}").format(self.material_name, len(chosen)))
 
     def _chosen(self, context: Context) -> list[tuple[Any, str]]:
         """Return pairs of a property group and the field to set, that of the active bone first."""
         if self.target == "SURFACE":
-            made = context.view_layer.objects.active.active_material
-            return [(made.motionbridge_surface, "game_material")] if made is not None else []
+            material = context.view_layer.objects.active.active_material
+            return [(material.motionbridge_surface, "game_material")] if material is not None else []
         rig = active_rig(context)
         if rig is None or rig.type != "ARMATURE":
             return []
         active = rig.data.edit_bones.active if rig.mode == "EDIT" else rig.data.bones.active
         name = active.name if active is not None else ""
         bones = sorted(rig.data.bones, key=lambda bone: bone.name != name)
-        found = [bone for bone in bones if bone.name == name or compat.is_selected(rig, bone)]
-        return [(bone.motionbridge_xray, "material") for bone in found if known(bone) is not None]
+        bones_chosen = [bone for bone in bones if bone.name == name or compat.is_selected(rig, bone)]
+        return [(bone.motionbridge_xray, "material") for bone in bones_chosen if known(bone) is not None]
 
 
 def material_names(context: Context, *, dynamic: bool) -> set[str]:

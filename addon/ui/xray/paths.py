@@ -54,26 +54,26 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
 
     def run(self, context: Context, report: Report) -> Outcome:
         chosen = self.chosen_files("Choose at least one path (.anm)")
-        made: list[motion_paths.ImportedPath] = []
+        paths_made: list[motion_paths.ImportedPath] = []
         target = Target[self.target]
         with scope.progress(context, len(chosen)) as step:
 
-            def one(file: str, found: Report) -> None:
-                play = target is Target.ACTIVE and not made
+            def import_one(file: str, report: Report) -> None:
+                play = target is Target.ACTIVE and not paths_made
                 options = options_from(self, PathImportOptions, play=play)
-                made.append(motion_paths.import_path(context, file, options, found))
-                step(len(made))
+                paths_made.append(motion_paths.import_path(context, file, options, report))
+                step(len(paths_made))
 
-            self.each_file(chosen, one, report)
-        owners = list(dict.fromkeys(path.owner for path in made))
+            self.each_file(chosen, import_one, report)
+        owners = list(dict.fromkeys(path.owner for path in paths_made))
         if target is not Target.ACTIVE:
-            motion_paths.play(context, made, report)
+            motion_paths.play(context, paths_made, report)
             scope.make_current(context, owners, owners[0])
-        played = [path.action for path in made]
+        played = [path.action for path in paths_made]
         if self.match_scene:
             match_scene(context, played[0].motionbridge_path.fps, played[0].frame_range)
         note_other_rates(context, played, lambda action: action.motionbridge_path.fps, report, paths=True)
-        return Outcome(rpt_("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
+        return Outcome(rpt_("Imported paths: {}; now playing on {}").format(len(paths_made), owners[0].name))
 
 
 def active_path(context: Context) -> Any:
@@ -164,8 +164,8 @@ def _draw_how(context: Context, layout: bpy.types.UILayout, active: Object) -> N
         if motion_paths.ALONG_A_CURVE not in reasons:
             first, last = motion_paths.sampled_frames(context, active)
             box.label(text=iface_("Frames {} to {}").format(first, last), icon="TIME", translate=False)
-    for problem, places in motion_paths.left_out_of(active).warnings.items():
-        paragraph(box, f"{tell(problem)} ({', '.join(places)})", LINE_LENGTH, "ERROR")
+    for problem, warning in motion_paths.left_out_of(active).warnings.items():
+        paragraph(box, f"{tell(problem)} ({', '.join(warning)})", LINE_LENGTH, "ERROR")
     if motion_paths.is_mirrored(active):
         text = iface_("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
         paragraph(box, text, LINE_LENGTH, "ERROR")

@@ -104,7 +104,11 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, MotionImport, BlenderOp
         if self.motions or len(self.listed):
             return chosen
         fits = name_filter(self.name_filter, self.regular)
-        chosen = {path: found for path, names in chosen.items() if (found := [name for name in names if fits(name)])}
+        chosen = {
+            path: names_chosen
+            for path, names in chosen.items()
+            if (names_chosen := [name for name in names if fits(name)])
+        }
         if not chosen:
             raise ReadError(
                 "no motion matches the filter", file=paths[0], remedy="Leave the filter empty for all motions"
@@ -204,9 +208,9 @@ def file_of_playing_motion(rig: Object) -> Any:
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
     if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
-        found = action_lists.file_of(rig, data.action, motion_properties.SKL_LISTS)
-        if found is not None:
-            return found
+        own_file = action_lists.file_of(rig, data.action, motion_properties.SKL_LISTS)
+        if own_file is not None:
+            return own_file
     return next((file for file in reversed(files) if library.motions_of(file)), None)
 
 

@@ -41,10 +41,10 @@ def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
 
 def root_of_active(context: Context) -> Any:
     """Return the active armature, or the topmost parent of the active object, or None."""
-    found = active_rig(context) or context.view_layer.objects.active
-    while found is not None and found.type != "ARMATURE" and found.parent is not None:
-        found = found.parent
-    return found
+    result = active_rig(context) or context.view_layer.objects.active
+    while result is not None and result.type != "ARMATURE" and result.parent is not None:
+        result = result.parent
+    return result
 
 
 def model_to_export(context: Context, collection: str) -> Object:
@@ -99,22 +99,22 @@ def editor_model_to_export(context: Context, collection: str) -> Any:
     it is the only model, armature or mesh there.
     """
     if not collection:
-        found = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
-        if found is None:
+        result = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
+        if result is None:
             raise WriteError("no object is active", remedy="Select the armature or the mesh to export")
-        return found
+        return result
     inside = objects_of(collection)
     imported = [obj for obj in inside if obj.motionbridge_editor_model.is_model]
     rigs = [obj for obj in inside if obj.type == "ARMATURE"]
     meshes = [obj for obj in inside if obj.type == "MESH" and obj.parent not in inside]
-    found = imported or rigs or meshes
-    if len(found) != 1:
-        words = "the collection {!r} holds several models" if found else "the collection {!r} holds no model"
+    result = imported or rigs or meshes
+    if len(result) != 1:
+        words = "the collection {!r} holds several models" if result else "the collection {!r} holds no model"
         raise WriteError(
             say(words, collection),
             remedy="Keep one model, armature or mesh in a collection that exports one",
         )
-    return found[0]
+    return result[0]
 
 
 def mover_to_export(context: Context, collection: str) -> Any:
@@ -131,18 +131,18 @@ def mover_to_export(context: Context, collection: str) -> Any:
     animated = [obj for obj in inside if obj.animation_data is not None and obj.animation_data.action is not None]
     followers = [obj for obj in animated if obj.animation_data.action.motionbridge_path.is_path]
     curves = [obj for obj in inside if obj.type == "CURVE"]
-    found = followers or animated or curves
-    if len(found) != 1:
+    candidates = followers or animated or curves
+    if len(candidates) != 1:
         words = (
             "the collection {!r} holds several moving objects"
-            if found
+            if candidates
             else "the collection {!r} holds no moving object"
         )
         raise WriteError(
             say(words, collection),
             remedy="Keep one object that moves, or one curve, in a collection that exports a path",
         )
-    return found[0]
+    return candidates[0]
 
 
 def level_holders_to_export(context: Context, collection: str, *, whole: bool) -> list[Any]:
@@ -158,20 +158,20 @@ def level_holders_to_export(context: Context, collection: str, *, whole: bool) -
     selected = _level_holders([] if collection else context.view_layer.objects.selected, whole=whole)
     there = _level_holders(objects_of(collection) if collection else context.scene.objects, whole=whole)
     active = None if collection else _active_level_holder(context, whole=whole)
-    found = selected or there
+    holders = selected or there
     if active is not None:
         kind = active.motionbridge_level.kind
-        alike = [one for one in selected if one.motionbridge_level.kind == kind]
-        new = [one for one in alike or there if one.motionbridge_level.kind == kind and is_new(one)]
-        found = [active, *new]
-    elif len(found) != 1:
-        of_files = [one for one in found if not is_new(one)]
-        kinds = {one.motionbridge_level.kind for one in found}
+        alike = [holder for holder in selected if holder.motionbridge_level.kind == kind]
+        new = [holder for holder in alike or there if holder.motionbridge_level.kind == kind and is_new(holder)]
+        holders = [active, *new]
+    elif len(holders) != 1:
+        of_files = [holder for holder in holders if not is_new(holder)]
+        kinds = {holder.motionbridge_level.kind for holder in holders}
         if len(of_files) > 1 or len(kinds) != 1 or not kinds <= JOINED:
             words = "the scene, where none is active, holds no file of a level"
             if collection:
                 words = "the collection {!r} holds no file of a level"
-            if found:
+            if holders:
                 words = "the scene, where none is active, holds several files of a level"
                 if collection:
                     words = "the collection {!r} holds several files of a level"
@@ -179,9 +179,9 @@ def level_holders_to_export(context: Context, collection: str, *, whole: bool) -
                 say(words, collection),
                 remedy="Select the mesh to export" if not collection else "Keep one in a collection that exports it",
             )
-        found = [*of_files, *found]
-    found = list(dict.fromkeys(found))
-    return found if found[0].motionbridge_level.kind in JOINED else found[:1]
+        holders = [*of_files, *holders]
+    holders = list(dict.fromkeys(holders))
+    return holders if holders[0].motionbridge_level.kind in JOINED else holders[:1]
 
 
 def _level_holders(objects: Iterable[Object], *, whole: bool) -> list[Any]:
@@ -189,10 +189,10 @@ def _level_holders(objects: Iterable[Object], *, whole: bool) -> list[Any]:
     held = [obj for obj in objects if obj.motionbridge_level.kind in DRAWN_KINDS]
     grounds = [obj for obj in held if obj.motionbridge_level.kind == "DETAILS"]
     models = {model for ground in grounds for model in level_details.models_of(ground)}
-    found = list(dict.fromkeys(holder_of(obj) for obj in held if obj not in models))
-    if whole and not found:
-        found = list({holder_of(obj): None for obj in objects if obj.motionbridge_level.level_file})
-    return found
+    result = list(dict.fromkeys(holder_of(obj) for obj in held if obj not in models))
+    if whole and not result:
+        result = list({holder_of(obj): None for obj in objects if obj.motionbridge_level.level_file})
+    return result
 
 
 def _active_level_holder(context: Context, *, whole: bool) -> Any:

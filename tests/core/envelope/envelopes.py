@@ -19,20 +19,20 @@ def envelopes(draw, most=50, odd=False, handles=1.0):
     frames = random.integers(1, 40, count) if whole else random.uniform(0.5, 40, count)
     times = (np.cumsum(frames) - frames[0] + draw(st.integers(-40, 40))) * FRAME
     values = random.normal(size=count) * draw(st.sampled_from([1e-3, 1.0, 100.0]))
-    made = Envelope.of(times, values, random.choice(kinds, count).astype(np.uint8))
-    made.tcb[:] = random.uniform(-1, 1, (count, 3))
-    made.parameters[:] = random.normal(size=(count, 4)) * np.abs(values).max(initial=1e-3)
-    flat = made.shapes == Shape.BEZIER_2D
+    result = Envelope.of(times, values, random.choice(kinds, count).astype(np.uint8))
+    result.tcb[:] = random.uniform(-1, 1, (count, 3))
+    result.parameters[:] = random.normal(size=(count, 4)) * np.abs(values).max(initial=1e-3)
+    flat = result.shapes == Shape.BEZIER_2D
     length = np.append(np.diff(times), 1.0)
-    made.parameters[flat, 0] = (-np.roll(length, 1) * random.uniform(0, handles, count))[flat]
-    made.parameters[flat, 2] = (length * random.uniform(0, handles, count))[flat]
+    result.parameters[flat, 0] = (-np.roll(length, 1) * random.uniform(0, handles, count))[flat]
+    result.parameters[flat, 2] = (length * random.uniform(0, handles, count))[flat]
     if odd and count > 3:
-        place = int(random.integers(1, count - 1))
-        made.times[place] = made.times[place - 1] - random.choice([0.0, random.uniform(0, 1)])
-    return made
+        index = int(random.integers(1, count - 1))
+        result.times[index] = result.times[index - 1] - random.choice([0.0, random.uniform(0, 1)])
+    return result
 
 
-def same(one, other):
+def same(entry, other):
     """Whether two envelopes have the same keys to the bit."""
     names = ("times", "values", "shapes", "tcb", "parameters")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+    return all(np.array_equal(getattr(entry, name), getattr(other, name)) for name in names)

@@ -37,19 +37,19 @@ def test_all_channels_at_once_are_what_each_is_alone(channels, seed):
     for envelope in channels:
         curve = display(envelope, FRAME).curve
         asked.append(Stored(curve, packed(envelope), random.random(max(curve.count - 1, 0)) < 0.5))
-    for one, (error, slope) in zip(asked, losses(asked, FRAME), strict=True):
-        expected = looked_at(one.curve, one.envelope, one.segments)
-        scale = max(np.abs(one.curve.keys[:, 1]).max(), np.abs(one.envelope.values).max())
+    for entry, (error, slope) in zip(asked, losses(asked, FRAME), strict=True):
+        expected = looked_at(entry.curve, entry.envelope, entry.segments)
+        scale = max(np.abs(entry.curve.keys[:, 1]).max(), np.abs(entry.envelope.values).max())
         assert error == pytest.approx(expected, rel=1e-6, abs=1e-9 * scale)
         assert slope == 0.0
 
 
 def test_nothing_to_compare():
     assert losses([], FRAME) == []
-    none = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
+    empty = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
     single = Envelope.of(np.zeros(1), np.ones(1), np.zeros(1, np.uint8))
     still = Stored(display(single, FRAME).curve, single, np.zeros(0, np.bool_))
-    assert losses([Stored(empty_curve(), none, np.zeros(0, np.bool_)), still], FRAME) == [(0.0, 0.0)] * 2
+    assert losses([Stored(empty_curve(), empty, np.zeros(0, np.bool_)), still], FRAME) == [(0.0, 0.0)] * 2
 
 
 def test_slopes_outside_the_keys_count_where_they_are_played():

@@ -29,16 +29,16 @@ from tests.core.envelope.envelopes import FRAME, envelopes
 
 def drawn(curve, time):
     """What an F-curve draws at a time strictly between two keys: the cubic's root by numpy's polynomial solver."""
-    place = np.searchsorted(curve.keys[:, 0], time, "right") - 1
-    start, end = curve.keys[place], curve.keys[place + 1]
-    kind = curve.interpolation[place]
+    index = np.searchsorted(curve.keys[:, 0], time, "right") - 1
+    start, end = curve.keys[index], curve.keys[index + 1]
+    kind = curve.interpolation[index]
     if kind == Interpolation.CONSTANT:
         return start[1]
     if kind == Interpolation.LINEAR:
         return start[1] + (end[1] - start[1]) * (time - start[0]) / (end[0] - start[0])
     length = end[0] - start[0]
-    x = (np.array([start[0], curve.right[place, 0], curve.left[place + 1, 0], end[0]]) - time) / length
-    y = np.array([start[1], curve.right[place, 1], curve.left[place + 1, 1], end[1]])
+    x = (np.array([start[0], curve.right[index, 0], curve.left[index + 1, 0], end[0]]) - time) / length
+    y = np.array([start[1], curve.right[index, 1], curve.left[index + 1, 1], end[1]])
     cubic = [-x[0] + 3 * x[1] - 3 * x[2] + x[3], 3 * x[0] - 6 * x[1] + 3 * x[2], 3 * (x[1] - x[0]), x[0]]
     roots = np.roots(cubic)
     u = np.clip(min(roots, key=lambda root: abs(root.imag) + max(0, -root.real, root.real - 1)).real, 0, 1)
@@ -68,30 +68,30 @@ def times_of(curve, random, count):
 @settings(max_examples=250)
 @given(envelopes())
 def test_a_displayed_envelope_is_drawn_as_the_formula_says(envelope):
-    shown = display(envelope, FRAME)
-    assert blender_can_draw(shown.curve)
-    times = times_of(shown.curve, np.random.default_rng(0), 40)
+    actual = display(envelope, FRAME)
+    assert blender_can_draw(actual.curve)
+    times = times_of(actual.curve, np.random.default_rng(0), 40)
     expected = evaluate(envelope, times)
     scale = max(np.ptp(envelope.values), np.abs(expected).max(initial=0), 1e-9)
     for time, value in zip(times, expected, strict=True):
-        assert drawn(shown.curve, time) == pytest.approx(value, abs=6e-5 * scale)
+        assert drawn(actual.curve, time) == pytest.approx(value, abs=6e-5 * scale)
     if not (envelope.shapes == Shape.BEZIER_2D).any():
-        assert shown.added == shown.hidden(envelope) == 0
-        np.testing.assert_array_equal(shown.curve.keys[:, 1], envelope.values)
-        exact = evaluate_curve(shown.curve, times)
+        assert actual.added == actual.hidden(envelope) == 0
+        np.testing.assert_array_equal(actual.curve.keys[:, 1], envelope.values)
+        exact = evaluate_curve(actual.curve, times)
         np.testing.assert_allclose(exact, expected, atol=1e-12 * scale)
 
 
 @settings(max_examples=150)
 @given(envelopes(most=20, odd=True, handles=1.4))
 def test_leaps_long_handles_and_folds_are_drawn_too(envelope):
-    shown = display(envelope, FRAME)
-    assert blender_can_draw(shown.curve)
-    assert shown.folded == 0
-    times = times_of(shown.curve, np.random.default_rng(1), 60)
+    actual = display(envelope, FRAME)
+    assert blender_can_draw(actual.curve)
+    assert actual.folded == 0
+    times = times_of(actual.curve, np.random.default_rng(1), 60)
     expected = evaluate(envelope, times)
     scale = max(np.ptp(envelope.values), np.abs(expected).max(initial=0), 1e-9)
-    got = evaluate_curve(shown.curve, times)
+    got = evaluate_curve(actual.curve, times)
     assert np.abs(got - expected).max(initial=0) <= 6e-5 * scale
 
 
@@ -104,11 +104,11 @@ def test_thirds_hold_hermite_segments():
 
 
 def straight(before, after, slope=0.0):
-    made = Envelope.of(np.arange(3.0), np.array([0.0, 1, 3]), np.full(3, Shape.LINEAR, np.uint8))
-    made.shapes[0] = Shape.HERMITE
-    made.parameters[0, 1] = slope
-    made.before, made.after = before, after
-    return made
+    result = Envelope.of(np.arange(3.0), np.array([0.0, 1, 3]), np.full(3, Shape.LINEAR, np.uint8))
+    result.shapes[0] = Shape.HERMITE
+    result.parameters[0, 1] = slope
+    result.before, result.after = before, after
+    return result
 
 
 @pytest.mark.parametrize(
@@ -124,71 +124,71 @@ def straight(before, after, slope=0.0):
 )
 def test_before_a_straight_segment_a_handle_says_where_an_f_curve_goes_on(before, after, slope, kind):
     path = straight(before, after, slope)
-    shown = display(path, FRAME)
-    assert shown.curve.interpolation.tolist()[:2] == [kind, Interpolation.LINEAR]
+    actual = display(path, FRAME)
+    assert actual.curve.interpolation.tolist()[:2] == [kind, Interpolation.LINEAR]
     times = np.linspace(0, 2, 50)
-    np.testing.assert_allclose(evaluate_curve(shown.curve, times), evaluate(path, times), atol=1e-12)
+    np.testing.assert_allclose(evaluate_curve(actual.curve, times), evaluate(path, times), atol=1e-12)
     if kind == Interpolation.BEZIER and before == Behaviour.LINEAR:
-        (time, value), (key, at) = shown.curve.left[0], shown.curve.keys[0]
+        (time, value), (key, at) = actual.curve.left[0], actual.curve.keys[0]
         assert (value - at) / (time - key) == pytest.approx(slope)
     # It is a straight segment again where it is written beside an edit.
-    edited = copy.deepcopy(shown.curve)
+    edited = copy.deepcopy(actual.curve)
     edited.keys[2, 1] += 1
-    made, _ = keys_of_curve(edited, path, shown, FRAME, stepped_parameters=False)
-    assert made.shapes.tolist() == path.shapes.tolist()
-    assert made.values.tolist() == [0, 1, 4]
-    assert made.parameters[0].tolist() == path.parameters[0].tolist()
+    created, _ = keys_of_curve(edited, path, actual, FRAME, stepped_parameters=False)
+    assert created.shapes.tolist() == path.shapes.tolist()
+    assert created.values.tolist() == [0, 1, 4]
+    assert created.parameters[0].tolist() == path.parameters[0].tolist()
 
 
 def test_a_handle_longer_than_its_segment_is_cut_in_halves_on_the_same_curve():
     path = Envelope.of(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.full(2, Shape.BEZIER_2D, np.uint8))
     path.parameters[:] = [[0, 0, 1.2, 0.5], [-0.3, 0.25, 0, 0]]
-    shown = display(path, FRAME)
-    assert shown.curve.count > 2
-    assert shown.added == shown.curve.count - 2
-    assert blender_can_draw(shown.curve)
+    actual = display(path, FRAME)
+    assert actual.curve.count > 2
+    assert actual.added == actual.curve.count - 2
+    assert blender_can_draw(actual.curve)
     times = np.linspace(0.01, 0.99, 50)
-    np.testing.assert_allclose([drawn(shown.curve, time) for time in times], evaluate(path, times), atol=1e-9)
+    np.testing.assert_allclose([drawn(actual.curve, time) for time in times], evaluate(path, times), atol=1e-9)
 
 
 def test_a_handle_that_packing_moved_past_its_key_costs_no_key():
     path = Envelope.of(np.array([0.0, 1.0]), np.array([0.0, 1.0]), np.full(2, Shape.BEZIER_2D, np.uint8))
     path.parameters[:] = 32768 * 64 / 65535 - 32
-    shown = display(path, FRAME)
-    assert shown.curve.count == 2
-    assert shown.curve.left[1, 0] <= 1.0
+    actual = display(path, FRAME)
+    assert actual.curve.count == 2
+    assert actual.curve.left[1, 0] <= 1.0
     times = np.linspace(0.01, 0.99, 99)
-    assert np.abs(evaluate_curve(shown.curve, times) - evaluate(path, times)).max() < 4e-5
+    assert np.abs(evaluate_curve(actual.curve, times) - evaluate(path, times)).max() < 4e-5
 
 
 def test_equal_times_become_a_leap_of_a_fiftieth_of_a_frame():
     path = Envelope.of(np.array([0.0, 1, 1, 2]), np.array([0.0, 1, 5, 6]), np.full(4, Shape.LINEAR, np.uint8))
-    shown = display(path, FRAME)
-    assert shown.curve.keys[:, 0] == pytest.approx([0, 1, 1 + JUMP_GAP * FRAME, 2])
-    assert shown.curve.keys[:, 1] == pytest.approx([0, 1, 5 + JUMP_GAP * FRAME, 6])
-    assert shown.curve.interpolation[:3].tolist() == [1, 0, 1]
-    assert shown.base_key.tolist() == [0, 1, -1, 3]
-    assert shown.hidden(path) == 1
+    actual = display(path, FRAME)
+    assert actual.curve.keys[:, 0] == pytest.approx([0, 1, 1 + JUMP_GAP * FRAME, 2])
+    assert actual.curve.keys[:, 1] == pytest.approx([0, 1, 5 + JUMP_GAP * FRAME, 6])
+    assert actual.curve.interpolation[:3].tolist() == [1, 0, 1]
+    assert actual.base_key.tolist() == [0, 1, -1, 3]
+    assert actual.hidden(path) == 1
 
 
 def test_a_jump_at_a_first_key_that_is_late_shows_the_new_value_at_its_frame():
     """The engine looks for the end of a segment from the second key on: at that time it is past the jump already."""
     path = Envelope.of(np.array([2.0, 1, 3, 4]), np.array([-5.0, 1, 3, 7]), np.full(4, Shape.LINEAR, np.uint8))
-    shown = display(path, FRAME)
-    assert shown.curve.keys[:, 0] == pytest.approx([2 - JUMP_GAP * FRAME, 2, 3, 4])
-    assert shown.curve.keys[:, 1] == pytest.approx([-5, 2, 3, 7])
-    assert shown.curve.interpolation[:3].tolist() == [0, 1, 1]
+    actual = display(path, FRAME)
+    assert actual.curve.keys[:, 0] == pytest.approx([2 - JUMP_GAP * FRAME, 2, 3, 4])
+    assert actual.curve.keys[:, 1] == pytest.approx([-5, 2, 3, 7])
+    assert actual.curve.interpolation[:3].tolist() == [0, 1, 1]
     times = np.array([1.0, 2 - 1.5 * JUMP_GAP * FRAME, 2, 2 + JUMP_GAP * FRAME, 2.5, 3, 4, 5])
-    assert evaluate_curve(shown.curve, times) == pytest.approx(evaluate(path, times))
+    assert evaluate_curve(actual.curve, times) == pytest.approx(evaluate(path, times))
 
 
 @pytest.mark.parametrize("times", [[1.0, 1, 1], [3.0, 2, 1], [0.0, 5, 3], [1.0, 0.5, 2]])
 @pytest.mark.parametrize("shape", [Shape.TCB, Shape.LINEAR, Shape.STEPPED, Shape.BEZIER_2D])
 def test_times_that_never_rise_are_shown_somehow_and_sorted(times, shape):
     path = Envelope.of(np.array(times), np.array([1.0, 2, 3]), np.full(3, shape, np.uint8))
-    shown = display(path, FRAME)
-    assert (np.diff(shown.curve.keys[:, 0]) > 0).all()
-    assert shown.curve.keys[-1, 1] == 3  # what is held after the last key of the file
+    actual = display(path, FRAME)
+    assert (np.diff(actual.curve.keys[:, 0]) > 0).all()
+    assert actual.curve.keys[-1, 1] == 3  # what is held after the last key of the file
 
 
 def test_ten_thousand_keys_at_once():
@@ -196,10 +196,10 @@ def test_ten_thousand_keys_at_once():
     count = 10_000
     path = Envelope.of(np.arange(count) * FRAME, random.normal(size=count), random.choice(6, count).astype(np.uint8))
     path.parameters[:] = random.normal(size=(count, 4)) * FRAME
-    shown = display(path, FRAME)
-    assert shown.curve.count >= count
+    actual = display(path, FRAME)
+    assert actual.curve.count >= count
     times = np.arange(count - 1) * FRAME + FRAME / 2
-    assert np.abs(evaluate_curve(shown.curve, times) - evaluate(path, times)).max() < 1e-3
+    assert np.abs(evaluate_curve(actual.curve, times) - evaluate(path, times)).max() < 1e-3
     path.times[:] = 1.0
     assert display(path, FRAME).curve.count == 2
 
@@ -236,14 +236,14 @@ def test_many_at_once_are_shown_as_each_alone(several):
     several.insert(len(several) // 2, Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8)))
     several.append(Envelope.of(np.array([0.5]), np.array([2.0]), np.array([Shape.TCB], np.uint8)))
     shown_together = each_display(*displayed(Envelopes.of(several), FRAME))
-    for envelope, shown in zip(several, shown_together, strict=True):
+    for envelope, actual in zip(several, shown_together, strict=True):
         alone = display(envelope, FRAME)
-        assert (shown.folded, shown.cut) == (alone.folded, alone.cut)
-        assert (shown.curve.before, shown.curve.after) == (envelope.before, envelope.after)
+        assert (actual.folded, actual.cut) == (alone.folded, alone.cut)
+        assert (actual.curve.before, actual.curve.after) == (envelope.before, envelope.after)
         for name in ("base_key", "segment", "exact"):
-            np.testing.assert_array_equal(getattr(shown, name), getattr(alone, name))
+            np.testing.assert_array_equal(getattr(actual, name), getattr(alone, name))
         for name in ("keys", "left", "right", "interpolation", "source"):
-            np.testing.assert_array_equal(getattr(shown.curve, name), getattr(alone.curve, name))
+            np.testing.assert_array_equal(getattr(actual.curve, name), getattr(alone.curve, name))
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=8))

@@ -13,10 +13,10 @@ from tests.real_files import VECTORS
 
 
 def envelope(times, values, shape, **columns):
-    made = Envelope.of(np.array(times, float), np.array(values, float), np.full(len(times), shape, np.uint8))
+    result = Envelope.of(np.array(times, float), np.array(values, float), np.full(len(times), shape, np.uint8))
     for name, value in columns.items():
-        setattr(made, name, value)
-    return made
+        setattr(result, name, value)
+    return result
 
 
 def test_without_keys_nothing_and_with_one_its_value_everywhere():
@@ -119,7 +119,7 @@ def test_keys_of_unknown_shapes_hold_the_value_before_them():
     assert evaluate(path, [0.5, 1]).tolist() == [3, 4]
 
 
-def test_what_is_no_number_stays_none_and_raises_nothing():
+def test_what_is_not_finite_stays_none_and_raises_nothing():
     path = envelope([0, np.nan, 2], [0, 1, np.inf], Shape.TCB)
     assert evaluate(path, np.linspace(-1, 3, 9)).shape == (9,)
 
@@ -204,5 +204,5 @@ def test_the_leap_over_a_fold_is_that_of_the_answer():
         solution_jumps(controls, middle, high + 0.5, end + 1),
         solution_jumps(controls, middle, begin - 1, low - 0.5),
     )
-    for found, expected in zip((*early, *late), (high + 0.5, high + 0.5, low - 0.5, low - 0.5), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    for result, expected in zip((*early, *late), (high + 0.5, high + 0.5, low - 0.5, low - 0.5), strict=True):
+        np.testing.assert_array_equal(result, expected)

@@ -36,10 +36,10 @@ def test_the_shipped_table_keeps_sides_and_parents():
             yield bone
             bone = arma[bone]
 
-    for one, parent in BUILT_IN["flashpoint"].parents.items():
-        if one in shipped.pairs and parent:
-            above = list(line(shipped.in_armature(one).lower()))
-            assert shipped.in_armature(parent).lower() in above or one in {"zbran", "roura"}, one
+    for entry, parent in BUILT_IN["flashpoint"].parents.items():
+        if entry in shipped.pairs and parent:
+            above = list(line(shipped.in_armature(entry).lower()))
+            assert shipped.in_armature(parent).lower() in above or entry in {"zbran", "roura"}, entry
     for left, right in shipped.pairs.items():
         side = {"p": "Right", "l": "Left"}.get(left[0])
         if side and (right.startswith(("Right", "Left"))):
@@ -50,28 +50,28 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), min_si
 
 
 @given(st.dictionaries(NAMES, NAMES, min_size=1, max_size=12))
-def test_one_name_for_one_name_both_ways(pairs):
+def test_one_name_for_one_name_in_both_directions(pairs):
     one_each = len({name.lower() for name in pairs}) == len(pairs) == len({name.lower() for name in pairs.values()})
     if not one_each:
         with pytest.raises(ReadError, match="twice"):
             table({"bones": pairs})
         return
-    found = table({"comment": "mine", "bones": pairs})
+    result = table({"comment": "mine", "bones": pairs})
     for left, right in pairs.items():
-        assert found.in_armature(left) == right
-        assert found.in_file(found.in_armature(left)) == left
-        assert found.reversed().in_armature(right) == left
+        assert result.in_armature(left) == right
+        assert result.in_file(result.in_armature(left)) == left
+        assert result.reversed().in_armature(right) == left
 
 
 def test_what_is_not_in_it_keeps_its_name():
-    found = table({"bones": {"bricho": "Pelvis"}})
-    assert (found.in_armature("weapon"), found.in_file("weapon")) == ("weapon", "weapon")
+    result = table({"bones": {"bricho": "Pelvis"}})
+    assert (result.in_armature("weapon"), result.in_file("weapon")) == ("weapon", "weapon")
     assert BoneTable().in_armature("Pelvis") == "Pelvis"
     assert not BoneTable()
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "not valid JSON"),
         (b"{", r"not valid JSON \(line 1"),
@@ -89,8 +89,8 @@ def test_what_is_not_in_it_keeps_its_name():
         (b'{"bones": {"a": "b"}, "prefix": "x"}', "'prefix', which is unknown"),
     ],
 )
-def test_refusals_name_the_file_and_what_is_wrong(data, said):
-    with pytest.raises(ReadError, match=said) as refusal:
+def test_refusals_name_the_file_and_what_is_wrong(data, message):
+    with pytest.raises(ReadError, match=message) as refusal:
         skeletons.read_table(data, "mine.json")
     assert "mine.json" in str(refusal.value)
     assert refusal.value.remedy

@@ -31,13 +31,13 @@ def test_a_skeleton_and_the_models_that_use_it():
         + "class Walk : Base {}; class None {}; };"
     )
     assert not report
-    found = config.skeletons["Dog"]
-    assert dict(found.parents) == {"Pelvis": "", "Spine": "Pelvis"}
-    assert found.pivots_model == "a\\pivots.p3d"
+    result = config.skeletons["Dog"]
+    assert dict(result.parents) == {"Pelvis": "", "Spine": "Pelvis"}
+    assert result.pivots_model == "a\\pivots.p3d"
     assert config.models == {"base": "dog", "walk": "dog"}
-    assert config.skeleton_of("WALK") is found
+    assert config.skeleton_of("WALK") is result
     assert config.skeleton_of("none") is None
-    assert config.skeleton("dOG") is found
+    assert config.skeleton("dOG") is result
 
 
 def test_people_write_in_many_ways():
@@ -71,7 +71,7 @@ def test_people_write_in_many_ways():
     ]
 
 
-def test_a_bone_left_over_is_a_root_and_told():
+def test_a_bone_left_over_is_a_root_and_reported():
     config, report = read(skeleton('"a","", "b","a", "c"'))
     assert dict(config.skeletons["Dog"].parents) == {"a": "", "b": "a", "c": ""}
     assert "ends with 'c' without a parent" in report.lines()[0]
@@ -98,7 +98,7 @@ def test_skeletons_inherit_bones_and_classes_inherit_values():
     ]
 
 
-def test_definitions_are_filled_in_and_includes_are_told():
+def test_definitions_are_filled_in_and_includes_are_reported():
     config, report = read(
         '#include "basicdefines.hpp"\n#define ROOT "pelvis"\n#define PAIR(child, parent) #child, #parent\n'
         '#define JOIN(a) a##_1\n#define LONG ROOT, \\\n  ""\n'
@@ -126,7 +126,7 @@ def test_what_is_no_configuration_is_refused(text, sentence):
     assert refusal.value.remedy
 
 
-def test_unclosed_things_are_told():
+def test_unclosed_things_are_reported():
     config, report = read('}; class CfgSkeletons { class Dog { skeletonBones[] = {"a","", "b","a"')
     assert dict(config.skeletons["Dog"].parents) == {"a": "", "b": "a"}
     assert len(report.lines()) == 3
@@ -184,9 +184,9 @@ def test_brackets_that_are_never_closed_are_not_searched_for_again_and_again():
         __slots__ = ()
 
         def find(self, wanted, begin=0):
-            found = str.find(self, wanted, begin)
-            failed.extend([begin] if found < 0 else [])
-            return found
+            index = str.find(self, wanted, begin)
+            failed.extend([begin] if index < 0 else [])
+            return index
 
     macros = {"F": (["a"], "<a>")}
     for text in ("F(" * 1000, "F(x) " + "F(" * 1000):
@@ -194,7 +194,7 @@ def test_brackets_that_are_never_closed_are_not_searched_for_again_and_again():
     assert len(failed) <= 2
 
 
-def test_what_a_cut_left_out_is_said():
+def test_what_a_cut_left_out_is_reported():
     config, report = read(BOMBS["many of one with parents"])
     assert 10 < len(config.skeletons) < 500
     assert len(config.skeletons["a"].parents) == 3500
@@ -235,7 +235,7 @@ def test_real_configurations(corpus):
     assert "'head' without a parent" in report.lines()[0]
 
 
-def test_parents_are_the_nearest_ancestors_that_are_there():
+def test_parents_are_the_nearest_ancestors_existing():
     chain = Hierarchy("chain", {"a": "", "b": "A", "C": "b", "d": "c", "loose": "nowhere"})
     assert chain.parent_indices(["A", "b", "c", "D"]).tolist() == [-1, 0, 1, 2]
     assert chain.parent_indices(["d", "a"]).tolist() == [1, -1]
@@ -254,22 +254,22 @@ def test_rings_are_opened():
 
 def test_a_hundred_thousand_absent_ancestors_take_no_longer():
     names = {f"b{number}": f"b{number - 1}" for number in range(1, 3000)}
-    found = Hierarchy("long", {"b0": "", **names}).parent_indices([f"b{number}" for number in range(0, 3000, 100)])
-    assert found.tolist() == [number - 1 for number in range(30)]
+    hierarchy = Hierarchy("long", {"b0": "", **names}).parent_indices([f"b{number}" for number in range(0, 3000, 100)])
+    assert hierarchy.tolist() == [number - 1 for number in range(30)]
 
 
 def test_the_built_in_skeletons():
-    assert {name: len(found.parents) for name, found in BUILT_IN.items()} == {
+    assert {name: len(answer.parents) for name, answer in BUILT_IN.items()} == {
         "arma3": 103,
         "arma2": 11 + 65 + 56,
         "flashpoint": 25 + 8,
     }
-    for found in BUILT_IN.values():
-        bones = list(found.parents)
-        assert found.unknown([parent for parent in found.parents.values() if parent]) == []
+    for result in BUILT_IN.values():
+        bones = list(result.parents)
+        assert result.unknown([parent for parent in result.parents.values() if parent]) == []
         assert len({bone.lower() for bone in bones}) == len(bones)
-        assert set(found.pivots) <= set(bones)
-        assert (found.parent_indices(bones) == -1).sum() == 1
+        assert set(result.pivots) <= set(bones)
+        assert (result.parent_indices(bones) == -1).sum() == 1
     assert MAN_ARMA_3.pivots["LeftArm"][0] > 0 > MAN_ARMA_3.pivots["RightArm"][0], "left is +x"
     assert MAN_ARMA_2.parents["tongue_f"] == "head"
     assert MAN_FLASHPOINT.for_display

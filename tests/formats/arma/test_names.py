@@ -46,24 +46,24 @@ def test_new_names_that_cannot_be_written_are_refused(name, sentence):
 
 @pytest.mark.parametrize("name", [UTF_8, PAGE_1252])
 def test_names_that_were_not_edited_keep_their_bytes(name):
-    one = rtm.read(events((0.5, name, name)) + plain(bones=(name, b"Spine")), "x", Report())
-    clip = rtm.decode(one, Report())
-    assert rtm.encode_plain(clip, one)[0] is one
+    entry = rtm.read(events((0.5, name, name)) + plain(bones=(name, b"Spine")), "x", Report())
+    clip = rtm.decode(entry, Report())
+    assert rtm.encode_plain(clip, entry)[0] is entry
     clip.deltas[0, 0, 0, 3] += 1
-    again, changes = rtm.encode_plain(clip, one)
+    again, changes = rtm.encode_plain(clip, entry)
     assert [change.name for change in changes.parts] == [names.decode(name)]
     assert changes.lines == []
-    assert again.bones == one.bones
-    assert rtm.write(again).count(name) == rtm.write(one).count(name) == 5
+    assert again.bones == entry.bones
+    assert rtm.write(again).count(name) == rtm.write(entry).count(name) == 5
     renamed = dataclasses.replace(clip, bones=[clip.bones[0], "Spine1"])
-    assert rtm.write(rtm.encode_plain(renamed, one)[0]).count(name) == 5
+    assert rtm.write(rtm.encode_plain(renamed, entry)[0]).count(name) == 5
 
 
 @pytest.mark.parametrize("name", [UTF_8, PAGE_1252])
 def test_names_keep_their_bytes_from_one_kind_of_file_to_the_other(name):
-    one = rtm.read(events((0.5, name, name)) + plain(bones=(name, b"Spine")), "x", Report())
+    entry = rtm.read(events((0.5, name, name)) + plain(bones=(name, b"Spine")), "x", Report())
     pair = Hierarchy("pair", {names.decode(name): "", "Spine": names.decode(name)})
-    packed = rtm.ALONG_SKELETON["5"](one, pair, Report())
+    packed = rtm.ALONG_SKELETON["5"](entry, pair, Report())
     assert packed.bone_names == [name.lower(), b"spine"]
     assert (packed.events[0].name, packed.events[0].value, packed.events[0].kind) == (name, name, -1)
     back = rtm.ALONG_SKELETON["plain"](packed, pair, Report())

@@ -115,7 +115,7 @@ def test_colours_are_those_of_the_vectors():
         (b"\x01\xffGGATCGVA\xff\xff\xff\xff", "the tag AVGC"),
     ],
 )
-def test_broken_files_are_refused_with_their_place(data, problem):
+def test_broken_files_are_refused_with_their_offset(data, problem):
     with pytest.raises(ReadError, match=problem) as refusal:
         read(data)
     assert refusal.value.remedy
@@ -166,7 +166,7 @@ def test_transparent_colours_of_a_palette_are_shown_as_the_mean_colour():
 # Blocks --------------------------------------------------------------------------------------------------------------
 
 
-def slow_texel(block, version, place):
+def slow_texel(block, version, position):
     """The color of a texel by the format's description, one number at a time."""
     first, second, indices = struct.unpack("<HHI", block[-8:])
     wide = [
@@ -177,7 +177,7 @@ def slow_texel(block, version, place):
         ]
         for value in (first, second)
     ]
-    index, alpha = indices >> 2 * place & 3, 255
+    index, alpha = indices >> 2 * position & 3, 255
     if index < 2:
         colour = wide[index]
     elif version == 1 and first <= second:
@@ -187,9 +187,9 @@ def slow_texel(block, version, place):
         near, far = wide if index == 2 else wide[::-1]
         colour = [(2 * a + b + 1) // 3 for a, b in zip(near, far, strict=True)]
     if version in (2, 3):
-        alpha = (block[place // 2] >> 4 * (place % 2) & 15) * 17
+        alpha = (block[position // 2] >> 4 * (position % 2) & 15) * 17
     elif version > 3:
-        low, high, code = block[0], block[1], int.from_bytes(block[2:8], "little") >> 3 * place & 7
+        low, high, code = block[0], block[1], int.from_bytes(block[2:8], "little") >> 3 * position & 7
         if code < 2:
             alpha = (low, high)[code]
         elif low > high:
@@ -233,8 +233,8 @@ def test_no_other_pair_of_a_blocks_own_colours_is_much_better(seed, version):
     random = np.random.default_rng(seed)
     block = np.full((1, 16, 4), 255, np.uint8)
     block[0, :, :3] = np.clip(random.integers(0, 256, 3) + random.normal(0, random.uniform(1, 40), (16, 3)), 0, 255)
-    shown = dxt.blocks_of(dxt.decode(dxt.encode(block, version, see_through=False).tobytes(), 4, 4, version))
-    ours = ((shown[..., :3].astype(float) - block[..., :3]) ** 2).sum()
+    blocks = dxt.blocks_of(dxt.decode(dxt.encode(block, version, see_through=False).tobytes(), 4, 4, version))
+    ours = ((blocks[..., :3].astype(float) - block[..., :3]) ** 2).sum()
     texels = block[0, :, :3].astype(float)
     shares = np.array([1, 0, 2 / 3, 1 / 3])[:, None]
     best = min(
@@ -251,9 +251,9 @@ def test_hidden_texels_do_not_change_the_colours_of_the_others():
     block[0, :8] = 255, 0, 0, 255
     block[0, 8:] = 0, 255, 0, 0
     for version in (1, 5):
-        shown = dxt.blocks_of(dxt.decode(dxt.encode(block, version, see_through=True).tobytes(), 4, 4, version))
-        assert shown[0, :8].tolist() == [[255, 0, 0, 255]] * 8
-        assert (shown[0, 8:, 3] == 0).all()
+        blocks = dxt.blocks_of(dxt.decode(dxt.encode(block, version, see_through=True).tobytes(), 4, 4, version))
+        assert blocks[0, :8].tolist() == [[255, 0, 0, 255]] * 8
+        assert (blocks[0, 8:, 3] == 0).all()
 
 
 # Pictures ------------------------------------------------------------------------------------------------------------
@@ -282,10 +282,10 @@ def test_swizzled_channels_come_back_unless_they_are_constant(name, colour):
     pixels = np.full((2, 2, 4), tuple(colour), np.uint8)
     codes = paa.swizzle_of(name)
     document = paa.encode(pixels, Coding(TextureType.ARGB8888, swizzle=codes))
-    shown = paa.picture(read(paa.write(document))[0])[0, 0]
+    actual = paa.picture(read(paa.write(document))[0])[0, 0]
     for channel, code in enumerate((1, 2, 3, 0)):  # red, green, blue, alpha
         if not codes or code in codes or code + 4 in codes:
-            assert shown[channel] == colour[channel]
+            assert actual[channel] == colour[channel]
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_a_new_texture_has_the_levels_tags_and_offsets_of_the_tools():
     document, report = read(data)
     assert not report
     assert [(level.width, level.height) for level in document.levels] == [(64, 16), (32, 8), (16, 4)]
-    assert [found.name for found in document.tags] == ["AVGC", "MAXC", "OFFS"]
+    assert [own_tag.name for own_tag in document.tags] == ["AVGC", "MAXC", "OFFS"]
     offsets = struct.unpack("<16I", document.tag("OFFS"))
     assert [struct.unpack_from("<HH", data, at) for at in offsets[:3]] == [(64, 16), (32, 8), (16, 4)]
     assert not any(offsets[3:])
@@ -335,15 +335,15 @@ def test_the_usual_type_follows_from_name_and_alpha(name, alpha, kind, mode):
     pixels[:, ::2, 3], pixels[:, 1::2, 3] = alpha
     coding = paa.usual_coding(name, pixels)
     assert (coding.kind, coding.alpha) == (kind, mode)
-    shown = paa.picture(paa.encode(pixels, coding))
-    assert shown[..., 3].tolist() == pixels[..., 3].tolist()
+    actual = paa.picture(paa.encode(pixels, coding))
+    assert actual[..., 3].tolist() == pixels[..., 3].tolist()
 
 
 def test_an_opaque_texture_has_no_transparent_texel():
     pixels = gradient()
     pixels[..., 3] = 0
-    shown = paa.picture(paa.encode(pixels, Coding(TextureType.DXT1)))
-    assert (shown[..., 3] == 255).all()
+    actual = paa.picture(paa.encode(pixels, Coding(TextureType.DXT1)))
+    assert (actual[..., 3] == 255).all()
 
 
 @pytest.mark.parametrize(
@@ -410,14 +410,14 @@ def test_an_edited_texel_changes_its_block_in_each_level_and_nothing_else(path):
     pixels[130, 261, :3] ^= 0x60
     edited, _ = read(paa.write(paa.encode(pixels, paa.coding_of(document), document)))
     assert [(x.width, x.height) for x in edited.levels] == [(x.width, x.height) for x in document.levels]
-    found = blocks_that_differ(document, edited)
-    assert found[0] == 1
-    assert max(found) == 1
+    result = blocks_that_differ(document, edited)
+    assert result[0] == 1
+    assert max(result) == 1
     assert [tag.name for tag in edited.tags] == [tag.name for tag in document.tags]
-    shown, before = paa.picture(edited), paa.picture(document)
-    ys, xs = np.nonzero((shown != before).any(axis=2))
+    actual, before = paa.picture(edited), paa.picture(document)
+    ys, xs = np.nonzero((actual != before).any(axis=2))
     assert {(int(y) // 4, int(x) // 4) for y, x in zip(ys, xs, strict=True)} == {(130 // 4, 261 // 4)}
-    assert np.abs(shown[130, 261].astype(int) - pixels[130, 261]).max() <= 24
+    assert np.abs(actual[130, 261].astype(int) - pixels[130, 261]).max() <= 24
 
 
 def test_an_edited_texel_of_an_uncompressed_texture_changes_its_own_bytes():
@@ -429,10 +429,10 @@ def test_an_edited_texel_of_an_uncompressed_texture_changes_its_own_bytes():
     changed = [at for at, (old, new) in enumerate(zip(data, edited, strict=True)) if old != new]
     (start,) = (at for at in range(len(data)) if data[at : at + 4] == struct.pack("<HH", 6, 4))
     texel = 2 * (2 * 6 + 3)
-    place = start + 7 + texel + texel // 8 + 1  # a byte of flags before each 8 bytes
+    position = start + 7 + texel + texel // 8 + 1  # a byte of flags before each 8 bytes
     sums = range(start + 7 + 54, start + 7 + 58)
     mean = range(data.index(b"CGVA") + 8, data.index(b"CGVA") + 12)
-    assert {place, place + 1} <= set(changed) <= {place, place + 1, *sums, *mean}
+    assert {position, position + 1} <= set(changed) <= {position, position + 1, *sums, *mean}
 
 
 MEAN_AND_UNKNOWN = b"GGATCGVA\4\0\0\0\0\0\0\0" + b"GGATXXXX\4\0\0\0kept"
@@ -468,7 +468,7 @@ def test_an_edit_is_written_once():
     assert paa.encode(painted, coding, second) is second
 
 
-def test_textures_with_irregular_levels_are_written_anew():
+def test_textures_with_irregular_levels_are_written_again():
     document, _ = read(texture(0x8888, (4, 4, bytes(64)), (4, 4, bytes(64))))
     pixels = paa.picture(document)
     assert paa.encode(pixels, paa.coding_of(document), document) is document
@@ -476,7 +476,7 @@ def test_textures_with_irregular_levels_are_written_anew():
     assert [level.width for level in paa.encode(pixels, paa.coding_of(document), document).levels] == [4, 2, 1]
 
 
-def test_another_type_or_size_is_written_anew():
+def test_another_type_or_size_is_written_again():
     data = (SAMPLES / "arma" / "bricks_co.paa").read_bytes()
     document, _ = read(data)
     pixels = paa.picture(document)
@@ -495,6 +495,6 @@ def test_another_type_or_size_is_written_anew():
 @pytest.mark.deep
 def test_the_mean_colour_is_that_of_the_vendors_tools(path):
     document, _ = read(path.read_bytes())
-    made = paa.encode(paa.picture(document), paa.coding_of(document))
-    difference = np.abs(np.subtract(list(made.tag("AVGC")), list(document.tag("AVGC")), dtype=int))
+    created = paa.encode(paa.picture(document), paa.coding_of(document))
+    difference = np.abs(np.subtract(list(created.tag("AVGC")), list(document.tag("AVGC")), dtype=int))
     assert difference.max() <= 1

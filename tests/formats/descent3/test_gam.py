@@ -89,7 +89,7 @@ def test_what_is_cut_off_is_refused(data, words):
         read(data)
 
 
-def test_a_broken_page_is_kept_and_said():
+def test_a_broken_page_is_kept_and_reported():
     for data, words in (
         (page(1, PLAIN[:30]), "not readable, kept unchanged"),
         (page(1, PROCEDURAL[:200]), "not readable, kept unchanged"),
@@ -101,7 +101,7 @@ def test_a_broken_page_is_kept_and_said():
 
 
 def test_what_differs_is_named():
-    one, _ = read(page(1, PLAIN))
+    entry, _ = read(page(1, PLAIN))
     other, _ = read(page(1, PLAIN.replace(b"hull.oaf", b"HULL.oaf")))
-    assert list(Walk(gam.VIEWS).differences(one, other)) == ["page 0 bitmap: 'hull.oaf' / 'HULL.oaf'"]
-    assert list(Walk(gam.VIEWS).differences(one, one)) == []
+    assert list(Walk(gam.VIEWS).differences(entry, other)) == ["page 0 bitmap: 'hull.oaf' / 'HULL.oaf'"]
+    assert list(Walk(gam.VIEWS).differences(entry, entry)) == []

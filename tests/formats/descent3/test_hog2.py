@@ -60,7 +60,7 @@ def test_a_real_archive_is_identical_and_made_again_from_its_files(file):
     assert hog2.write(hog2.new_hog2(files, times)) == data
 
 
-def test_what_is_odd_is_kept_and_said():
+def test_what_is_odd_is_kept_and_reported():
     data = archive(FILES[::-1], start=68 + 3 * 48 + 5, tail=b"behind")
     document, report = read(data)
     assert hog2.write(document) == data
@@ -156,9 +156,9 @@ def test_a_new_archive_is_sorted_as_the_game_searches():
 
 
 def test_what_differs_is_named():
-    one, _ = read(archive(FILES))
+    own_entry, _ = read(archive(FILES))
     other, _ = read(archive([(b"a.OGF", b"ONE"), (b"b.OOF", b"two..."), (b"d", b"")], tail=b"x"))
-    assert list(Walk(hog2.VIEWS).differences(one, other)) == [
+    assert list(Walk(hog2.VIEWS).differences(own_entry, other)) == [
         "tail: - / 78",
         "file 'A.ogf' is now called 'a.OGF'",
         "file 'A.ogf' name: 1 of 1 differ, first 0",
@@ -166,8 +166,8 @@ def test_what_differs_is_named():
         "file 'c.txt' is only in the first",
         "file 'd' is only in the second",
     ]
-    assert list(Walk(hog2.VIEWS).differences(one, one)) == []
-    assert [line for line in Walk(hog2.VIEWS).dump(one) if "file '" in line or "bytes" in line] == [
+    assert list(Walk(hog2.VIEWS).differences(own_entry, own_entry)) == []
+    assert [line for line in Walk(hog2.VIEWS).dump(own_entry) if "file '" in line or "bytes" in line] == [
         "file 'A.ogf'",
         "  bytes 6f6e65",
         "file 'b.OOF'",
@@ -179,8 +179,8 @@ def test_what_differs_is_named():
 def test_files_are_put_into_an_archive_and_the_others_keep_their_bytes():
     document, _ = read(archive(FILES, start=68 + 48 * 3 + 5, tail=b"end"))
     new = {"B.oof": b"longer than before", "aa.ogf": b"new", "C.TXT": b""}
-    made = hog2.with_files(document, new, dict.fromkeys(new, 99))
-    data = hog2.write(made)
+    created = hog2.with_files(document, new, dict.fromkeys(new, 99))
+    data = hog2.write(created)
     again, report = read(data)
     assert list(report.warnings) == ["3 extra bytes after the files; kept"]
     assert again.names == ["A.ogf", "aa.ogf", "b.OOF", "c.txt"]

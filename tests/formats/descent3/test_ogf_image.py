@@ -48,9 +48,9 @@ def test_an_image_is_known_to_the_last_byte(kind):
     data = image(kind, 2, 2, pixels, levels=2, identifier=b"id")
     document, report = read(data)
     assert not report
-    (found,) = document.frames
-    assert (found.label, found.width, found.height, found.identifier) == ("red.ogf", 2, 2, b"id")
-    assert [len(level) for level in found.levels] == ([3, 1] if kind != 127 else [3])
+    (result,) = document.frames
+    assert (result.label, result.width, result.height, result.identifier) == ("red.ogf", 2, 2, b"id")
+    assert [len(level) for level in result.levels] == ([3, 1] if kind != 127 else [3])
     assert ogf_image.write(document) == ogf_image.recompose(document) == data
     assert ogf_image.raw_size(document) == 0
     assert len(list(Walk(ogf_image.VIEWS).dump(document))) > 10
@@ -196,9 +196,9 @@ def test_a_real_texture_opens_as_what_it_is(file):
 
 
 @pytest.mark.parametrize("file", corpus_files("ogf"))
-def test_models_and_textures_of_one_suffix_are_told_apart(file):
-    found = detect(file.name, file.read_bytes()[:64])
-    assert found is format_named("ogf_image" if "d3_texture" in file.name else "ogf")
+def test_models_and_textures_of_one_suffix_are_reported_apart(file):
+    result = detect(file.name, file.read_bytes()[:64])
+    assert result is format_named("ogf_image" if "d3_texture" in file.name else "ogf")
 
 
 def test_a_png_holds_the_picture():
@@ -206,15 +206,15 @@ def test_a_png_holds_the_picture():
     picture = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
     data = png.encode(picture)
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    at, found = 8, {}
+    at, result = 8, {}
     while at < len(data):
         size, name = struct.unpack_from(">I4s", data, at)
         body = data[at + 8 : at + 8 + size]
         assert struct.unpack_from(">I", data, at + 8 + size) == (zlib.crc32(name + body),)
-        found[name] = body
+        result[name] = body
         at += 12 + size
-    assert struct.unpack(">IIBBBBB", found[b"IHDR"]) == (3, 2, 8, 6, 0, 0, 0)
-    rows = zlib.decompress(found[b"IDAT"])
+    assert struct.unpack(">IIBBBBB", result[b"IHDR"]) == (3, 2, 8, 6, 0, 0, 0)
+    rows = zlib.decompress(result[b"IDAT"])
     assert rows == b"".join(b"\0" + row.tobytes() for row in picture)
     with pytest.raises(ValueError, match="0 x 3"):
         png.encode(np.zeros((3, 0, 4), np.uint8))
@@ -241,11 +241,11 @@ def expanded(runs):
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 600)), max_size=6))
 def test_runs_give_their_values_and_are_as_long_as_the_game_allows(parts):
     values = np.array([value for value, count in parts for _ in range(count)] or [7], np.uint16)
-    found = ogf_image.runs_of(values)
-    assert expanded(found) == values.tolist()
-    assert {int(count) for count in found["count"]} <= {0, *range(2, 251)}
-    full = found["count"] == 250
-    assert all(full[n] or found["pixel"][n] != found["pixel"][n + 1] for n in range(len(found) - 1))
+    own_runs = ogf_image.runs_of(values)
+    assert expanded(own_runs) == values.tolist()
+    assert {int(count) for count in own_runs["count"]} <= {0, *range(2, 251)}
+    full = own_runs["count"] == 250
+    assert all(full[n] or own_runs["pixel"][n] != own_runs["pixel"][n + 1] for n in range(len(own_runs) - 1))
 
 
 @pytest.mark.parametrize(
@@ -284,16 +284,16 @@ def test_green_is_not_taken_for_transparent():
 def test_a_new_image_has_the_levels_of_the_tools(alpha, kind, bits):
     pixels = np.full((64, 128, 4), (255, 0, 0, 255), np.uint8)
     pixels[:, :64, 3] = alpha
-    made = ogf_image.encode(pixels, "hull.ogf")
-    data = ogf_image.write(ogf_image.OgfImage([made]))
+    created = ogf_image.encode(pixels, "hull.ogf")
+    data = ogf_image.write(ogf_image.OgfImage([created]))
     document, report = read(data)
     assert not report
-    (found,) = document.frames
-    assert (found.type, found.label, len(found.levels)) == (kind, "hull.ogf", 5)
-    shown = ogf_image.decode_image(found)
-    assert shown[0, 127].tolist() == [255, 0, 0, 255]
-    assert abs(int(shown[0, 0, 3]) - alpha) <= 128 // (1 << bits)
-    assert ogf_image.decode_image(found, 4).shape == (4, 8, 4)
+    (obj,) = document.frames
+    assert (obj.type, obj.label, len(obj.levels)) == (kind, "hull.ogf", 5)
+    actual = ogf_image.decode_image(obj)
+    assert actual[0, 127].tolist() == [255, 0, 0, 255]
+    assert abs(int(actual[0, 0, 3]) - alpha) <= 128 // (1 << bits)
+    assert ogf_image.decode_image(obj, 4).shape == (4, 8, 4)
 
 
 def test_names_and_sizes_that_do_not_fit_are_refused():

@@ -12,14 +12,14 @@ from addon.formats.xray.omf.document import MotionFlag
 BONE_MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 
 
-def hands_matrix(places, *, aiming=False):
+def hands_matrix(placing, *, aiming=False):
     """Matrix of the hands model in the camera's space."""
-    return places.aim @ places.hands if aiming else places.hands
+    return placing.aim @ placing.hands if aiming else placing.hands
 
 
-def item_matrix(places, anchor, *, aiming=False):
+def item_matrix(placing, anchor, *, aiming=False):
     """Matrix of the item model in the camera's space; ``anchor`` (4, 4) is its bone in the hands."""
-    return hands_matrix(places, aiming=aiming) @ anchor @ places.item
+    return hands_matrix(placing, aiming=aiming) @ anchor @ placing.item
 
 
 def bone_matrices(parents, rotations, translations, *, pinned=False):

@@ -50,7 +50,7 @@ def triangles(document):
     """(texture, shader) -> `Triangles`."""
     listed = document.first(BoneNames)
     bones = len(listed.bones) if listed is not None else 0
-    found = {}
+    result = {}
     for visual in document.children or [document]:
         vertices, rows = visual.first(Vertices), visual.first(Vertices).rows
         corners = visual.first(Indices).corners.reshape(-1, 3).astype(int)
@@ -61,66 +61,72 @@ def triangles(document):
         texture = visual.first(Texture)
         frame = [rows[name] for name in ("tangent", "binormal")] if vertices.links else [np.zeros((len(rows), 3))] * 2
         columns = (rows["position"], rows["normal"], rows["uv"], weights, *frame)
-        found.setdefault((texture.texture, texture.shader), []).append([values[corners] for values in columns])
-    return {key: Triangles(*map(np.concatenate, zip(*parts, strict=True))) for key, parts in found.items()}
+        result.setdefault((texture.texture, texture.shader), []).append([values[corners] for values in columns])
+    return {key: Triangles(*map(np.concatenate, zip(*parts, strict=True))) for key, parts in result.items()}
 
 
-def compare(made, expected):
+def compare(created, expected):
     """Fail unless both are the same triangles; how many of them have other normals."""
-    assert made.keys() == expected.keys()
-    return sum(_compare(made[key], expected[key]) for key in expected)
+    assert created.keys() == expected.keys()
+    return sum(_compare(created[key], expected[key]) for key in expected)
 
 
-def _compare(made, expected):
-    one, other = track_arrays(made, expected)
-    assert np.abs(one.positions - other.positions).max() <= POSITION
-    shift = one.uvs - other.uvs
+def _compare(created, expected):
+    first, other = track_arrays(created, expected)
+    assert np.abs(first.positions - other.positions).max() <= POSITION
+    shift = first.uvs - other.uvs
     assert np.abs(shift - np.round(shift[:, :1])).max() <= UV
-    assert not one.weights.size or np.abs(one.weights - other.weights).max() <= WEIGHT
-    return int((np.abs(one.normals - other.normals).max(axis=(1, 2)) > NORMAL).sum())
+    assert not first.weights.size or np.abs(first.weights - other.weights).max() <= WEIGHT
+    return int((np.abs(first.normals - other.normals).max(axis=(1, 2)) > NORMAL).sum())
 
 
-def compare_frames(made, expected):
+def compare_frames(created, expected):
     """How tangents and binormals differ."""
-    pairs = [track_arrays(made[key], expected[key]) for key in expected]
+    pairs = [track_arrays(created[key], expected[key]) for key in expected]
     differ = [
-        np.concatenate([np.abs(getattr(one, name) - getattr(other, name)).max(axis=2).ravel() for one, other in pairs])
+        np.concatenate(
+            [np.abs(getattr(first, name) - getattr(other, name)).max(axis=2).ravel() for first, other in pairs]
+        )
         for name in ("tangents", "binormals")
     ]
-    return len(differ[0]), *(int((found > NORMAL).sum()) for found in differ), float(np.max(differ))
+    return len(differ[0]), *(int((result > NORMAL).sum()) for result in differ), float(np.max(differ))
 
 
-def track_arrays(made, expected):
+def track_arrays(created, expected):
     """The same triangles of both in the same order."""
-    assert len(made.positions) == len(expected.positions)
-    places = np.concatenate([made.positions, expected.positions]).astype(np.float32)
-    points = weld(places.reshape(-1, 3), POSITION).vertex.reshape(-1, 3)
-    turn = (np.argmin(points, axis=1)[:, None] + np.arange(3)) % 3  # corner order is cyclic
-    half = len(made.positions)
+    assert len(created.positions) == len(expected.positions)
+    positions = np.concatenate([created.positions, expected.positions]).astype(np.float32)
+    points = weld(positions.reshape(-1, 3), POSITION).vertex.reshape(-1, 3)
+    rotation = (np.argmin(points, axis=1)[:, None] + np.arange(3)) % 3  # corner order is cyclic
+    half = len(created.positions)
     ordered = [
-        _ordered(values, points[rows], turn[rows])
-        for values, rows in ((made, slice(0, half)), (expected, slice(half, None)))
+        _ordered(values, points[rows], rotation[rows])
+        for values, rows in ((created, slice(0, half)), (expected, slice(half, None)))
     ]
-    (one, mine), (other, theirs) = ordered
+    (entry, mine), (other, theirs) = ordered
     assert np.array_equal(mine, theirs)
-    return one, other
+    return entry, other
 
 
-def _ordered(found, points, turn):
+def _ordered(result, points, rotation):
     """Corners from the lowest point on, triangles by points and, where several have the same, by texture."""
-    points = np.take_along_axis(points, turn, 1)
-    columns = [np.take_along_axis(values, turn[:, :, None], 1) for values in vars(found).values()]
+    points = np.take_along_axis(points, rotation, 1)
+    columns = [np.take_along_axis(values, rotation[:, :, None], 1) for values in vars(result).values()]
     uvs = columns[2] - np.floor(columns[2][:, :1])
     order = np.lexsort((np.round(uvs.sum(axis=(1, 2)), 4), *points.T))
     return Triangles(*(values[order] for values in columns)), points[order]
 
 
-def compare_bones(made, expected):
+def compare_bones(created, expected):
     """Fail unless order, parents, rest poses and masses are equal."""
-    ones, others = (document.first(BoneNames).bones for document in (made, expected))
-    assert [(bone.name, bone.parent) for bone in ones] == [(bone.name, bone.parent) for bone in others]
-    for one, other in zip(made.first(IkData).bones, expected.first(IkData).bones, strict=True):
+    mine, others = (document.first(BoneNames).bones for document in (created, expected))
+    assert [(bone.name, bone.parent) for bone in mine] == [(bone.name, bone.parent) for bone in others]
+    for own_bone, other in zip(created.first(IkData).bones, expected.first(IkData).bones, strict=True):
         for name in ("rotation", "offset", "mass", "centre_of_mass"):
-            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-6)
-        np.testing.assert_allclose(one.joint.limits, other.joint.limits, atol=1e-6)
-        assert (one.material, one.shape.type, one.joint.type) == (other.material, other.shape.type, other.joint.type)
+            np.testing.assert_allclose(getattr(own_bone, name), getattr(other, name), atol=1e-6)
+        np.testing.assert_allclose(own_bone.joint.limits, other.joint.limits, atol=1e-6)
+        assert (own_bone.material, own_bone.shape.type, own_bone.joint.type) == (
+            other.material,
+            other.shape.type,
+            other.joint.type,
+        )

@@ -118,8 +118,8 @@ def test_material_flags_and_sector_are_independent(material, shadows, wallmarks,
     data = SMALL[:-4] + struct.pack("<HH", word, sector)
     document, _ = read(data)
     mesh = cform.decode(document, Report())
-    said = [mesh.attributes[name].values[1] for name in (MATERIAL, SUPPRESS_SHADOWS, SUPPRESS_WALLMARKS, SECTOR)]
-    assert said == [material, shadows, wallmarks, sector]
+    message = [mesh.attributes[name].values[1] for name in (MATERIAL, SUPPRESS_SHADOWS, SUPPRESS_WALLMARKS, SECTOR)]
+    assert message == [material, shadows, wallmarks, sector]
     assert cform.recompose(document) == data
     assert cform.write(cform.encode(mesh)[0]) == data
 
@@ -254,7 +254,7 @@ def test_faces_folded_coincident_and_twice_go_through():
     assert cform.write(cform.encode(mesh, document)[0]) == cform.write(cform.encode(mesh)[0]) == data
 
 
-def test_faces_that_point_to_nowhere_are_said_left_out_and_kept():
+def test_faces_that_point_to_nowhere_are_reported_left_out_and_kept():
     data = SMALL[:84] + words(0, 1, 4) + SMALL[96:]
     document, report = read(data)
     assert report.lines() == ["faces that refer to missing vertices: 1 of 2"]
@@ -275,7 +275,7 @@ def test_a_mesh_from_nothing():
 
 
 @pytest.mark.parametrize("data", [old(2), old(3), build()])
-def test_faces_that_hold_more_than_a_mesh_says_are_not_made_anew(data):
+def test_faces_that_hold_more_than_a_mesh_says_are_not_made_again(data):
     document, _ = read(data)
     mesh = cform.decode(document, Report())
     assert cform.encode(mesh, document)[0] is document
@@ -317,9 +317,9 @@ def test_numbers_the_file_cannot_hold_are_refused_and_named(name, value, problem
     for base in (document, None):
         with pytest.raises(WriteError, match=f"1 of 2 faces has a {problem} the file cannot store"):
             cform.encode(mesh, base)
-    (found,) = cform.find_problems(mesh)
-    assert found.fatal
-    assert found.elements.tolist() == [1]
+    (problems,) = cform.find_problems(mesh)
+    assert problems.fatal
+    assert problems.elements.tolist() == [1]
 
 
 def test_problems():
@@ -328,8 +328,8 @@ def test_problems():
     mesh.attributes.clear()
     mesh.positions = mesh.positions.copy()
     mesh.positions[3] = np.inf
-    found = {problem.sentence: problem.elements.tolist() for problem in cform.find_problems(mesh)}
-    assert found == {
+    problems = {problem.sentence: problem.elements.tolist() for problem in cform.find_problems(mesh)}
+    assert problems == {
         "1 of 4 vertices has a NaN or infinite position": [3],
         "1 of 3 faces has no area": [2],
         "1 of 3 faces lies exactly on another face": [1],
@@ -341,9 +341,9 @@ def large(faces):
     rows = np.zeros(faces, cform.FACE)
     rows["vertices"] = chance.integers(0, faces // 2, (faces, 3))
     rows["material_bits"], rows["sector"] = chance.integers(0, 0x10000, faces), chance.integers(0, 30, faces)
-    places = chance.random((faces // 2, 3)).astype("<f4")
-    box = np.stack([places.min(axis=0), places.max(axis=0)])
-    return words(4, len(places), faces) + box.tobytes() + places.tobytes() + rows.tobytes()
+    positions = chance.random((faces // 2, 3)).astype("<f4")
+    box = np.stack([positions.min(axis=0), positions.max(axis=0)])
+    return words(4, len(positions), faces) + box.tobytes() + positions.tobytes() + rows.tobytes()
 
 
 def test_nothing_is_done_face_by_face():

@@ -79,7 +79,7 @@ def test_a_body_is_a_view_and_not_a_copy():
     assert run.chunks[0].body.obj is data
 
 
-def test_a_size_past_the_end_is_cut_to_what_is_there_and_told():
+def test_a_size_past_the_end_is_cut_to_what_is_there_and_reported():
     data = chunk(1, b"head") + chunk(0x11, b"\0", size=44)
     run, report = run_of(data)
     assert (bytes(run.chunks[1].body), run.chunks[1].declared) == (b"\0", 44)
@@ -95,7 +95,7 @@ def test_a_first_chunk_that_is_too_large_means_another_kind_of_file():
     assert refusal.value.remedy
 
 
-def test_inside_a_chunk_a_first_size_past_the_end_is_only_told():
+def test_inside_a_chunk_a_first_size_past_the_end_is_only_reported():
     parent = Reader(b"", "model.ogf")
     body = open_chunk(Chunk(9, chunk(0, b"ab", size=1000), offset=8), parent)
     report = Report()
@@ -143,7 +143,7 @@ def test_a_plain_body_marked_as_compressed_is_taken_as_it_is():
     assert write_chunks(run) == data
 
 
-def test_a_real_compressed_body_is_unpacked_and_leaves_as_it_came(corpus):
+def test_a_real_compressed_body_is_unpacked_and_is_written_unchanged(corpus):
     data = (corpus / "object/bx_old_compressed.object").read_bytes()
     run, report = run_of(data, "old.object")
     (only,) = run.chunks
@@ -187,7 +187,7 @@ def test_paths_name_every_level():
     assert chunk_path("0xE", 0x8000_0003) == "0xE/0x80000003"
 
 
-def test_errors_inside_a_chunk_name_its_place_in_the_file():
+def test_errors_inside_a_chunk_name_its_index_in_the_file():
     data = chunk(1, b"abcd") + chunk(2, b"xy")
     run, _ = run_of(data)
     body = open_chunk(run.chunks[1], Reader(data, "a.ogf"))

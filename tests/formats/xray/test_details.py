@@ -122,7 +122,7 @@ def test_every_height_comes_back_from_metres():
         assert (details.document.shade_steps(held) == np.arange(16)).all()
 
 
-def test_new_heights_reach_below_and_above_what_was_asked():
+def test_new_heights_extend_below_and_above_what_was_asked():
     chance = np.random.default_rng(6)
     bottom, tall = chance.uniform(-200, 600, 5000), chance.uniform(0, 20, 5000)
     base = details.document.ground_steps(bottom) * 0.2 - 200
@@ -174,7 +174,7 @@ def test_points_stand_in_the_middle_of_their_slots():
     assert points.triangles.shape == (0, 3)
 
 
-def test_missing_models_are_said_once():
+def test_missing_models_are_reported_once():
     report = Report()
     details.decode(read(SMALL)[0], report)
     assert report.lines() == ["slots refer to models that are not in the file: 5, 62 (level.details)"]
@@ -243,8 +243,8 @@ def test_models_the_file_cannot_hold_are_refused_and_those_it_has_not_are_named(
     document, _ = read(data)
     points = details.decode(document, Report())
     points.attributes["model_2"].values[0] = value
-    found = [p for p in details.find_problems(points, document) if "model_2" in p.sentence]
-    assert [(problem.fatal, problem.elements.tolist()) for problem in found] == [(fatal, [0])]
+    problems = [p for p in details.find_problems(points, document) if "model_2" in p.sentence]
+    assert [(problem.fatal, problem.elements.tolist()) for problem in problems] == [(fatal, [0])]
     if fatal:
         with pytest.raises(WriteError, match="has a model_2 the file cannot store"):
             details.encode(points, document)
@@ -262,7 +262,7 @@ def test_points_that_are_not_the_grids_are_refused():
 
 @pytest.mark.parametrize("data", [SMALL, OLD])
 @pytest.mark.parametrize("name", ["ground", "height"])
-def test_a_new_height_that_is_no_number_is_refused(data, name):
+def test_a_new_height_that_is_not_finite_is_refused(data, name):
     with pytest.raises(WriteError, match="is NaN or infinite"):
         changed(name, 0, np.nan, data)
 
@@ -324,7 +324,7 @@ def test_what_is_no_details_is_refused(data, problem):
         read(data)
 
 
-def test_odd_things_are_said_and_kept():
+def test_odd_things_are_reported_and_kept():
     models = chunk(0, GRASS) + chunk(0, GRASS[:9]) + b"odd"
     data = chunk(7, b"x") + chunk(1, models) + chunk(2, SLOTS, b"rest") + chunk(0, HEADER, b"r") + b"end"
     document, report = read(data)

@@ -28,7 +28,9 @@ def grid(width=3, depth=2, offset=(1, 1)):
 def points_of(document, order=None):
     points = details.decode(document, Report())
     numbers = np.arange(len(points.positions), dtype=np.int32) if order is None else np.array(order, np.int32)
-    attributes = {name: Attribute(Domain.VERTEX, one.values[numbers]) for name, one in points.attributes.items()}
+    attributes = {
+        name: Attribute(Domain.VERTEX, attribute.values[numbers]) for name, attribute in points.attributes.items()
+    }
     attributes[FILE_FACE] = Attribute(Domain.VERTEX, numbers)
     return Mesh("ground", points.positions[numbers], points.triangles, attributes=attributes)
 
@@ -71,7 +73,7 @@ def test_a_face_drawn_where_one_was_deleted_is_of_that_slot():
     assert encoded(points, document)[0] is document
 
 
-def test_lost_faces_are_said_and_empty_but_keep_height_and_light():
+def test_lost_faces_are_reported_and_empty_but_keep_height_and_light():
     document, report = grid(), Report()
     again, _ = encoded(points_of(document, [5, 0, 1, 3]), document, report)
     assert report.lines() == ["slots without a face, where nothing grows: 2 (ground)"]
@@ -95,7 +97,7 @@ def test_faces_twice_in_a_slot_and_outside_the_grid_are_refused_by_number():
         encoded(points, document)
 
 
-def test_faces_moved_aside_are_said_and_stay():
+def test_faces_moved_aside_are_reported_and_stay():
     document, report = grid(), Report()
     points = points_of(document)
     points.positions[:2, 0] += 4
@@ -141,9 +143,9 @@ def test_models_get_their_new_numbers_and_others_keep_theirs():
 def test_slots_with_a_model_that_is_gone_are_named():
     points = points_of(grid())
     points.attributes[MODEL_0].values[:] = [0, 2, 5, -1, 9, 2]
-    (found,) = details.find_orphans(points, {2, 5})
-    assert (found.fatal, found.elements.tolist()) == (True, [1, 2, 5])
-    assert "missing (2, 5)" in found.sentence
+    (result,) = details.find_orphans(points, {2, 5})
+    assert (result.fatal, result.elements.tolist()) == (True, [1, 2, 5])
+    assert "missing (2, 5)" in result.sentence
     assert list(details.find_orphans(points, set())) == []
 
 
@@ -152,8 +154,8 @@ def test_heights_that_version_3_cannot_say_are_named():
     points = details.decode(document, Report())
     points.positions[[1, 2], 2] = -300, 900
     points.attributes[details.HEIGHT].values[3] = 40
-    found = {problem.sentence: problem.elements.tolist() for problem in details.find_problems(points, document)}
-    assert sorted(found.values()) == [[1, 2], [3]]
+    problems = {problem.sentence: problem.elements.tolist() for problem in details.find_problems(points, document)}
+    assert sorted(problems.values()) == [[1, 2], [3]]
 
 
 # Plants --------------------------------------------------------------------------------------------------------------
@@ -166,26 +168,26 @@ def plants(points, slots=None, **options):
     return details.scatter(points, chosen, SCALES, **options)
 
 
-def test_full_density_plants_every_place_inside_its_own_slot():
+def test_full_density_plants_every_point_inside_its_own_slot():
     document = grid()
-    found = plants(points_of(document))
-    assert len(found) == 6 * 16
+    result = plants(points_of(document))
+    assert len(result) == 6 * 16
     slot = np.repeat(np.arange(6), 16)
     low = np.stack([(slot % 3 - 1) * 2, (slot // 3 - 1) * 2], axis=1)
-    assert (found.points[:, :2] >= low).all()
-    assert (found.points[:, :2] <= low + 2).all()
-    np.testing.assert_allclose(found.points[:, 2], slot, atol=1e-5)
-    assert found.scales.min() >= 0.5
-    assert found.scales.max() <= 2.0
-    assert np.ptp(found.rotations) > 5
-    assert (found.models == 0).all()
+    assert (result.points[:, :2] >= low).all()
+    assert (result.points[:, :2] <= low + 2).all()
+    np.testing.assert_allclose(result.points[:, 2], slot, atol=1e-5)
+    assert result.scales.min() >= 0.5
+    assert result.scales.max() <= 2.0
+    assert np.ptp(result.rotations) > 5
+    assert (result.models == 0).all()
 
 
 def test_plants_thin_out_with_the_density_across_a_slot():
     points = points_of(grid(100, 100, (0, 0)))
     points.attributes[DENSITY_0].values[:] = (1.0, 0.0, 1.0, 0.0)  # full at low x, none at high x
-    found = plants(points)
-    across = found.points[:, 0] % 2 / 2
+    result = plants(points)
+    across = result.points[:, 0] % 2 / 2
     share, _ = np.histogram(across, 4, (0, 1))
     # The chance falls evenly: in the quarters it is 7/8, 5/8, 3/8, 1/8 of four places in each of 10,000 slots.
     np.testing.assert_allclose(share / 40_000, [7 / 8, 5 / 8, 3 / 8, 1 / 8], atol=0.02)
@@ -195,10 +197,10 @@ def test_of_two_models_each_has_the_share_of_its_density():
     points = points_of(grid(100, 100, (0, 0)))
     points.attributes[details.MODEL[2]].values[:] = 7
     points.attributes[details.DENSITY[2]].values[:] = 0.25
-    found = details.scatter(points, np.arange(10_000), {0: (1, 1), 7: (3, 3)})
-    assert len(found) == 160_000
-    assert np.isclose((found.models == 7).mean(), 0.2, atol=0.01)
-    assert (found.scales == np.where(found.models == 7, 3, 1)).all()
+    result = details.scatter(points, np.arange(10_000), {0: (1, 1), 7: (3, 3)})
+    assert len(result) == 160_000
+    assert np.isclose((result.models == 7).mean(), 0.2, atol=0.01)
+    assert (result.scales == np.where(result.models == 7, 3, 1)).all()
 
 
 def test_a_model_called_by_a_huge_number_takes_no_memory_for_it():
@@ -206,9 +208,9 @@ def test_a_model_called_by_a_huge_number_takes_no_memory_for_it():
     highest = 2**31 - 1
     assert memory_peak(lambda: details.scatter(points, np.arange(6), {**SCALES, highest: (3, 3)})) < 1_000_000
     points.attributes[details.MODEL[0]].values[:] = highest
-    found = details.scatter(points, np.arange(6), {highest: (3, 3)})
-    assert len(found) == 6 * 16
-    assert (found.scales == 3).all()
+    result = details.scatter(points, np.arange(6), {highest: (3, 3)})
+    assert len(result) == 6 * 16
+    assert (result.scales == 3).all()
 
 
 def test_a_slot_looks_the_same_whatever_else_is_chosen():

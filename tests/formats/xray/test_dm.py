@@ -119,7 +119,7 @@ def test_any_bits_go_through_a_mesh(numbers):
     assert dm.write(dm.encode(mesh, document)[0]) == data
 
 
-def test_a_vertex_that_says_where_it_came_from_keeps_its_bits():
+def test_a_vertex_that_says_where_it_are_from_keeps_its_bits():
     v = np.float32(0.1)  # 1 - (1 - v) is another float
     assert np.float32(1) - (np.float32(1) - v) != v
     data = SMALL[: VERTICES + 76] + floats(v) + SMALL[VERTICES + 80 :]
@@ -162,7 +162,7 @@ def test_copies_of_a_material_are_one_to_the_game():
     assert dm.encode(copied)[0].texture == b"details\\grass"
     for other in (replace(grass, texture="details\\stone"), replace(grass, shader="details\\other")):
         mixed = mesh_with(faces=faces, material_index=index, materials=[grass, other])
-        assert any("it has several materials" in found.sentence for found in dm.find_problems(mixed))
+        assert any("it has several materials" in problem.sentence for problem in dm.find_problems(mixed))
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_copies_of_a_material_are_one_to_the_game():
 def test_what_the_game_cannot_take_is_refused_and_found(mesh, problem):
     with pytest.raises(WriteError, match=problem):
         dm.encode(mesh)
-    assert any(found.fatal and problem in found.sentence for found in dm.find_problems(mesh))
+    assert any(finding.fatal and problem in finding.sentence for finding in dm.find_problems(mesh))
 
 
 def test_as_many_vertices_as_indices_can_name_are_written():
@@ -185,13 +185,13 @@ def test_as_many_vertices_as_indices_can_name_are_written():
     assert dm.write(dm.encode(mesh)[0]).endswith(b"\0\0\xfe\xff\1\0")
 
 
-def test_a_new_number_that_is_none_is_refused():
+def test_a_new_number_that_is_not_one_is_refused():
     mesh = mesh_with(uvs=np.full((3, 2), np.nan, np.float32))
     with pytest.raises(WriteError, match="NaN or infinite values"):
         dm.encode(mesh)
 
 
-def test_broken_triangles_are_said_and_kept():
+def test_broken_triangles_are_reported_and_kept():
     data = SMALL[:-12] + bytes.fromhex("000002000100 000009000200") + b"tail"
     document, report = read(data)
     assert report.lines() == [

@@ -57,7 +57,7 @@ def test_zero_and_the_ends():
     assert unpacked(np.array([32768]))[0] == pytest.approx(0.000488, abs=1e-6)
 
 
-def test_keys_of_both_sizes_one_after_the_other():
+def test_keys_of_both_sizes_each_in_turn():
     data = struct.pack("<BBH", 1, 5, 4) + STEPPED + TCB + TCB + STEPPED
     envelope = read(data)
     assert (envelope.before, envelope.after) == (1, 5)
@@ -108,7 +108,7 @@ def test_nan_keys_come_back_bit_for_bit():
         b"\1\1\0",
     ],
 )
-def test_too_few_bytes_are_an_error_with_the_place(data):
+def test_too_few_bytes_are_an_error_with_the_offset(data):
     with pytest.raises(ReadError, match=r"test\.anm"):
         read(data)
 
@@ -118,14 +118,14 @@ def test_four_billion_old_keys_cost_nothing():
         read(struct.pack("<iiI", 1, 1, 0xFFFF_FFFF) + bytes(400), read_old)
 
 
-def test_strange_behaviours_shapes_and_times_are_told():
+def test_strange_behaviours_shapes_and_times_are_reported():
     keys = STEPPED + struct.pack("<2fB7H", 0, 0.125, 9, *[0] * 7) + STEPPED + STEPPED
     report = Report()
     check(read(struct.pack("<BBH", 9, 1, 4) + keys), "H", report)
-    said = "\n".join(report.lines())
-    assert "behaviour 9" in said
-    assert "shape 9" in said
-    assert "out of order" in said
+    message = "\n".join(report.lines())
+    assert "behaviour 9" in message
+    assert "shape 9" in message
+    assert "out of order" in message
     report = Report()
     check(read(struct.pack("<BBH", 1, 1, 2) + STEPPED * 2), "H", report)
     assert report.lines() == ["several keys at one time: the game jumps there (H)"]
@@ -135,11 +135,14 @@ def test_strange_behaviours_shapes_and_times_are_told():
 def test_times_at_both_ends_of_the_floats_are_in_order():
     largest = float(np.finfo(np.float32).max)
     early, late = (struct.pack("<2fB7H", 0, time, 4, *[0] * 7) for time in (-largest, largest))
-    for keys, said in ((early + late, []), (late + early, ["keys are out of order in time: the game jumps there (X)"])):
+    for keys, message in (
+        (early + late, []),
+        (late + early, ["keys are out of order in time: the game jumps there (X)"]),
+    ):
         envelope, report = read(struct.pack("<BBH", 1, 1, 2) + keys), Report()
-        assert are_sound([envelope]) == (not said)
+        assert are_sound([envelope]) == (not message)
         check(envelope, "X", report)
-        assert report.lines() == said
+        assert report.lines() == message
 
 
 def test_the_other_layout_and_back():
@@ -207,8 +210,8 @@ def test_a_dump_names_every_number():
 
 
 def test_differences_say_which_keys():
-    one = read(struct.pack("<BBH", 1, 1, 2) + TCB + TCB)
+    entry = read(struct.pack("<BBH", 1, 1, 2) + TCB + TCB)
     other = read(struct.pack("<BBH", 2, 1, 2) + TCB + TCB[:4] + b"\0\0\0\0" + TCB[8:])
-    assert list(WALK.differences(one, other)) == ["before the keys: constant / repeat", "time: key 1: 0.5 / 0.0"]
+    assert list(WALK.differences(entry, other)) == ["before the keys: constant / repeat", "time: key 1: 0.5 / 0.0"]
     shorter = read(struct.pack("<BBH", 1, 1, 1) + TCB)
-    assert list(WALK.differences(one, shorter)) == ["2 / 1 key"]
+    assert list(WALK.differences(entry, shorter)) == ["2 / 1 key"]

@@ -35,9 +35,9 @@ def read(data, name="level.err"):
 def test_six_kinds_are_known_to_the_last_byte():
     document, report = read(SMALL)
     assert not report
-    assert {number: len(rows) for number, rows in document.found.items()} == {0: 2, 1: 1, 2: 1, 10: 1, 11: 0, 12: 1}
-    assert document.found[12]["colour"].tolist() == [0x80FF4000]
-    assert document.found[12]["flags"].tolist() == [[1, 2]]
+    assert {number: len(rows) for number, rows in document.lists.items()} == {0: 2, 1: 1, 2: 1, 10: 1, 11: 0, 12: 1}
+    assert document.lists[12]["colour"].tolist() == [0x80FF4000]
+    assert document.lists[12]["flags"].tolist() == [[1, 2]]
     assert err.write(document) == err.recompose(document) == SMALL
     assert err.raw_size(document) == 4  # flags and padding of one triangle
     assert detect("nameless", SMALL[:64]).module is err
@@ -79,7 +79,7 @@ def test_a_real_file(path):
     assert not report
     assert err.write(document) == data
     (mesh,) = err.decode(document, report)
-    assert len(mesh.triangles) == len(document.found[number]) == 2
+    assert len(mesh.triangles) == len(document.lists[number]) == 2
     assert bool(mesh.attributes) == (number == 12)
     assert detect("nameless", data[:64]).module is err
 

@@ -114,7 +114,7 @@ def test_another_xr_file_is_refused(data):
         read(data, "shaders.xr")
 
 
-def test_differences_are_told_by_id():
+def test_differences_are_reported_by_id():
     first, _ = read(SMALL)
     louder = SMALL.replace(floats(0.5, 0.25, 0.75, 0.6), floats(0.5, 0.25, 0.75, 0.05))
     second, _ = read(louder.replace(words(12), words(13)))

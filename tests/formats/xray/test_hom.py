@@ -59,12 +59,12 @@ def test_the_mesh_is_in_blenders_axes_and_faces_outwards():
     assert np.cross(b - a, c - a).tolist() == [6, 2, 3]
 
 
-@pytest.mark.parametrize(("one", "other", "size", "suffix"), [(hom, som, 44, ".som"), (som, hom, 40, ".hom")])
-def test_a_file_of_the_other_occluders_is_refused(one, other, size, suffix):
+@pytest.mark.parametrize(("codec", "other", "size", "suffix"), [(hom, som, 44, ".som"), (som, hom, 40, ".hom")])
+def test_a_file_of_the_other_occluders_is_refused(codec, other, size, suffix):
     data = chunk(0, bytes(4)) + chunk(1, bytes(3 * size))
     assert len(other.read(data, "level", Report()).rows) == 3
     with pytest.raises(ReadError, match=f"size of those of a {suffix} file") as refusal:
-        one.read(data, "level", Report())
+        codec.read(data, "level", Report())
     assert refusal.value.remedy == f"Rename it to {suffix}"
 
 
@@ -133,13 +133,13 @@ def test_a_deleted_face_leaves_the_bytes_of_the_others():
     ("corners", "problem"),
     [([], "has no faces"), ([[0, 1, 3]], "points to a vertex"), ([[0, 1, -1]], "points to a vertex")],
 )
-def test_what_is_no_mesh_is_refused(corners, problem):
+def test_what_is_not_a_mesh_is_refused(corners, problem):
     mesh = Mesh("drawn", np.eye(3, dtype=np.float32), np.array(corners, np.int32).reshape(-1, 3))
     with pytest.raises(WriteError, match=problem):
         hom.encode(mesh)
 
 
-def test_a_new_place_that_is_no_number_is_refused_but_an_old_one_goes_back():
+def test_a_new_position_that_is_not_finite_is_refused_but_an_old_one_goes_back():
     broken = SMALL[:20] + b"\x34\x12\xc0\x7f" + SMALL[24:]
     document, _ = read(broken)
     mesh = hom.decode(document, Report())
@@ -150,10 +150,10 @@ def test_a_new_place_that_is_no_number_is_refused_but_an_old_one_goes_back():
 
 def test_problems_name_the_faces():
     document, _ = read(SMALL[:12] + chunk(1, SMALL[20:60] * 2 + floats(*[0.01, 0, 0, 0, 0, 0.01, 0, 0, 0]) + bytes(4)))
-    found = {
+    problems = {
         problem.sentence: problem.elements.tolist() for problem in hom.find_problems(hom.decode(document, Report()))
     }
-    assert found == {
+    assert problems == {
         "1 of 3 faces has an area below 0.001 m²": [2],
         "1 of 3 faces lies exactly on another face": [1],
     }
@@ -182,7 +182,7 @@ def test_a_signalling_nan_goes_through_without_an_alarm(weld):
     assert list(hom.find_problems(mesh))
 
 
-def test_an_empty_file_of_occluders_is_read_and_said():
+def test_an_empty_file_of_occluders_is_read_and_reported():
     data = chunk(0, bytes(4)) + chunk(1, b"")
     document, report = read(data)
     assert report.lines() == ["there is no triangle in it; the game treats the file as missing"]

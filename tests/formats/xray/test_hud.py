@@ -24,7 +24,7 @@ from tests.real_files import CORPUS, VECTORS
 FOLDERS = {"anomaly": "anomaly", "gunslinger": "gunslinger", "axr": "axr_cop", "soc": "soc_bmstu"}
 FORMULAS = VECTORS / "hud" / "vectors_hud.json" if VECTORS and CORPUS else None
 SETS = json.loads(FORMULAS.read_text())["sets"] if FORMULAS else []
-CASES = [(made, case) for made in SETS for case in made["cases"]]
+CASES = [(created, case) for created in SETS for case in created["cases"]]
 
 
 def parameters(cases, name):
@@ -33,8 +33,8 @@ def parameters(cases, name):
     return [pytest.param(None, None, marks=pytest.mark.skip(reason="MOTIONBRIDGE_VECTORS or _CORPUS is not set"))]
 
 
-def path_of(made, name):
-    folder = CORPUS / "hud" / FOLDERS[made["id"].split("_")[0]]
+def path_of(created, name):
+    folder = CORPUS / "hud" / FOLDERS[created["id"].split("_")[0]]
     return folder / name.removeprefix("Game/CallOfPripyat/")
 
 
@@ -51,12 +51,12 @@ def motions(path):
 def pose(path, library, name, frame, *, unit, pinned=False):
     """Bone -> matrix in its model."""
     bones = skeleton(path)
-    found = motions(library)
-    _, index = hud.motion_table([found])[name]
-    names = [entry.label for entry in found.library.motions]
-    motion = found.library.motions[names.index(found.parameters.definitions[index].label)]
+    own_motions = motions(library)
+    _, index = hud.motion_table([own_motions])[name]
+    names = [entry.label for entry in own_motions.library.motions]
+    motion = own_motions.library.motions[names.index(own_motions.parameters.definitions[index].label)]
     tracks = track_arrays(motion)
-    order = [name.lower() for name in track_bones(found.parameters, motion.track_count, Report(), bones.bones)]
+    order = [name.lower() for name in track_bones(own_motions.parameters, motion.track_count, Report(), bones.bones)]
     rows = [order.index(bone.lower()) for bone in bones.bones]
     rotations = tracks.rotations[rows, frame]
     rotations = rotation.normalised(rotations) if unit else rotations
@@ -64,74 +64,79 @@ def pose(path, library, name, frame, *, unit, pinned=False):
     return dict(zip(bones.bones, matrices, strict=True))
 
 
-def composed(made, case, *, unit, aiming):
+def composed(created, case, *, unit, aiming):
     """Everything in the camera's space, named as the vectors name it; and the item's bones in its model."""
-    values = {key: cleaned(text) for key, text in made["config"].items()}
-    one_model = made["hands_ogf"] is None if "hands_ogf" in made else True
-    values |= {"visual" if one_model else "item_visual": made["item_ogf"]}
-    places = hud.placing(values, report := Report(), wide=case["wide"])
-    item_path = path_of(made, made["item_ogf"])
+    values = {key: cleaned(text) for key, text in created["config"].items()}
+    one_model = created["hands_ogf"] is None if "hands_ogf" in created else True
+    values |= {"visual" if one_model else "item_visual": created["item_ogf"]}
+    placing = hud.placing(values, report := Report(), wide=case["wide"])
+    item_path = path_of(created, created["item_ogf"])
     if one_model:
-        bones = pose(item_path, path_of(made, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit)
-        root = engine.hands_matrix(places, aiming=aiming)
+        bones = pose(item_path, path_of(created, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit)
+        root = engine.hands_matrix(placing, aiming=aiming)
         return {f"model:{bone}": root @ matrix for bone, matrix in bones.items()}, root, bones
     hands = pose(
-        path_of(made, made["hands_ogf"]), path_of(made, case["hands_omf"]), case["hands_motion"], case["hands_frame"],
+        path_of(created, created["hands_ogf"]),
+        path_of(created, case["hands_omf"]),
+        case["hands_motion"],
+        case["hands_frame"],
         unit=unit,
-    )  # fmt: skip
-    item = pose(
-        item_path, path_of(made, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit, pinned=True
     )
-    root = engine.item_matrix(places, hands[made["anchor"]], aiming=aiming)
-    result = {f"hands:{bone}": engine.hands_matrix(places, aiming=aiming) @ matrix for bone, matrix in hands.items()}
+    item = pose(
+        item_path, path_of(created, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit, pinned=True
+    )
+    root = engine.item_matrix(placing, hands[created["anchor"]], aiming=aiming)
+    result = {f"hands:{bone}": engine.hands_matrix(placing, aiming=aiming) @ matrix for bone, matrix in hands.items()}
     assert set(report.warnings) <= {"a key is missing; some games stop with an error there"}
     return result | {f"item:{bone}": root @ matrix for bone, matrix in item.items()}, root, item
 
 
 @pytest.mark.parametrize(
-    ("made", "case"),
+    ("created", "case"),
     parameters(CASES, lambda m, c: f"{m['id']}-{c['alias']}-{'wide' if c['wide'] else 'narrow'}-{c['hands_frame']}"),
 )
-def test_what_is_composed_equals_the_engines_formulas(made, case):
+def test_what_is_composed_equals_the_engines_formulas(created, case):
     for key, unit, tolerance in (("world_unit", True, 1e-5), ("world", False, 5e-4)):
         for aiming in (False, True):
-            found, root, bones = composed(made, case, unit=unit, aiming=aiming)
+            result, root, bones = composed(created, case, unit=unit, aiming=aiming)
             prefix = "aim:" if aiming else ""
             wanted = {name: matrix for name, matrix in case[key].items() if name.startswith("aim:") == aiming}
             assert wanted
             for name, matrix in wanted.items():
-                np.testing.assert_allclose(found[name.removeprefix(prefix)], matrix, atol=tolerance, rtol=0)
+                np.testing.assert_allclose(result[name.removeprefix(prefix)], matrix, atol=tolerance, rtol=0)
             if "fire_point" in case and not aiming and not unit:
-                config = made["config"]
+                config = created["config"]
                 point = engine.fire_point(root, bones[config["fire_bone"]], numbers(cleaned(config["fire_point"]), 3))
                 np.testing.assert_allclose(point, case["fire_point"], atol=5e-4, rtol=0)
 
 
-@pytest.mark.parametrize(("made", "case"), parameters(CASES, lambda m, c: f"{m['id']}-{c['alias']}-{c['hands_frame']}"))
-def test_actions_find_the_motions_of_real_sections(made, case):
-    files = sorted(made["ltx"], key=lambda name: "defines" not in name)
-    folder = path_of(made, "gamedata")
+@pytest.mark.parametrize(
+    ("created", "case"), parameters(CASES, lambda m, c: f"{m['id']}-{c['alias']}-{c['hands_frame']}")
+)
+def test_actions_find_the_motions_of_real_sections(created, case):
+    files = sorted(created["ltx"], key=lambda name: "defines" not in name)
+    folder = path_of(created, "gamedata")
     names = [name.removeprefix("Game/CallOfPripyat/").removeprefix("gamedata/") for name in files]
     configs = ConfigTree([folder]).load(Report(), names)
-    values = {key: value.text or "" for key, value in configs.values(made["section"]).items()}
-    found = {action.alias: action for action in hud.actions(values, wide=case["wide"])}
-    action = found[case["alias"]]
+    values = {key: value.text or "" for key, value in configs.values(created["section"]).items()}
+    result = {action.alias: action for action in hud.actions(values, wide=case["wide"])}
+    action = result[case["alias"]]
     made_as = hud.generation(values)
-    library = motions(path_of(made, case["item_omf"]))
-    hands = motions(path_of(made, case["hands_omf"]))
+    library = motions(path_of(created, case["item_omf"]))
+    hands = motions(path_of(created, case["hands_omf"]))
     assert case["hands_motion"] in hud.variants(action.hands, hud.motion_table([hands]), made_as)
     if made_as is Generation.TWO_MODELS:
         table = hud.motion_table([library])
         assert hud.item_motion(action, case["hands_motion"], table) == (case["item_motion"], case["item_fallback_idle"])
-        assert hud.attach_place(values) == (made["anchor"] == "l_hand")
-    for key, text in made["config"].items():
+        assert hud.attach_place(values) == (created["anchor"] == "l_hand")
+    for key, text in created["config"].items():
         assert values[key] == cleaned(text)
 
 
 HANDS = {"visual": "hands", "ancor_1": "l_hand", "ancor_0": "lead_gun"}
 
 
-def test_an_item_hangs_on_the_bone_of_its_place():
+def test_an_item_depends_on_the_bone_of_its_index():
     assert hud.anchor_bone(HANDS, {}) == "lead_gun"
     assert hud.anchor_bone(HANDS, {"attach_place_idx": "1"}) == "l_hand"
     assert hud.anchor_bone({"ancor_b": "two", "ancor_5": "one"}, {"attach_place_idx": "1"}) == "two"
@@ -252,11 +257,11 @@ def test_an_item_without_the_motion_plays_idle():
 
 
 def test_the_last_file_and_its_first_definition_win_and_fx_are_never_found(samples):
-    found = motions(samples / "weapon.omf")
+    own_motions = motions(samples / "weapon.omf")
     again = motions(samples / "humanoid.omf")
-    table = hud.motion_table([found, again, found])
+    table = hud.motion_table([own_motions, again, own_motions])
     assert table["idle"] == (2, 0)
-    single = [one.label for one in again.parameters.definitions if one.flags & MotionFlag.FX]
+    single = [definition.label for definition in again.parameters.definitions if definition.flags & MotionFlag.FX]
     assert single
     assert not set(single) & set(table)
 

@@ -90,9 +90,9 @@ def test_our_sample_has_an_isolated_node_and_a_one_way_link(samples):
 
 def test_edges_of_links_stand_once_and_those_that_lead_one_way_apart(samples):
     document, _ = read((samples / "level" / "level.ai").read_bytes())
-    positions, both, one = level_ai.link_edges(document)
+    positions, both, entry = level_ai.link_edges(document)
     assert np.array_equal(positions, document.positions[:, [0, 2, 1]].astype(np.float32))
-    assert one.tolist() == [[7, document.links[7, 2]]]
+    assert entry.tolist() == [[7, document.links[7, 2]]]
     links = {(node, to) for node, row in enumerate(document.links.tolist()) for to in row if to >= 0}
     assert {tuple(pair) for pair in both.tolist()} == {(a, b) for a, b in links if a < b and (b, a) in links}
 
@@ -100,9 +100,9 @@ def test_edges_of_links_stand_once_and_those_that_lead_one_way_apart(samples):
 @pytest.mark.parametrize("path", corpus_files("level/*/level.ai"))
 def test_each_link_of_a_real_map_is_in_one_edge(path):
     document, _ = read(path.read_bytes(), str(path))
-    _, both, one = level_ai.link_edges(document)
-    assert 2 * len(both) + len(one) == (document.links >= 0).sum()
-    assert len(one) == len(level_ai.one_way_links(document))
+    _, both, entry = level_ai.link_edges(document)
+    assert 2 * len(both) + len(entry) == (document.links >= 0).sum()
+    assert len(entry) == len(level_ai.one_way_links(document))
 
 
 def test_links_that_lead_elsewhere_are_problems():
@@ -138,17 +138,17 @@ def test_odd_numbers_of_a_header_end_nothing(value, at):
 
 def test_a_square_for_each_node_on_its_ground(samples):
     document, _ = read(SMALL_AI)
-    found = level_ai.decode(document, "ai")
-    squares = found.positions.reshape(-1, 4, 3)
+    result = level_ai.decode(document, "ai")
+    squares = result.positions.reshape(-1, 4, 3)
     assert np.allclose(squares.mean(axis=1), document.positions[:, [0, 2, 1]], atol=1e-6)
     assert np.allclose(squares[0, :, :2], [(0.25, -0.25), (0.25, 0.25), (-0.25, 0.25), (-0.25, -0.25)])
     assert np.ptp(squares[..., 2], axis=1).tolist() == [0, 0]
-    assert found.attributes["cover"].values.tolist() == [pytest.approx(42 / 60), 1]
-    assert found.attributes["isolated"].values.tolist() == [False, False]
+    assert result.attributes["cover"].values.tolist() == [pytest.approx(42 / 60), 1]
+    assert result.attributes["isolated"].values.tolist() == [False, False]
     sample, _ = read((samples / "level" / "level.ai").read_bytes())
-    found = level_ai.decode(sample, "ai")
-    assert found.attributes["isolated"].values.tolist() == level_ai.isolated(sample).tolist()
-    assert found.attributes["one_way"].values.sum() == len(np.unique(level_ai.one_way_links(sample)[:, 0])) > 0
+    result = level_ai.decode(sample, "ai")
+    assert result.attributes["isolated"].values.tolist() == level_ai.isolated(sample).tolist()
+    assert result.attributes["one_way"].values.sum() == len(np.unique(level_ai.one_way_links(sample)[:, 0])) > 0
 
 
 @pytest.mark.parametrize("path", corpus_files("level/*/level.ai"))

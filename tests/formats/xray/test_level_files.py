@@ -100,10 +100,10 @@ def test_the_sample_level_agrees_with_itself():
 def test_a_file_cut_anywhere_is_refused_or_kept_as_it_is(kind):
     data = SMALL[kind]
     assert judged(kind, data).status is Status.IDENTICAL
-    found = {size: judged(kind, data[:size]).status for size in range(len(data))}
-    assert set(found.values()) <= {Status.REFUSED, Status.IDENTICAL}
+    result = {size: judged(kind, data[:size]).status for size in range(len(data))}
+    assert set(result.values()) <= {Status.REFUSED, Status.IDENTICAL}
     if kind.startswith(("cform", "dm")):
-        assert set(found.values()) == {Status.REFUSED}
+        assert set(result.values()) == {Status.REFUSED}
 
 
 @pytest.mark.parametrize("kind", SMALL)
@@ -171,16 +171,16 @@ def test_a_pointer_and_an_empty_file_are_named(kind):
 )
 def test_the_command_line_says_counts_and_bounds(name, wanted, capsys):
     assert main(["info", str(LEVEL / name)]) == 0
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     for line in wanted:
-        assert line in said
+        assert line in message
     assert main(["dump", str(LEVEL / name)]) == 0
     assert capsys.readouterr().out
     assert main(["verify", str(LEVEL / name)]) == 0
     assert main(["diff", str(LEVEL / name), str(LEVEL / name)]) == 0
 
 
-def test_differences_are_told_in_the_formats_words(tmp_path, capsys):
+def test_differences_are_reported_in_the_formats_words(tmp_path, capsys):
     changed = tmp_path / "level.cform"
     changed.write_bytes(test_cform.SMALL[:-4] + b"\x06\x80\x01\x00")
     (tmp_path / "old.cform").write_bytes(test_cform.SMALL)

@@ -15,10 +15,10 @@ from tests.work import lines_run
 
 
 class Node:
-    """A node of the adaptive tree; ``place`` is where it stands in the order of frequencies."""
+    """A node of the adaptive tree; ``index`` is where it is in the order of frequencies."""
 
-    def __init__(self, frequency, place, symbol=None, sons=()):
-        self.frequency, self.place, self.symbol, self.sons = frequency, place, symbol, sons
+    def __init__(self, frequency, position, symbol=None, sons=()):
+        self.frequency, self.place, self.symbol, self.sons = frequency, position, symbol, sons
         self.parent = None
         for son in sons:
             son.parent = self
@@ -39,9 +39,9 @@ class Encoder:
             self.order.append(self.joined(first, len(self.order)))
             first += 2
 
-    def joined(self, first, place):
+    def joined(self, first, position):
         sons = (self.order[first], self.order[first + 1])
-        return Node(sons[0].frequency + sons[1].frequency, place, sons=sons)
+        return Node(sons[0].frequency + sons[1].frequency, position, sons=sons)
 
     def halve(self):
         self.order = [node for node in self.order if node.symbol is not None]
@@ -49,12 +49,12 @@ class Encoder:
             node.frequency = (node.frequency + 1) // 2
         for first in range(0, 2 * 313, 2):
             node = self.joined(first, 0)
-            place = len(self.order)
-            while node.frequency < self.order[place - 1].frequency:
-                place -= 1
-            self.order.insert(place, node)
-        for place, node in enumerate(self.order):
-            node.place = place
+            index = len(self.order)
+            while node.frequency < self.order[index - 1].frequency:
+                index -= 1
+            self.order.insert(index, node)
+        for index, node in enumerate(self.order):
+            node.place = index
             if node is not self.order[-1]:
                 assert node.parent is not None
         self.order[-1].parent = None
@@ -70,7 +70,7 @@ class Encoder:
         node = self.leaf[symbol]
         while node:
             # The last of the nodes that are as frequent as this one was changes places with it, with all below it.
-            last = max(place for place in range(node.place, 627) if self.order[place].frequency == node.frequency)
+            last = max(index for index in range(node.place, 627) if self.order[index].frequency == node.frequency)
             self.exchange(node, self.order[last])
             node.frequency += 1
             node = node.parent
@@ -139,7 +139,7 @@ def test_what_the_encoder_packs_comes_back(plain):
     assert unpack(Reader(Encoder().pack(plain))) == plain
 
 
-def test_matches_reach_across_the_whole_window_and_into_the_spaces_before_it():
+def test_matches_extend_across_the_whole_window_and_into_the_spaces_before_it():
     plain = b" " * 70 + bytes(range(1, 100)) + bytes(i * i % 251 for i in range(3900)) + bytes(range(1, 100)) * 2
     assert unpack(Reader(Encoder().pack(plain))) == plain
 

@@ -18,34 +18,34 @@ def read(module, data, name):
     return module.read(data, name, Report())
 
 
-def farthest(one, other):
+def farthest(entry, other):
     """Radians and metres between the keys of two clips."""
-    angles = rotation.angles_between(rotation.normalised(one.rotations), rotation.normalised(other.rotations))
-    return angles.max(initial=0), np.abs(one.translations - other.translations).max(initial=0)
+    angles = rotation.angles_between(rotation.normalised(entry.rotations), rotation.normalised(other.rotations))
+    return angles.max(initial=0), np.abs(entry.translations - other.translations).max(initial=0)
 
 
 def same_motions(first, second, radians, metres):
-    ones, others = (decode_clips(found.motion_set, Report()) for found in (first, second))
-    assert [clip.name for clip in ones] == [clip.name for clip in others]
-    for one, other in zip(ones, others, strict=True):
-        assert (one.bones, one.frames) == ([bone.lower() for bone in other.bones], other.frames)
-        angle, apart = farthest(one, other)
+    own_mine, others = (decode_clips(result.motion_set, Report()) for result in (first, second))
+    assert [clip.name for clip in own_mine] == [clip.name for clip in others]
+    for mine, other in zip(own_mine, others, strict=True):
+        assert (mine.bones, mine.frames) == ([bone.lower() for bone in other.bones], other.frames)
+        angle, apart = farthest(mine, other)
         assert angle < radians
         assert apart < metres
 
 
 @pytest.mark.parametrize("name", ["humanoid.omf", "weapon.omf"])
-def test_motions_of_the_game_survive_the_way_through_the_editors(samples, name):
+def test_motions_of_the_game_survive_as_through_the_editors(samples, name):
     before = read(omf, (samples / name).read_bytes(), name)
     between = skl.write(conversion.editor_motions(before, Report()))
     editor = read(skl, between, "a.skls")
     after = conversion.game_motions(editor.motions, Report())
     same_motions(before, after, 2e-4, 1e-4)
-    ones, others = (found.motion_set.parameters.definitions for found in (before, after))
-    for one, other in zip(ones, others, strict=True):
-        assert (one.flags & 0xFF, one.bone_or_part) == (other.flags, other.bone_or_part)
-        assert one.timing.tolist() == other.timing.tolist()
-        assert [mark.name for mark in one.marks] == [mark.name for mark in other.marks]
+    mine, others = (result.motion_set.parameters.definitions for result in (before, after))
+    for first, other in zip(mine, others, strict=True):
+        assert (first.flags & 0xFF, first.bone_or_part) == (other.flags, other.bone_or_part)
+        assert first.timing.tolist() == other.timing.tolist()
+        assert [mark.name for mark in first.marks] == [mark.name for mark in other.marks]
 
 
 @pytest.mark.parametrize("file", corpus_files("omf/coc_dev_bolt_tiny.omf", "omf/gwr_knife_tiny_marks.omf"))
@@ -74,9 +74,9 @@ def test_real_motions_of_the_editor_are_sampled_on_every_frame(file):
 def test_bone_parts_of_an_object_become_those_of_the_motions(samples):
     model = read(editor_model, (samples / "weapon.object").read_bytes(), "weapon.object").model
     parts = [bones.Part(b"body", [b"wpn_body", b"trigger"]), bones.Part(b"rest", [b"Bolt", b"magazine"])]
-    made = conversion.game_motions(model.motions, Report(), parts)
-    found = made.motion_set.parameters.partitions
-    assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in found] == [
+    created = conversion.game_motions(model.motions, Report(), parts)
+    result = created.motion_set.parameters.partitions
+    assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in result] == [
         (b"body", [(b"wpn_body", 0), (b"trigger", 3)]),
         (b"rest", [(b"bolt", 2), (b"magazine", 1)]),
     ]
@@ -99,9 +99,9 @@ def test_translations_beyond_32_bits_become_infinite_with_a_warning(samples):
     motion.body = Motion.of(motion.name, motion.frames, tracks).body
     damaged = read(omf, omf.write(document), "humanoid.omf")
     report = Report()
-    made = conversion.editor_motions(damaged, report)
+    created = conversion.editor_motions(damaged, report)
     assert any("NaN or infinite values" in warning for warning in report.warnings)
-    values = [envelope.keys["value"] for track in made.motions[0].tracks for envelope in track.envelopes]
+    values = [envelope.keys["value"] for track in created.motions[0].tracks for envelope in track.envelopes]
     assert sum(np.isinf(channel).sum() for channel in values) > 0
     assert not any(np.isnan(channel).any() for channel in values)
 
@@ -118,14 +118,16 @@ def test_infinite_rotations_of_a_damaged_file_stay_on_their_frames_with_a_warnin
     changed = Motion.of(motion.name, motion.frames, tracks)
     motion.body, motion.starts = changed.body, changed.starts
     report = Report()
-    made = conversion.editor_motions(read(omf, omf.write(document), "humanoid.omf"), report)
+    created = conversion.editor_motions(read(omf, omf.write(document), "humanoid.omf"), report)
     assert any("NaN or infinite values" in warning for warning in report.warnings)
-    values = np.stack([envelope.keys["value"] for envelope in made.motions[0].tracks[2].envelopes[3:]])
+    values = np.stack([envelope.keys["value"] for envelope in created.motions[0].tracks[2].envelopes[3:]])
     assert np.flatnonzero(np.isnan(values).any(axis=0)).tolist() == [3]
     others = conversion.editor_motions(sound, Report()).motions[0].tracks
     for number in {*range(motion.track_count)} - {2}:
-        for one, other in zip(made.motions[0].tracks[number].envelopes, others[number].envelopes, strict=True):
-            assert one.keys.tobytes() == other.keys.tobytes()
+        for own_envelope, other in zip(
+            created.motions[0].tracks[number].envelopes, others[number].envelopes, strict=True
+        ):
+            assert own_envelope.keys.tobytes() == other.keys.tobytes()
 
 
 @pytest.mark.parametrize("last", [-1, 1 << 30])
@@ -173,10 +175,13 @@ def test_motions_into_a_model_replace_those_of_their_name_and_no_other_byte_chan
     assert run("convert", samples / "weapon.omf", *to_model)[0] == 0
     held, (fire,) = motions_in(out), motions_in(model)
     listed = read(omf, (samples / "weapon.omf").read_bytes(), "a").motion_set.parameters.definitions
-    assert [motion.name for motion in held] == [b"fire", *(one.name for one in listed if one.name != b"fire")]
+    assert [motion.name for motion in held] == [b"fire", *(entry.name for entry in listed if entry.name != b"fire")]
     assert run("convert", out, "--to", "omf", "-o", tmp_path / "back.omf")[0] == 0
     before, after = (read(editor_model, path.read_bytes(), "a").model for path in (model, out))
-    kept = [[bytes(one.chunk.body) for one in found.sections if one.chunk.id != 0x916] for found in (before, after)]
+    kept = [
+        [bytes(section.chunk.body) for section in result.sections if section.chunk.id != 0x916]
+        for result in (before, after)
+    ]
     assert kept[0] == kept[1]
     assert fire.label == "fire"
 
@@ -194,9 +199,9 @@ def test_what_motions_cannot_be_written_into_is_refused(run, samples, tmp_path):
     assert not out.exists()
 
 
-def is_small(found):
+def is_small(result):
     """Whether a parameter of `corpus_files` takes a second or less, or stands for a missing corpus."""
-    (path,) = found.values
+    (path,) = result.values
     return path is None or path.stat().st_size < 100_000
 
 
@@ -216,11 +221,13 @@ def test_real_motion_files_in_each_direction(run, samples, file, tmp_path):
         assert not model.exists()
         return
     assert run("convert", model, "--to", "skls", "-o", back)[0] == 0
-    ones, others = motions_in(back)[1:], motions_in(direct)
-    assert sorted(one.name for one in ones) == sorted(one.name for one in others)
-    ones.sort(key=lambda one: one.name.lower())
-    others.sort(key=lambda one: one.name.lower())
-    assert [skl.write(skl.new_skls([one])) for one in ones] == [skl.write(skl.new_skls([one])) for one in others]
+    mine, others = motions_in(back)[1:], motions_in(direct)
+    assert sorted(entry.name for entry in mine) == sorted(other.name for other in others)
+    mine.sort(key=lambda entry: entry.name.lower())
+    others.sort(key=lambda entry: entry.name.lower())
+    assert [skl.write(skl.new_skls([entry])) for entry in mine] == [
+        skl.write(skl.new_skls([other])) for other in others
+    ]
 
 
 def test_an_object_without_motions_is_refused(run, samples, tmp_path):

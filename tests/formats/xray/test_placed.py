@@ -81,8 +81,8 @@ def test_particles_of_both_generations():
     assert placed.positions(document).tolist() == [[7, 8, 9]] * 2
     newer, _ = read(ps_static, NEW_PARTICLES)
     assert (newer.version, newer.words, newer.before["game_type"].tolist()) == (1, [(b"fog",)], [63])
-    for data, one in ((SMALL_PARTICLES, document), (NEW_PARTICLES, newer)):
-        assert ps_static.write(one) == data
+    for data, entry in ((SMALL_PARTICLES, document), (NEW_PARTICLES, newer)):
+        assert ps_static.write(entry) == data
     assert ps_static.describe(newer)[0] == "version 1, 1 particle effect"
 
 

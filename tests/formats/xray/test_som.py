@@ -85,14 +85,14 @@ def test_without_the_attributes_the_files_values_stay():
 
 def test_problems():
     mesh = som.decode(read(SMALL[:12] + chunk(1, SMALL[20:] + SMALL[20:60] + floats(1.5)))[0], Report())
-    found = {problem.sentence: problem.elements.tolist() for problem in som.find_problems(mesh)}
-    assert found == {
+    problems = {problem.sentence: problem.elements.tolist() for problem in som.find_problems(mesh)}
+    assert problems == {
         "1 of 2 faces lies exactly on another face": [1],
         "1 of 2 faces has an occlusion outside 0 to 1": [1],
     }
 
 
-def test_ten_triangles_of_sound_are_told_from_eleven_of_sight():
+def test_ten_triangles_of_sound_are_reported_from_eleven_of_sight():
     sound = chunk(0, bytes(4)) + chunk(1, SMALL[20:] * 10)
     sight = chunk(0, bytes(4)) + chunk(1, (floats(*range(5, 14)) + words(1)) * 11)
     assert len(sound) == len(sight)

@@ -82,8 +82,8 @@ def find_problems(content: LodContent, bones: Collection[str] = (), hidden_uv_se
 
 def new_problems(now: Iterable[Problem], before: Iterable[Problem]) -> Iterator[Problem]:
     """Yield the problems that an edit of a LOD made or made worse; ``before``: those of the imported LOD."""
-    known = Counter({one.kind: 1 + len(one.elements) for one in before})
-    yield from (one for one in now if 1 + len(one.elements) > known[one.kind])
+    known = Counter({problem.kind: 1 + len(problem.elements) for problem in before})
+    yield from (problem for problem in now if 1 + len(problem.elements) > known[problem.kind])
 
 
 def hidden_uv_sets(content: LodContent, base: Lod | None) -> int:
@@ -132,8 +132,8 @@ class Surface:
     @cached_property
     def piece(self) -> Ints:
         """(faces,): the piece of each face, in the order of their first faces; faces that share an edge are in one."""
-        ones, others = self._neighbours()
-        first = polygons.connected(len(self.mesh.counts), self.face[ones], self.face[others])
+        sides, others = self._neighbours()
+        first = polygons.connected(len(self.mesh.counts), self.face[sides], self.face[others])
         result: Ints = np.unique(first, return_inverse=True)[1].ravel()
         return result
 
@@ -145,9 +145,9 @@ class Surface:
 
     def pairs(self) -> tuple[Ints, Ints]:
         """Return the two corners of each edge that exactly two faces share."""
-        ones, others = self._neighbours()
-        two = self.uses[self.edge[ones]] == 2
-        return ones[two], others[two]
+        sides, others = self._neighbours()
+        two = self.uses[self.edge[sides]] == 2
+        return sides[two], others[two]
 
     @cached_property
     def relative(self) -> Floats:
@@ -213,28 +213,28 @@ def _orientation(surface: Surface) -> tuple[Bools, Bools, Bools]:
     nothing = np.zeros(len(mesh.counts), np.bool_)
     if not len(mesh.counts):
         return nothing, nothing, nothing
-    ones, others = surface.pairs()
-    against = mesh.corners[ones] == mesh.corners[others]
-    turned = surface.faces_at(np.append(ones[against], others[against]))
+    sides, others = surface.pairs()
+    against = mesh.corners[sides] == mesh.corners[others]
+    turned = surface.faces_at(np.append(sides[against], others[against]))
     unclear = np.zeros(len(surface.volumes), np.bool_)
     unclear[surface.piece[turned]] = True
     unclear |= ~(np.abs(surface.volumes) > FLAT * surface.sizes**3)
     side = np.where(unclear, 0, np.sign(surface.volumes))
-    ones, others = ones[~against], others[~against]
-    bent = _bent_inwards(surface, ones, others, side[surface.piece[surface.face[ones]]])
-    return turned, side[surface.piece] < 0, surface.faces_at(np.append(ones[bent], others[bent]))
+    sides, others = sides[~against], others[~against]
+    bent = _bent_inwards(surface, sides, others, side[surface.piece[surface.face[sides]]])
+    return turned, side[surface.piece] < 0, surface.faces_at(np.append(sides[bent], others[bent]))
 
 
-def _bent_inwards(surface: Surface, ones: Ints, others: Ints, side: Floats) -> Bools:
+def _bent_inwards(surface: Surface, sides: Ints, others: Ints, side: Floats) -> Bools:
     """(edges,): whether two faces are bent inwards at the edge of a corner of each; ``side``: -1 if both are turned."""
     mesh = surface.mesh
     normals = polygons.normals(mesh.positions, mesh.counts, mesh.corners)
-    face, neighbour = surface.face[ones], surface.face[others]
-    along = surface.relative[polygons.next_corners(mesh.counts)[ones]] - surface.relative[ones]
+    face, neighbour = surface.face[sides], surface.face[others]
+    along = surface.relative[polygons.next_corners(mesh.counts)[sides]] - surface.relative[sides]
     length = np.linalg.norm(along, axis=1)
     crossed = np.einsum("ei,ei->e", np.cross(normals[face], normals[neighbour]), along) * side
     slot = np.arange(4) % mesh.counts[neighbour][:, None]
-    away = surface.relative[polygons.starts(mesh.counts)[neighbour][:, None] + slot] - surface.relative[ones][:, None]
+    away = surface.relative[polygons.starts(mesh.counts)[neighbour][:, None] + slot] - surface.relative[sides][:, None]
     height = (np.einsum("eci,ei->ec", away, normals[face]) * side[:, None]).max(axis=1, initial=0)
     size = surface.sizes[surface.piece[face]]
     sharp = (crossed < -INWARD_ANGLE * length) & (height > ROUNDING * size)
@@ -276,9 +276,9 @@ def _faces_of_groups(mesh: PolygonMesh, wanted: Bools) -> tuple[Ints, Ints]:
     each = number[mesh.corners]
     member = polygons.corners_of(number, mesh.corners)
     key = np.repeat(polygons.face_of_corner(mesh.counts), each) * len(mesh.groups) + groups[member]
-    found, count = np.unique(key, return_counts=True)
-    found = found[count == mesh.counts[found // len(mesh.groups)]]
-    return found // len(mesh.groups), found % len(mesh.groups)
+    keys, count = np.unique(key, return_counts=True)
+    keys = keys[count == mesh.counts[keys // len(mesh.groups)]]
+    return keys // len(mesh.groups), keys % len(mesh.groups)
 
 
 def mass_of_points(mesh: PolygonMesh, total: float, *, by_volume: bool) -> NDArray[np.float32]:
@@ -316,7 +316,7 @@ def _shadow_problems(mesh: PolygonMesh) -> Iterator[Problem]:
         "{0:has|have} four corners; a shadow is made of triangles",
         "Triangulate (Ctrl T)",
     )
-    textured = np.array([bool(one.texture or one.shader) for one in mesh.materials] or [False])
+    textured = np.array([bool(material.texture or material.shader) for material in mesh.materials] or [False])
     slot = np.zeros(len(mesh.counts), np.int64) if mesh.material_index is None else mesh.material_index
     remedy = "Remove the materials from their slots"
     drawn = textured[np.clip(slot, 0, len(textured) - 1)]
@@ -368,10 +368,10 @@ def _bone_problems(mesh: PolygonMesh, bones: Collection[str]) -> Iterator[Proble
 
 def _name_problems(content: LodContent) -> Iterator[Problem]:
     mesh = content.mesh
-    found = [*mesh.groups, *content.properties, *content.properties.values()]
-    found += [text for one in mesh.materials for text in (one.texture, one.shader)]
-    found += [one.path for one in content.proxies or ()]
-    wrong = [name for name in dict.fromkeys(found) if not name.isascii()]
+    names = [*mesh.groups, *content.properties, *content.properties.values()]
+    names += [text for material in mesh.materials for text in (material.texture, material.shader)]
+    names += [proxy.path for proxy in content.proxies or ()]
+    wrong = [name for name in dict.fromkeys(names) if not name.isascii()]
     if wrong:
         remedy = "Rename them with the letters A to Z, digits and underscores"
         yield _about(say("names with letters that the game does not know: {}", listed(wrong)), remedy)

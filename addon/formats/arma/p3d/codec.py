@@ -147,17 +147,17 @@ def _write_lod(writer: Writer, lod: Lod) -> None:
     writer.f32(lod.resolution)
 
 
-def _report_oddities(report: Report, place: str, lod: Lod) -> None:
+def _report_oddities(report: Report, where: str, lod: Lod) -> None:
     """Report what the game's tools do not write but files of mods have; it is kept."""
     other = ~np.isin(lod.faces["count"], (3, 4))
     missing = ~other & ~lod.complete_faces()
-    for sentence, found in (
+    for sentence, details in (
         ("faces without 3 or 4 corners are kept, but not shown", int(other.sum())),
         ("faces at points or normals that do not exist are kept, but not shown", int(missing.sum())),
         ("UV sets whose declared size leaves out their number are read nevertheless", _misdeclared(lod)),
     ):
-        if found:
-            report.warn(sentence, f"{place}: {found}")
+        if details:
+            report.warn(sentence, f"{where}: {details}")
 
 
 def _misdeclared(lod: Lod) -> int:

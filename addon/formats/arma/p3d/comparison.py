@@ -43,12 +43,12 @@ def compare(before: P3d, after: P3d) -> Changes:
 
 def _lines(before: Lod, after: Lod) -> Iterator[str]:
     content = content_of(after, label(after), Report())
-    shown = decode_polygons(before, Report(), {}, "")
+    decoded = decode_polygons(before, Report(), {}, "")
     points = rebase.matched(*_point_rows(after, before)) if before.kind == "memory" else None
-    rebase.follow(content.mesh, shown, points)
-    found = content.proxies or []
-    own = named_or_in_order([one.path for one in found], [one.name for one in proxies(before)])
-    content.proxies = [replace(one, source=source) for one, source in zip(found, own, strict=True)]
+    rebase.follow(content.mesh, decoded, points)
+    own_proxies = content.proxies or []
+    own = named_or_in_order([proxy.path for proxy in own_proxies], [proxy.name for proxy in proxies(before)])
+    content.proxies = [replace(proxy, source=source) for proxy, source in zip(own_proxies, own, strict=True)]
     _, changes = encode_lod(content, before, Report())
     yield from lines_of(changes, before, after)
 
@@ -56,13 +56,13 @@ def _lines(before: Lod, after: Lod) -> Iterator[str]:
 def _point_rows(*lods: Lod) -> list[NDArray[np.int64]]:
     """Return (points, 4) what tells the points of each LOD apart: the number of their names, else their positions."""
     numbers: dict[str, int] = {}
-    found = []
+    result = []
     for lod in lods:
         rows = np.zeros((len(lod.points), 4), np.int64)
         for row, point, position in zip(rows, named_points(lod), lod.points["position"].view(np.int32), strict=True):
             row[:] = (numbers.setdefault(point.name, len(numbers) + 1), 0, 0, 0) if point.name else (0, *position)
-        found.append(rows)
-    return found
+        result.append(rows)
+    return result
 
 
 def lines_of(changes: Changes, before: Lod, after: Lod) -> Iterator[str]:
@@ -70,15 +70,15 @@ def lines_of(changes: Changes, before: Lod, after: Lod) -> Iterator[str]:
     names_of: dict[str, Callable[[Lod], list[str]]] = {
         "selection": lambda lod: [name for name, _, _ in lod.selections()],
         "named property": lambda lod: list(lod.properties()),
-        "proxy": lambda lod: [one.name for one in proxies(lod)],
+        "proxy": lambda lod: [proxy.name for proxy in proxies(lod)],
     }
     for noun, number in changes.deleted.items():
         gone = [name for name in names_of[noun](before) if name not in names_of[noun](after)]
         if number:
             yield f"{ENGLISH.counted(number, noun)}{f' ({listed(gone)})' if gone else ''}, removed"
     for noun, new in dict.fromkeys((part.noun, part.new) for part in changes.parts):
-        found = [part.name for part in changes.parts if (part.noun, part.new) == (noun, new)]
-        yield f"{ENGLISH.counted(len(found), noun)} ({listed(found)}){', new' if new else ''}"
+        names = [part.name for part in changes.parts if (part.noun, part.new) == (noun, new)]
+        yield f"{ENGLISH.counted(len(names), noun)} ({listed(names)}){', new' if new else ''}"
     moved = _moved_points(before, after) if before.kind == "memory" else []
     for line in changes.lines:
         yield f"{line} ({listed(moved)})" if moved and line.endswith((" position", " positions")) else line
@@ -86,6 +86,12 @@ def lines_of(changes: Changes, before: Lod, after: Lod) -> Iterator[str]:
 
 def _moved_points(before: Lod, after: Lod) -> list[str]:
     """Return the names of the points that both LODs have, at different positions."""
-    positions = {one.name: one.transform for one in reversed(named_points(before)) if one.name}
-    found = {one.name: one.transform for one in reversed(named_points(after)) if one.name in positions}
-    return [name for name in positions if name in found and not np.array_equal(positions[name], found[name])][::-1]
+    positions = {
+        named_point.name: named_point.transform for named_point in reversed(named_points(before)) if named_point.name
+    }
+    points = {
+        named_point.name: named_point.transform
+        for named_point in reversed(named_points(after))
+        if named_point.name in positions
+    }
+    return [name for name in positions if name in points and not np.array_equal(positions[name], points[name])][::-1]

@@ -77,7 +77,7 @@ class _Encoder:
         self.content, self.base, self.report = content, base, report
         self.mesh, self.name = content.mesh, content.mesh.name
         self.changes = Changes()
-        self.shown = decode_polygons(base, Report(), {}, self.name)
+        self.decoded = decode_polygons(base, Report(), {}, self.name)
         if len(self.mesh.counts) and self.mesh.counts.max() > 4:
             words = "{!r} has a face with {:# corner|# corners}; the file stores 3 or 4"
             raise WriteError(
@@ -112,7 +112,7 @@ class _Encoder:
             self.deleted_proxies,
             self.renamed,
             self.added,
-            self.shown,
+            self.decoded,
             self.changes,
         )
         result.tags = encoder.tags()
@@ -129,7 +129,7 @@ class _Encoder:
         base, wanted = self.base, self.content.proxies
         self.of_proxy = is_of_proxy(base)
         self.proxy_tags = proxy_tags(base)
-        kept = range(len(self.proxy_tags)) if wanted is None else {one.source for one in wanted}
+        kept = range(len(self.proxy_tags)) if wanted is None else {proxy.source for proxy in wanted}
         self.deleted_faces = np.zeros(len(base.faces), np.bool_)
         self.deleted_proxies = set()
         for number, (tag, faces) in enumerate(self.proxy_tags):
@@ -146,10 +146,10 @@ class _Encoder:
         self.copied = rebase.sources(stored, count, total)
         own = rebase.sources(stored, count, total, unique=True)
         # The triangle of a deleted proxy goes with its empty, although its points are vertices too.
-        shown = np.ones(count, np.bool_)
-        shown[own >= 0] = ~(self.only_proxy & ~self.needed)[own[own >= 0]]
+        is_seen = np.ones(count, np.bool_)
+        is_seen[own >= 0] = ~(self.only_proxy & ~self.needed)[own[own >= 0]]
         vertex = np.full(total, -1, np.int64)
-        mine = np.flatnonzero((own >= 0) & shown)
+        mine = np.flatnonzero((own >= 0) & is_seen)
         vertex[own[mine]] = mine
         kept = np.flatnonzero((vertex >= 0) | self.needed)
         added = np.flatnonzero(own < 0)
@@ -165,9 +165,9 @@ class _Encoder:
         stored = np.full(count, -1, np.int64) if stored is None else stored
         self.copied_face = rebase.sources(stored, count, len(base.faces))
         own = rebase.sources(stored, count, len(base.faces), unique=True)
-        shown = self.shown.values(FILE_FACE, Domain.FACE)
+        seen_faces = self.decoded.values(FILE_FACE, Domain.FACE)
         self.shown_row = _inverse(
-            shown.astype(np.int64) if shown is not None else np.zeros(0, np.int64), len(base.faces)
+            seen_faces.astype(np.int64) if seen_faces is not None else np.zeros(0, np.int64), len(base.faces)
         )
         mine = np.flatnonzero(own >= 0)
         face = np.full(len(base.faces), -1, np.int64)
@@ -233,10 +233,10 @@ class _Encoder:
         self._draw(result, rows[~same], face[~same])
         corner = starts(mesh.counts)[face, None] + np.arange(4)
         filled = np.arange(4) < mesh.counts[face][:, None]
-        number, place = np.nonzero(filled)
+        number, own_corner = np.nonzero(filled)
         corners = corner[filled]
-        into = rows[number], slots[number, place]
-        before = self._shown_corners(source, same)[number, place]
+        into = rows[number], slots[number, own_corner]
+        before = self._shown_corners(source, same)[number, own_corner]
         result["corners"]["point"][into] = self.row_of_vertex[mesh.corners[corners]]
         self.corners = Corners(*into, corners, before)
         self._write_uvs(result, into, corners, before)
@@ -255,7 +255,7 @@ class _Encoder:
         vertices = _padded(self.mesh, face[known])
         mine = np.where(vertices >= 0, self.base_of_vertex[np.maximum(vertices, 0)], -2)
         mine[vertices < 0] = -1
-        same[known] = (mine == _padded(self.shown, row[known])).all(axis=1)
+        same[known] = (mine == _padded(self.decoded, row[known])).all(axis=1)
         taken = distinct_corners(self.base)[source[known]]
         # Sorted so that the used slots come first, in their order.
         slots[known] = np.where(same[known, None], np.argsort(~taken, axis=1, kind="stable"), slots[known])
@@ -266,7 +266,7 @@ class _Encoder:
         result = np.full((len(source), 4), -1, np.int64)
         known = np.flatnonzero(same)
         if len(known):
-            result[known] = starts(self.shown.counts)[self.shown_row[source[known]], None] + np.arange(4)
+            result[known] = starts(self.decoded.counts)[self.shown_row[source[known]], None] + np.arange(4)
         return result
 
     def _draw(self, result: NDArray[np.void], rows: Ints, face: Ints) -> None:
@@ -278,15 +278,15 @@ class _Encoder:
         result["flags"][rows] = flags
 
     def _write_uvs(self, result: NDArray[np.void], into: tuple[Ints, Ints], corners: Ints, before: Ints) -> None:
-        uvs, shown = self.mesh.uvs, self.shown.uvs
+        uvs, seen = self.mesh.uvs, self.decoded.uvs
         new = before < 0
         if uvs is None:
             if len(corners) and len(self.base.faces):
                 self.report.warn("it has no UV map: faces of the file keep their UVs, new ones get 0", self.name)
             return
         changed = new.copy()
-        if shown is not None and len(shown):
-            changed |= differ_as_bits(uvs[corners], shown[np.maximum(before, 0)])
+        if seen is not None and len(seen):
+            changed |= differ_as_bits(uvs[corners], seen[np.maximum(before, 0)])
         values = blender_uvs(uvs[corners[changed]])
         what = say("a face of {!r} has NaN or infinite UVs", self.name)
         rebase.refuse_not_finite(what, "Unwrap the face again", values)
@@ -297,13 +297,13 @@ class _Encoder:
         self, result: NDArray[np.void], into: tuple[Ints, Ints], corners: Ints, before: Ints
     ) -> NDArray[np.float32]:
         """Write the normal of each corner and return all normals; those that no face uses any more are replaced."""
-        base, given, shown = self.base.normals, self.mesh.corner_normals, self.shown.corner_normals
+        base, given, seen = self.base.normals, self.mesh.corner_normals, self.decoded.corner_normals
         new = before < 0
         changed = new.copy()
         if given is None:
             given = np.zeros((len(self.mesh.corners), 3), np.float32)
-        if shown is not None and len(shown):
-            stored = shown[np.maximum(before, 0)]
+        if seen is not None and len(seen):
+            stored = seen[np.maximum(before, 0)]
             with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
                 # Blender computes a normal where the file has none; that is no edit.
                 usable = np.isfinite(stored).all(axis=1) & stored.any(axis=1)
@@ -338,15 +338,15 @@ class _Encoder:
             slot = np.clip(mesh.material_index[self.face_mesh[rows]], 0, max(len(mesh.materials) - 1, 0)).astype(
                 np.int64
             )
-        pairs = [(one.texture, one.shader) for one in mesh.materials] or [("", "")]
-        shown = base.textures()
-        of_file = {text for pair in shown for text in pair}
+        pairs = [(material.texture, material.shader) for material in mesh.materials] or [("", "")]
+        own_pairs = base.textures()
+        of_file = {text for pair in own_pairs for text in pair}
         changed = np.zeros(len(rows), np.bool_)
         for number in np.unique(slot).tolist():
             inside = rows[slot == number]
             known = old[inside]
             pair = self._path(pairs[number][0], of_file), self._path(pairs[number][1], of_file)
-            there = np.array([one == pair for one in shown] or [False])
+            there = np.array([own_pair == pair for own_pair in own_pairs] or [False])
             kept = known & there[np.minimum(result[inside], len(there) - 1)]
             if kept.all():
                 continue
@@ -396,24 +396,28 @@ class _Encoder:
         if self.content.proxies is None:
             return
         stored = list(proxies(self.base))
-        of_file = {one.name for one in stored}
-        rows = [(one, self._path(one.path, of_file)) for one in self.content.proxies]
-        first = {one.source: number for number, (one, _) in reversed(list(enumerate(rows))) if one.source >= 0}
+        of_file = {own_proxy.name for own_proxy in stored}
+        rows = [(own_proxy, self._path(own_proxy.path, of_file)) for own_proxy in self.content.proxies]
+        first = {
+            own_proxy.source: number
+            for number, (own_proxy, _) in reversed(list(enumerate(rows)))
+            if own_proxy.source >= 0
+        }
         kept = {number for source, number in first.items() if source < len(stored)}
         taken = {rows[number][1].lower() for number in kept if rows[number][1] == stored[rows[number][0].source].name}
         new = []
-        for number, (one, wanted) in enumerate(rows):
+        for number, (proxy, wanted) in enumerate(rows):
             if number not in kept:
-                new.append((_unique(wanted, taken), one.transform))
+                new.append((_unique(wanted, taken), proxy.transform))
                 continue
-            tag, faces = self.proxy_tags[one.source]
-            old, path = stored[one.source], wanted
+            tag, faces = self.proxy_tags[proxy.source]
+            old, path = stored[proxy.source], wanted
             if wanted != old.name:
                 path = _unique(wanted, taken) if wanted.lower() in taken else wanted
                 taken.add(path.lower())
-            if np.abs(one.transform - old.transform).max() > PROXY_TOLERANCE:
+            if np.abs(proxy.transform - old.transform).max() > PROXY_TOLERANCE:
                 triangle = np.unique(self.base.faces["corners"]["point"][faces[0], :3])
-                placed = one.transform @ np.linalg.inv(old.transform)
+                placed = proxy.transform @ np.linalg.inv(old.transform)
                 points = space.arma_points(self.base.points["position"][triangle]).astype(np.float64)
                 moved = points @ placed[:3, :3].T + placed[:3, 3]
                 result.points["position"][self.row_of_base[triangle]] = space.arma_points(moved)
@@ -451,8 +455,8 @@ class _Encoder:
         self.point_vertex = np.append(self.point_vertex, of_points)
         self.face_source = np.append(self.face_source, of_faces)
         self.face_mesh = np.append(self.face_mesh, of_faces)
-        for place, path in enumerate(paths):
-            self.added.append((names.encode(f"{PROXY}{path}"), corners[place], rows + place))
+        for index, path in enumerate(paths):
+            self.added.append((names.encode(f"{PROXY}{path}"), corners[index], rows + index))
             self.changes.add("proxy", path)
 
 

@@ -93,11 +93,11 @@ def distinct_corners(lod: Lod) -> NDArray[np.bool_]:
 
 def _tag_values(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
     """Return the content of a tag as an array of numbers, or None if the LOD has no such tag."""
-    found = next((found for found in lod.tags if found.name == tag), None)
-    if found is None:
+    own_tag = next((candidate for candidate in lod.tags if candidate.name == tag), None)
+    if own_tag is None:
         return None
     size = np.dtype(kind).itemsize
-    return np.frombuffer(found.data, kind, len(found.data) // size)
+    return np.frombuffer(own_tag.data, kind, len(own_tag.data) // size)
 
 
 def _sharp_edges(lod: Lod) -> NDArray[np.int32]:
@@ -119,21 +119,21 @@ def further_uvs(lod: Lod) -> dict[int, tuple[Tag, NDArray[np.float32]]]:
 
     Of sets with the same number the first counts. A LOD without faces has none.
     """
-    found: dict[int, tuple[Tag, NDArray[np.float32]]] = {}
+    sets: dict[int, tuple[Tag, NDArray[np.float32]]] = {}
     used = lod.used_corners()
     for tag in lod.tags:
         number = int.from_bytes(tag.data[:4], "little") if tag.name == FURTHER_UVS else 0
-        if number and number not in found and len(tag.data) == 4 + 8 * int(used.sum()) > 4:
+        if number and number not in sets and len(tag.data) == 4 + 8 * int(used.sum()) > 4:
             uvs = np.zeros((len(lod.faces), 4, 2), np.float32)
             uvs[used] = np.frombuffer(tag.data, "<f4", offset=4).reshape(-1, 2)
-            found[number] = tag, uvs
-    return dict(list(found.items())[:MOST_UV_SETS])
+            sets[number] = tag, uvs
+    return dict(list(sets.items())[:MOST_UV_SETS])
 
 
-def _report_left_out(lod: Lod, report: Report, name: str, shown: int) -> None:
+def _report_left_out(lod: Lod, report: Report, name: str, imported: int) -> None:
     further = sum(1 for tag in lod.tags if tag.name == FURTHER_UVS and bytes(tag.data[:4]) not in (b"", bytes(4)))
-    if further > shown:
-        report.note(say("additional UV maps are not imported: {}", further - shown), name)
+    if further > imported:
+        report.note(say("additional UV maps are not imported: {}", further - imported), name)
     posed = sum(1 for tag in lod.tags if tag.name == POSED_POINTS)
     if posed:
         report.note(say("posed point sets of the LOD are not imported: {}", posed), name)
@@ -229,14 +229,14 @@ def named_points(lod: Lod) -> list[NamedPoint]:
     weight_array = _weight_array(table, len(lod.points))
     points, numbers = np.nonzero(weight_array.T)
     starts = np.searchsorted(points, np.arange(len(lod.points) + 1))
-    found = []
+    result = []
     for point, position in enumerate(_positions(lod)):
         own = numbers[starts[point] : starts[point + 1]].tolist()
         bones = {labels[number]: float(weight_array[number, point]) for number in own}
-        found.append(
+        result.append(
             NamedPoint(labels[own[0]] if own else "", point, _transform(position, np.eye(3)), _heaviest_first(bones))
         )
-    return found
+    return result
 
 
 def proxies(lod: Lod) -> Iterator[NamedPoint]:
@@ -256,13 +256,13 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
 
 def proxy_tags(lod: Lod) -> list[tuple[Tag, NDArray[np.intp]]]:
     """Return the selection of each proxy of `proxies` with its faces, of which the first one is the triangle."""
-    found = []
+    result = []
     count, complete = len(lod.points), lod.complete_faces()
     for tag in lod.tags:
         if len(tag.data) == count + len(lod.faces) and tag.name.lower().startswith(PROXY.encode()):
             faces = np.flatnonzero((np.frombuffer(tag.data, np.uint8, offset=count) != 0) & complete)
-            found += [(tag, faces)] if len(faces) else []
-    return found
+            result += [(tag, faces)] if len(faces) else []
+    return result
 
 
 @np.errstate(invalid="ignore", over="ignore")  # values of broken files may not be finite
@@ -290,8 +290,8 @@ def _transform(position: Floats, axes: Floats) -> Floats:
 
 
 def _weights_at(table: dict[str, NDArray[np.float32]], points: list[int]) -> dict[str, float]:
-    found = {name: float(weights[points].sum()) for name, weights in table.items()}
-    return _heaviest_first({name: weight for name, weight in found.items() if weight})
+    own_weights = {name: float(weights[points].sum()) for name, weights in table.items()}
+    return _heaviest_first({name: weight for name, weight in own_weights.items() if weight})
 
 
 def _heaviest_first(bones: dict[str, float]) -> dict[str, float]:
@@ -307,12 +307,12 @@ def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Flo
     if lod is None:
         lod = document.lods[0]
         report.warn(say("there is no Memory LOD: the pivots are taken from the first LOD ({})", lod.kind))
-    found = {}
+    result = {}
     for bone, weights in selection_weights(lod, bones).items():
         inside = np.flatnonzero(weights)
         if len(inside):
-            found[bone] = _positions(lod)[inside[0]]
-    return found
+            result[bone] = _positions(lod)[inside[0]]
+    return result
 
 
 def centres(lod: Lod, bones: Sequence[str]) -> dict[str, Floats]:
@@ -369,5 +369,5 @@ class LodContent:
 def content_of(lod: Lod, name: str, report: Report) -> LodContent:
     """Return what an unedited import of a LOD has; only the steps in Blender are left out."""
     mesh = decode_polygons(lod, report, {}, name)
-    found = [ProxyContent(one.name, one.transform, number) for number, one in enumerate(proxies(lod))]
-    return LodContent(mesh, float(lod.resolution), lod.properties(), found, list(further_uvs(lod)))
+    own_proxies = [ProxyContent(proxy.name, proxy.transform, number) for number, proxy in enumerate(proxies(lod))]
+    return LodContent(mesh, float(lod.resolution), lod.properties(), own_proxies, list(further_uvs(lod)))

@@ -65,14 +65,14 @@ class Rows:
 class Corners:
     """The corners of the written faces that Blender shows, all (n,).
 
-    ``face`` and ``slot``: row and slot of the written face; ``mesh``: corner of Blender's mesh; ``shown``: corner of
+    ``face`` and ``slot``: row and slot of the written face; ``mesh``: corner of Blender's mesh; ``decoded``: corner of
     the imported mesh that it is, -1 if its face is new or has other corners.
     """
 
     face: Ints
     slot: Ints
     mesh: Ints
-    shown: Ints
+    decoded: Ints
 
 
 @dataclass
@@ -81,7 +81,7 @@ class TagEncoder:
 
     ``lod``: the LOD with its final points and faces. ``deleted``: ids of the tags of deleted proxies; ``renamed``: id
     of the tag of a proxy -> new path of its model. ``added``: selection, rows of the points and row of the face of each
-    new proxy. ``shown``: the mesh that an unedited import has. ``changes`` gets what changed.
+    new proxy. ``decoded``: the mesh that an unedited import has. ``changes`` gets what changed.
     """
 
     content: LodContent
@@ -91,7 +91,7 @@ class TagEncoder:
     deleted: Collection[int]
     renamed: Mapping[int, str]
     added: Sequence[tuple[bytes, Ints, int]]
-    shown: PolygonMesh
+    decoded: PolygonMesh
     changes: Changes
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class TagEncoder:
         properties, more = self._properties()
         new += more
         kept = selections | properties
-        found: list[Tag] = []
+        result: list[Tag] = []
         deleted = self._match_uv_sets()
         for tag in self.base.tags:
             if id(tag) in deleted:
@@ -122,12 +122,12 @@ class TagEncoder:
             if tag is self.first.get(SHARP_EDGES):
                 data = self._sharp_edges()
             elif _is_property(tag) or not tag.name.startswith(b"#"):
-                found += [kept[id(tag)]] if id(tag) in kept else []
+                result += [kept[id(tag)]] if id(tag) in kept else []
                 continue
             else:
                 data = self._remapped(tag)
-            found.append(tag if data == bytes(tag.data) else replace(tag, data=data))
-        there = {tag.name for tag in found}
+            result.append(tag if data == bytes(tag.data) else replace(tag, data=data))
+        there = {tag.name for tag in result}
         if SHARP_EDGES not in there and (sharp := self._sharp_edges()):
             new.append(self._tag(SHARP_EDGES, sharp))
         if MASS not in there and (mass := self._mass(b"")).any():
@@ -140,8 +140,8 @@ class TagEncoder:
         if LAST_TAG not in there:
             new.append(self._tag(LAST_TAG, b""))
         for tag in new:
-            _insert(found, tag)
-        return found
+            _insert(result, tag)
+        return result
 
     def _tag(self, name: bytes, data: bytes) -> Tag:
         if self.base.signature == ARMA:
@@ -171,11 +171,11 @@ class TagEncoder:
 
     def _match_uv_sets(self) -> set[int]:
         """Find the UV map of each UV set. Returns the ids of the tags whose UV map was deleted."""
-        shown = {number: tag for number, (tag, _) in further_uvs(self.base).items() if number in self.content.shown_uvs}
-        self.uvs_of = {id(tag): uv_set_name(number) for number, tag in shown.items()}
-        deleted = {one for one, name in self.uvs_of.items() if name not in self.mesh.more_uvs}
+        tags = {number: tag for number, (tag, _) in further_uvs(self.base).items() if number in self.content.shown_uvs}
+        self.uvs_of = {id(tag): uv_set_name(number) for number, tag in tags.items()}
+        deleted = {index for index, name in self.uvs_of.items() if name not in self.mesh.more_uvs}
         numbers = {int(name.rpartition(" ")[2]): name for name in self.mesh.more_uvs}
-        self.new_uvs = [(number, name) for number, name in sorted(numbers.items()) if number not in shown]
+        self.new_uvs = [(number, name) for number, name in sorted(numbers.items()) if number not in tags]
         before = sum(1 for tag in self.base.tags if tag.name == FURTHER_UVS and tag.data[:4] != bytes(4))
         if deleted or self.new_uvs:
             self.changes.resized("UV sets", before + 1, before + 1 - len(deleted) + len(self.new_uvs))
@@ -192,13 +192,13 @@ class TagEncoder:
         mine = starts(self.lod.used_corners().sum(axis=1))
         if len(data) > len(bytes(4)):
             self._copy_uvs(result, np.frombuffer(data, "<f4", offset=4).reshape(-1, 2), mine)
-        given, shown, corners = self.mesh.more_uvs.get(name), self.shown.more_uvs.get(name), self.rows.corners
+        given, seen, corners = self.mesh.more_uvs.get(name), self.decoded.more_uvs.get(name), self.rows.corners
         if given is None:
             return data[:4] + result.tobytes()
-        new = corners.shown < 0 if shown is not None else np.ones(len(corners.shown), np.bool_)
+        new = corners.decoded < 0 if seen is not None else np.ones(len(corners.decoded), np.bool_)
         changed = new.copy()
-        if shown is not None:
-            changed |= differ_as_bits(given[corners.mesh], shown[np.maximum(corners.shown, 0)])
+        if seen is not None:
+            changed |= differ_as_bits(given[corners.mesh], seen[np.maximum(corners.decoded, 0)])
         values = blender_uvs(given[corners.mesh[changed]])
         what = say("a face of {!r} has NaN or infinite UVs", self.name)
         rebase.refuse_not_finite(what, "Unwrap the face again", values)
@@ -213,9 +213,9 @@ class TagEncoder:
         source = self.rows.face_source[old]
         same = self.lod.faces["count"][old] == self.base.faces["count"][source]
         used = self.lod.used_corners()[old]
-        for place in range(4):
-            inside = same & used[:, place]
-            result[mine[old[inside]] + place] = stored[begin[source[inside]] + place]
+        for index in range(4):
+            inside = same & used[:, index]
+            result[mine[old[inside]] + index] = stored[begin[source[inside]] + index]
 
     def _mass(self, data: bytes, *, edited: bool = True) -> NDArray[np.float32]:
         """(points,): the mass of each point, with ``edited`` as Blender's mesh has it, if it has the attribute."""
@@ -294,7 +294,7 @@ class TagEncoder:
         """Return id of each imported tag that stays -> the tag to write, and the tags of new selections."""
         groups, count = self.mesh.groups, len(self.base.points)
         weights = _dense(self.mesh)
-        shown = selection_weights(self.base)
+        weights_before = selection_weights(self.base)
         exact = {name: number for number, name in enumerate(groups)}
         lower = {name.lower(): number for name, number in reversed(exact.items())}
         kept: dict[int, Tag] = {}
@@ -308,10 +308,12 @@ class TagEncoder:
                     kept[id(tag)] = self._unshown_selection(tag, self.renamed.get(id(tag)))
                 continue
             group = exact.get(name)
-            before = shown[name]
+            before = weights_before[name]
             if group is None:  # selections that differ only in case have one vertex group
                 group = lower.get(name.lower())
-                before = np.max([found for other, found in shown.items() if other.lower() == name.lower()], axis=0)
+                before = np.max(
+                    [weights for other, weights in weights_before.items() if other.lower() == name.lower()], axis=0
+                )
             if group is None:
                 self.changes.deleted["selection"] += 1
                 continue
@@ -358,7 +360,7 @@ class TagEncoder:
             return self._tag(names.encode(f"{PROXY}{path}"), data)
         return tag if data == bytes(tag.data) else replace(tag, data=data)
 
-    def _selection(self, stored: bytes, weights: NDArray[np.float32], shown: NDArray[np.float32] | None) -> bytes:
+    def _selection(self, stored: bytes, weights: NDArray[np.float32], seen: NDArray[np.float32] | None) -> bytes:
         """Return the bytes of a selection: one per point and face, those of the file where nothing changed."""
         count = len(self.base.points)
         rows = np.frombuffer(_rows(stored, self.rows.point_source, self.rows.face_source, count), np.uint8).copy()
@@ -366,8 +368,8 @@ class TagEncoder:
         visible = np.flatnonzero(self.rows.point_vertex >= 0)
         given, source = weights[self.rows.point_vertex[visible]], self.rows.point_source[visible]
         before = np.full(len(visible), np.float32(-1))
-        if shown is not None:
-            before[source >= 0] = shown[source[source >= 0]]
+        if seen is not None:
+            before[source >= 0] = seen[source[source >= 0]]
         elif count:
             before[source >= 0] = 0
         edited = np.abs(given - before) > WEIGHT_STEP
@@ -412,7 +414,7 @@ def _rows(data: bytes, points: Ints, faces: Ints, count: int) -> bytes:
 def _insert(tags: list[Tag], tag: Tag) -> None:
     """Insert a tag behind the last one that precedes it in `TAG_ORDER`."""
     rank = _rank(tag)
-    tags.insert(next((place for place in range(len(tags), 0, -1) if _rank(tags[place - 1]) <= rank), 0), tag)
+    tags.insert(next((index for index in range(len(tags), 0, -1) if _rank(tags[index - 1]) <= rank), 0), tag)
 
 
 def _rank(tag: Tag) -> int:
@@ -440,8 +442,8 @@ def fixed(text: str, size: int, what: str) -> bytes:
 def differ_as_bits(values: NDArray[np.float32], base: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return (n,) which rows differ as bits, with -0 as 0."""
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
-        one, other = (np.ascontiguousarray(side + np.float32(0)).view(np.int32) for side in (values, base))
-    result: NDArray[np.bool_] = (one != other).any(axis=1)
+        first, other = (np.ascontiguousarray(side + np.float32(0)).view(np.int32) for side in (values, base))
+    result: NDArray[np.bool_] = (first != other).any(axis=1)
     return result
 
 

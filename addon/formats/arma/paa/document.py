@@ -227,20 +227,20 @@ def unpack(document: Paa, level: Level) -> bytes:
     """Return the unpacked bytes of a level. Raises `ReadError` for damaged data and for sides the game refuses."""
     size, stored = plain_size(document, level), packing(document, level)
     reader = Reader(level.data, document.file)
-    place = say("the level of {} x {}", level.width, level.height)
+    where = say("the level of {} x {}", level.width, level.height)
     if max(level.width, level.height) > LARGEST_SIDE:
         sentence = "the level of {} x {} is too large: the game supports sides up to {}"
         raise reader.error(say(sentence, level.width, level.height, LARGEST_SIDE), "Save it again with smaller sides")
     if stored == "rle":
-        return _unpack_runs(reader, size, place)
+        return _unpack_runs(reader, size, where)
     if stored == "lzss":
-        found = _unpack_lzss(document, level)
-        if found is None:
+        result = _unpack_lzss(document, level)
+        if result is None:
             raise reader.error(say("the level of {} x {} has bytes after its packed texels", level.width, level.height))
-        return found
+        return result
     if stored == "lzo":
-        plain, _ = lzo.unpack(reader, size, place)
-        reader.expect_end(place)
+        plain, _ = lzo.unpack(reader, size, where)
+        reader.expect_end(where)
         return plain
     if len(level.data) != size:
         words = "the level of {} x {} has {:# byte|# bytes}, {} are expected"
@@ -255,16 +255,16 @@ def _unpack_lzss(document: Paa, level: Level) -> bytes | None:
     return None if reader.remaining else plain
 
 
-def _unpack_runs(reader: Reader, size: int, place: str) -> bytes:
+def _unpack_runs(reader: Reader, size: int, where: str) -> bytes:
     """Return ``size`` bytes of run lengths: a byte c from 128 on repeats the next byte c - 127 times, a smaller one is
     followed by c + 1 bytes as they are. Texels after the end are ignored, as in the game.
     """
     packed, out, at = bytes(reader.data), bytearray(), 0
     if size > 64 * len(packed):
-        raise reader.error(say("{} ends before its {} bytes are there", place, size), DAMAGED)
+        raise reader.error(say("{} ends before its {} bytes are there", where, size), DAMAGED)
     while len(out) < size:
         if at + 1 >= len(packed):
-            raise reader.error(say("{} ends before its {} bytes are there", place, size), DAMAGED)
+            raise reader.error(say("{} ends before its {} bytes are there", where, size), DAMAGED)
         code = packed[at]
         if code >= 128:
             out += packed[at + 1 : at + 2] * (code - 127)

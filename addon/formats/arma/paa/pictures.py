@@ -57,8 +57,8 @@ def _of_palette(document: Paa, plain: bytes) -> NDArray[np.uint8]:
     colours[:, :3] = document.palette[:, ::-1]
     for transparent in _TRANSPARENT:
         colours[(colours[:, :3] == transparent).all(axis=1), 3] = 0
-    found: NDArray[np.uint8] = colours[indices]
-    return found
+    result: NDArray[np.uint8] = colours[indices]
+    return result
 
 
 # Pictures -----------------------------------------------------------------------------------------------------------
@@ -77,12 +77,12 @@ def picture(document: Paa, largest: int = LARGEST_SIDE) -> NDArray[np.uint8]:
     if not filled:
         raise ReadError("the texture has no texels", file=document.file, remedy="Choose another texture")
     level = next((level for level in filled if max(level.width, level.height) <= largest), filled[-1])
-    shown = _without_swizzle(decode(document, level), document.tag("SWIZ"))
+    pixels = _without_swizzle(decode(document, level), document.tag("SWIZ"))
     mean = document.tag("AVGC")
     if document.kind is None and len(mean) >= 3:
         # As in the game, so that transparent colors leave no fringe when the image is smoothed.
-        shown[shown[..., 3] == 0] = (mean[2], mean[1], mean[0], 0)
-    return shown
+        pixels[pixels[..., 3] == 0] = (mean[2], mean[1], mean[0], 0)
+    return pixels
 
 
 def _without_swizzle(stored: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint8]:
@@ -90,11 +90,11 @@ def _without_swizzle(stored: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint
     channel it holds (0 to 3), the inverted channel (4 to 7), or a constant (8: ones, 9: zeros).
     """
     result = stored.copy()
-    for place, code in zip(_CHANNELS, codes[:4], strict=False):
+    for index, code in zip(_CHANNELS, codes[:4], strict=False):
         if code < 4:
-            result[..., _CHANNELS[code]] = stored[..., place]
+            result[..., _CHANNELS[code]] = stored[..., index]
         elif code < 8:
-            result[..., _CHANNELS[code - 4]] = 255 - stored[..., place]
+            result[..., _CHANNELS[code - 4]] = 255 - stored[..., index]
     return result
 
 
@@ -266,13 +266,13 @@ def _old_levels(base: Paa | None, width: int, height: int, coding: Coding) -> li
 def _swizzled(pixels: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint8]:
     """Return the channels as stored, the inverse of `_without_swizzle`."""
     result = pixels.copy()
-    for place, code in zip(_CHANNELS, codes, strict=False):
+    for index, code in zip(_CHANNELS, codes, strict=False):
         if code < 4:
-            result[..., place] = pixels[..., _CHANNELS[code]]
+            result[..., index] = pixels[..., _CHANNELS[code]]
         elif code < 8:
-            result[..., place] = 255 - pixels[..., _CHANNELS[code - 4]]
+            result[..., index] = 255 - pixels[..., _CHANNELS[code - 4]]
         else:
-            result[..., place] = 255 if code == 8 else 0
+            result[..., index] = 255 if code == 8 else 0
     return result
 
 
@@ -288,14 +288,14 @@ def _encode_level(
         blocks = dxt.blocks_of(stored)
         in_blocks = dxt.blocks_of(np.repeat(edited[..., None], 4, axis=2).astype(np.uint8))
         changed = in_blocks.reshape(len(blocks), -1).max(axis=1) > 0
-        made = dxt.encode(blocks[changed], kind - TextureType.DXT1 + 1, see_through=see_through)
+        own_blocks = dxt.encode(blocks[changed], kind - TextureType.DXT1 + 1, see_through=see_through)
     else:
         changed = edited.ravel()
-        made = _encode_texels(stored.reshape(-1, 4)[changed], kind)
-    data = np.zeros((len(changed), made.shape[1]), np.uint8)
+        own_blocks = _encode_texels(stored.reshape(-1, 4)[changed], kind)
+    data = np.zeros((len(changed), own_blocks.shape[1]), np.uint8)
     if plain:
         data[:] = np.frombuffer(plain, np.uint8).reshape(data.shape)
-    data[changed] = made
+    data[changed] = own_blocks
     new = data.tobytes()
     if new == plain:
         return old

@@ -97,8 +97,8 @@ class Plain:
         differ: NDArray[np.bool_] = np.any(self.frame_fields != self.bone_fields, axis=(1, 2))
         other = np.flatnonzero(differ)  # some differ only in the bytes after the name
         if len(other):
-            wanted, found = _compared(self.bone_fields), _compared(self.frame_fields[other])
-            differ[other] = (wanted != found).any(axis=(1, 2))
+            wanted, fields = _compared(self.bone_fields), _compared(self.frame_fields[other])
+            differ[other] = (wanted != fields).any(axis=(1, 2))
         return differ
 
 

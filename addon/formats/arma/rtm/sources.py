@@ -175,9 +175,9 @@ def _as_in_blender(phase: np.float32) -> float | str:
     return "nan" if np.isnan(phase) else float(np.clip(phase, -limit, limit))
 
 
-def same_bits(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+def same_bits(values: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
     """Return whether two arrays are bitwise equal, NaNs included."""
-    return one.shape == other.shape and one.tobytes() == other.tobytes()
+    return values.shape == other.shape and values.tobytes() == other.tobytes()
 
 
 def kept_step(step: Floats, base: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -195,17 +195,17 @@ def _report_oddities(document: Oof, report: Report) -> None:
         report.warn(say("{} sub-objects; the game supports {}", announced, MOST_SUB_OBJECTS), "OHDR")
     if ids.count(b"OHDR") > 1:
         report.warn("there are several headers; the first counts here", "OHDR")
-    early = {chunk_label(found) for found in ids[: ids.index(b"OHDR")] if found in (b"SOBJ", b"RANI", b"ANIM", b"PANI")}
+    early = {chunk_label(ids) for ids in ids[: ids.index(b"OHDR")] if ids in (b"SOBJ", b"RANI", b"ANIM", b"PANI")}
     for chunk in sorted(early):
         report.warn("stands before the header, where the game cannot read it", chunk)
     if b"NATH" in ids and (b"ATCH" not in ids or ids.index(b"NATH") < ids.index(b"ATCH")):
         report.warn("stands before the attach points it belongs to", "NATH")
     if ids.count(b"RANI") + ids.count(b"ANIM") > 1:
         report.warn("there are several chunks of rotation keys; the last counts", "RANI")
-    found = [part.index for part in document.all(SubObject)]
-    if len(found) != announced or sorted(found) != list(range(len(found))):
+    indices = [part.index for part in document.all(SubObject)]
+    if len(indices) != announced or sorted(indices) != list(range(len(indices))):
         words = "{} sub-objects are declared, {} exist, or their indices are wrong"
-        report.warn(say(words, announced, len(found)), "SOBJ")
+        report.warn(say(words, announced, len(indices)), "SOBJ")
     textures = len(document.textures)
     for part in document.sub_objects:
         faces = part.faces

@@ -148,11 +148,11 @@ def _leading_numbers(data: str, most: int) -> tuple[float, ...]:
     """Return the comma-separated numbers at the start of ``data``, at most ``most``."""
     numbers: list[float] = []
     at = 0
-    while len(numbers) < most and (found := _NUMBER.match(data, at)) is not None:
-        numbers.append(float(found[1]))
-        if found[2] is None:
+    while len(numbers) < most and (match := _NUMBER.match(data, at)) is not None:
+        numbers.append(float(match[1]))
+        if match[2] is None:
             break
-        at = found.end()
+        at = match.end()
     return tuple(numbers)
 
 

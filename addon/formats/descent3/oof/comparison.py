@@ -33,7 +33,9 @@ def compare(before: Oof, after: Oof) -> Changes:
 def _sources(points: Sequence[Point], base: Sequence[Point]) -> list[int]:
     """Return the index in ``base`` of each point: of an equal one, of the next, or -1."""
     rows = [
-        np.array([[*one.position, *(one.direction if one.direction is not None else ())] for one in side], np.float32)
+        np.array(
+            [[*point.position, *(point.direction if point.direction is not None else ())] for point in side], np.float32
+        )
         for side in (points, base)
     ]
     return rebase.matched(*rows).tolist() if len(points) and len(base) else [-1] * len(points)

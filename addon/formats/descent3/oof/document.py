@@ -326,11 +326,11 @@ class Oof:
 
         The index in this list is the part index of `Model`. It differs from the stored index if some are missing.
         """
-        found: dict[int, SubObject] = {}
+        parts: dict[int, SubObject] = {}
         for part in self.all(SubObject):
             if 0 <= part.index < self.header.sub_objects:
-                found.setdefault(part.index, part)
-        return [found[index] for index in sorted(found)]
+                parts.setdefault(part.index, part)
+        return [parts[index] for index in sorted(parts)]
 
     @property
     def textures(self) -> list[str]:
@@ -347,8 +347,8 @@ class Oof:
     def parent_indices(self) -> NDArray[np.int32]:
         """(sub-objects,) part index of each one's parent, -1 for roots, also for those that are their own parent."""
         indices = self.part_indices
-        found = [-1 if part.parent == part.index else indices.get(part.parent, -1) for part in self.sub_objects]
-        return np.array(found, np.int32)
+        parents = [-1 if part.parent == part.index else indices.get(part.parent, -1) for part in self.sub_objects]
+        return np.array(parents, np.int32)
 
 
 def chunk_label(identifier: bytes) -> str:

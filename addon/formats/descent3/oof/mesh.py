@@ -133,11 +133,11 @@ class TextureTable:
 
     def index(self, name: str) -> int:
         """Return the first entry with this name, exactly or else ignoring case; append one if there is none."""
-        found = self._indices.get(name, self._indices_ignoring_case.get(name.lower()))
-        if found is None:
+        result = self._indices.get(name, self._indices_ignoring_case.get(name.lower()))
+        if result is None:
             self.stored.append(strings.encode(name))
-            found = self._append(name)
-        return found
+            result = self._append(name)
+        return result
 
     def _append(self, label: str) -> int:
         number = len(self.labels)
@@ -282,10 +282,10 @@ def _equals_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> 
     return keys[0] == keys[1] and np.array_equal(mesh.material_index, old.material_index)
 
 
-def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
-    if other is None or one.shape != other.shape or one.dtype != other.dtype:
+def _same_bits(own_values: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    if other is None or own_values.shape != other.shape or own_values.dtype != other.dtype:
         return False
-    mine, theirs = (np.ascontiguousarray(values).view(np.uint8) for values in (one, other))
+    mine, theirs = (np.ascontiguousarray(values).view(np.uint8) for values in (own_values, other))
     return np.array_equal(mine, theirs)
 
 
@@ -461,8 +461,8 @@ def _encode_normals(
         given = space.descent_points(mesh.normals).astype(np.float32)[vertices.order]
         changed = fresh.copy()
         # Blender's normals of vertices without faces (NaN in the file) are meaningless.
-        shown = ~np.isnan(result[known]).any(axis=1)
-        changed[known] = shown & rebase.normals_differ(given[known], result[known], step)
+        is_known = ~np.isnan(result[known]).any(axis=1)
+        changed[known] = is_known & rebase.normals_differ(given[known], result[known], step)
         usable = np.isfinite(given).all(axis=1)
         result[changed & usable] = given[changed & usable]
         by_rule = changed & ~usable

@@ -65,7 +65,7 @@ class Part:
     ``parent``: index of another part or -1; ``offset`` (3,): pivot relative to the parent's pivot. ``properties``: the
     property string, verbatim. ``motion``: None if unknown, then an export keeps that of the file. ``spin_axis`` (3,),
     right-handed, of a rotor or turret, which the game rotates itself: rotation keys do not affect such a part.
-    ``shown``: the name in Blender, if other parts have the same ``name``, else "".
+    ``display_name``: the name in Blender, if other parts have the same ``name``, else "".
     """
 
     name: str
@@ -76,12 +76,12 @@ class Part:
     motion: Motion | None = None
     spin_axis: Floats | None = None
     source: int = NEW
-    shown: str = ""
+    display_name: str = ""
 
     @property
     def label(self) -> str:
         """Name for reports."""
-        return self.shown or self.name
+        return self.display_name or self.name
 
 
 class PointKind(Enum):
@@ -314,7 +314,7 @@ def _problems_of_batteries(model: Model, guns: int) -> Iterator[Problem]:
                 if what == "turret":
                     words = "battery {} has {} turrets, the game supports {}"
                 yield whole(say(words, index, len(numbers), MOST_IN_BATTERY), "Split it")
-            if any(not 0 <= one < most for one in numbers):
+            if any(not 0 <= number < most for number in numbers):
                 words = "battery {} names a gun that is not there"
                 if what == "turret":
                     words = "battery {} names a turret that is not there"

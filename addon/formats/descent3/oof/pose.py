@@ -337,7 +337,7 @@ def _fast_ticks(motion: Motion, tolerances: tuple[float, float]) -> NDArray[np.i
     if max(abs(motion.first), abs(motion.last)) >= _FIRST_INEXACT_TICK:
         return np.zeros(0, np.int64)
     rotation_limits, position_limits = _limits(motion, *tolerances)
-    found = []
+    ticks = []
     for begin in range(0, len(motion.rotations) - 1, _TICKS_AT_ONCE):
         rows = np.arange(begin, min(begin + _TICKS_AT_ONCE, len(motion.rotations) - 1))
         rotated, moved = _played(motion, ((motion.first + rows)[:, None] + _SAMPLED_FRACTIONS).ravel())
@@ -346,8 +346,8 @@ def _fast_ticks(motion: Motion, tolerances: tuple[float, float]) -> NDArray[np.i
         angles = _angles(_blended_rotations(motion.rotations, *steps), rotated)
         distances = np.linalg.norm(blended(motion.displacements, *steps) - moved, axis=1)
         wrong = (angles > rotation_limits[before]) | (distances > position_limits[before])
-        found.append(rows[wrong.reshape(len(rows), -1).any(axis=1)])
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        ticks.append(rows[wrong.reshape(len(rows), -1).any(axis=1)])
+    return np.concatenate(ticks) if ticks else np.zeros(0, np.int64)
 
 
 def _keyed(

@@ -61,8 +61,8 @@ def describe(document: Oof) -> list[str]:
 
 def _point_words(document: Oof) -> str:
     kinds = ((GunPoints, "gun point"), (GroundPoints, "ground point"), (AttachPoints, "attach point"))
-    found = [(document.last(kind), noun) for kind, noun in kinds]
-    words = [counted(len(points.rows), noun) for points, noun in found if points is not None]
+    kinds_present = [(document.last(kind), noun) for kind, noun in kinds]
+    words = [counted(len(points.rows), noun) for points, noun in kinds_present if points is not None]
     batteries = document.last(Batteries)
     if batteries is not None and batteries.batteries:
         words.append(counted(len(batteries.batteries), "battery", "batteries"))

@@ -74,14 +74,14 @@ def sampled(track: Track, first: int, last: int) -> Motion:
 
 def _key_ticks(track: Track, first: int, last: int) -> NDArray[np.int64]:
     """Return the ticks at which keys start, and both ends of the track."""
-    found = [np.array([first, last])]
+    key_ticks = [np.array([first, last])]
     if track.rotation.range is None:
-        found.append(np.rint(track.untimed_times).astype(np.int64))
+        key_ticks.append(np.rint(track.untimed_times).astype(np.int64))
     else:
-        found.append(track.rotation.starts.astype(np.int64))
+        key_ticks.append(track.rotation.starts.astype(np.int64))
         if track.rotation.range == track.position.range:
-            found.append(track.position.starts.astype(np.int64))
-    ticks = np.unique(np.concatenate(found))
+            key_ticks.append(track.position.starts.astype(np.int64))
+    ticks = np.unique(np.concatenate(key_ticks))
     return ticks[(ticks >= first) & (ticks <= last)]
 
 
@@ -298,14 +298,14 @@ class StoredKeys:
         """Return (rows,) the index of the unedited stored key at each row, -1 for none."""
         if not len(self.keys):
             return np.full(len(rows), -1, np.int64)
-        found = np.clip(np.searchsorted(self._rows, rows), 0, len(self._rows) - 1)
-        return np.where((self._rows[found] == rows) & self._same[rows], found, -1)
+        before_index = np.clip(np.searchsorted(self._rows, rows), 0, len(self._rows) - 1)
+        return np.where((self._rows[before_index] == rows) & self._same[rows], before_index, -1)
 
     def relative_sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Like `sources` for keys relative to the previous key, which must be the previous stored key."""
-        found = self.sources(rows)
-        before = np.concatenate([np.full(1, -1, np.int64), found[:-1]])
-        return np.where(before == found - 1, found, -1)
+        own_before = self.sources(rows)
+        before = np.concatenate([np.full(1, -1, np.int64), own_before[:-1]])
+        return np.where(before == own_before - 1, own_before, -1)
 
 
 def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:

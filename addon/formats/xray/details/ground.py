@@ -56,8 +56,8 @@ from .document import (
 )
 
 HEIGHT, SUN, SKY, COLOUR = "height", "sun", "sky", "colour"
-MODEL = tuple(f"model_{place}" for place in range(4))
-DENSITY = tuple(f"density_{place}" for place in range(4))
+MODEL = tuple(f"model_{index}" for index in range(4))
+DENSITY = tuple(f"density_{index}" for index in range(4))
 _SLOTS_PER_BLOCK = 1 << 13
 _MOST_MODEL = {2: 254, 3: MODELS - 1}
 MOST_SLOTS = 1 << 22
@@ -98,8 +98,8 @@ def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) 
 def named_models(document: Details) -> set[int]:
     """Return the numbers of all models that slots refer to, also of models that the file lacks."""
     named: set[int] = set()
-    for place in range(4):
-        named.update((np.flatnonzero(np.bincount(models_of(document.slots, place) - EMPTY)) + EMPTY).tolist())
+    for index in range(4):
+        named.update((np.flatnonzero(np.bincount(models_of(document.slots, index) - EMPTY)) + EMPTY).tolist())
     return named - {EMPTY}
 
 
@@ -140,8 +140,8 @@ def column(document: Details, name: str) -> NDArray[Any]:
         return _fractions(density_of(rows, DENSITY.index(name)))
     if name == COLOUR:
         colours = np.ones((len(rows), 4), np.float32)
-        for place in range(3):
-            colours[:, place] = _fractions(shades_of(rows, 2 + place))
+        for index in range(3):
+            colours[:, index] = _fractions(shades_of(rows, 2 + index))
         return colours
     return _fractions(shades_of(rows, (SUN, SKY).index(name)))
 
@@ -356,8 +356,8 @@ def slot_numbers(points: Mesh, header: Header) -> NDArray[np.int64]:
 
 def _is_repeated(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return (n,) which numbers occur several times; -1 is ignored."""
-    _, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
-    result: NDArray[np.bool_] = (count[place.ravel()] > 1) & (numbers >= 0)
+    _, group, count = np.unique(numbers, return_inverse=True, return_counts=True)
+    result: NDArray[np.bool_] = (count[group.ravel()] > 1) & (numbers >= 0)
     return result
 
 
@@ -532,13 +532,13 @@ def _scatter_block(
     weights = np.stack([(1 - across) * (1 - along), across * (1 - along), (1 - across) * along, across * along])
     density: Floats = np.zeros((len(slots), side * side, 4))
     numbers = np.full((len(slots), 4), -1, np.int32)
-    for place in range(4):
-        stored_models, densities = (ground.values(names[place], Domain.VERTEX) for names in (MODEL, DENSITY))
+    for index in range(4):
+        stored_models, densities = (ground.values(names[index], Domain.VERTEX) for names in (MODEL, DENSITY))
         if stored_models is not None and densities is not None:
-            numbers[:, place] = stored_models[slots]
+            numbers[:, index] = stored_models[slots]
             has_scale = np.isin(stored_models[slots], list(scales))
             corners = np.clip(np.nan_to_num(densities[slots]), 0, 1) * has_scale[:, None]
-            density[..., place] = corners @ weights
+            density[..., index] = corners @ weights
     # The densest model at a raster point decides whether there is a plant; one of the models is chosen by density.
     total = density.sum(axis=-1)
     slot, where = np.nonzero(random_values[..., 0] < density.max(axis=-1))
@@ -546,9 +546,9 @@ def _scatter_block(
     chosen = np.minimum((cumulative <= (random_values[slot, where, 1] * total[slot, where])[:, None]).sum(axis=-1), 3)
     models = numbers[slot, chosen]
     points = ground.positions[slots[slot]].astype(np.float64)
-    for axis, places in enumerate((across, along)):
+    for axis, indices in enumerate((across, along)):
         shift = (random_values[slot, where, 2 + axis] - 0.5) / side
-        points[:, axis] += (places[where] - 0.5 + shift) * SLOT_SIZE
+        points[:, axis] += (indices[where] - 0.5 + shift) * SLOT_SIZE
     # Searched for, not used as an index: the number of a model in a file can be anything.
     known = np.array(sorted(scales), np.int64)
     low, high = np.array([scales[number] for number in known.tolist()]).reshape(-1, 2).T
@@ -564,12 +564,12 @@ def _scatter_block(
     )
 
 
-def _random_numbers(slots: NDArray[np.int64], places: int) -> Floats:
+def _random_numbers(slots: NDArray[np.int64], indices: int) -> Floats:
     """Return (slots, places, 6) random numbers in [0, 1) that depend only on slot, place and column (splitmix64)."""
-    columns = np.arange(places * 6, dtype=np.uint64) + np.uint64(1)
+    columns = np.arange(indices * 6, dtype=np.uint64) + np.uint64(1)
     state = (slots.astype(np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15) + columns) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ state >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ state >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     state ^= state >> np.uint64(31)
-    result: Floats = ((state >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(len(slots), places, 6)
+    result: Floats = ((state >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(len(slots), indices, 6)
     return result

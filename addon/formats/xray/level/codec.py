@@ -329,9 +329,9 @@ def _read_shaders(chunk: Chunk | None, parent: Reader, rests: dict[int, Bytes], 
     inside = open_chunk(chunk, parent)
     count = inside.u32("the number of shaders")
     inside.expect_room(count, "shaders", 1)
-    found = [inside.string("a shader") for _ in range(count)]
+    result = [inside.string("a shader") for _ in range(count)]
     keep_rest(inside, SHADERS, rests, report)
-    return found
+    return result
 
 
 def _read_visuals(chunk: Chunk | None, parent: Reader, report: Report) -> Visuals:
@@ -367,7 +367,7 @@ def _read_sectors(chunk: Chunk | None, parent: Reader, report: Report) -> tuple[
         return ChunkRun([]), []
     inside = open_chunk(chunk, parent)
     run = read_chunks(inside, report)
-    return run, [_read_sector(open_chunk(one, inside), report) for one in run.chunks]
+    return run, [_read_sector(open_chunk(chunk, inside), report) for chunk in run.chunks]
 
 
 def _read_sector(reader: Reader, report: Report) -> Sector:

@@ -48,9 +48,11 @@ def _compare_trees(before: Level, after: Level, changes: Changes) -> NDArray[np.
     """Return the visuals of ``before`` whose tree was moved or hidden."""
     of_before, of_after = (level.visuals.owners(Kind.TREE)[0] for level in (before, after))
     common = min(len(of_before), len(of_after))
-    one, other = (tree_matrices(level, visuals[:common]) for level, visuals in ((before, of_before), (after, of_after)))
-    moved = np.flatnonzero((one.view(np.uint32) != other.view(np.uint32)).any(axis=(1, 2)))
-    seen, stays = (_is_seen(matrices[moved]) for matrices in (one, other))
+    first, other = (
+        tree_matrices(level, visuals[:common]) for level, visuals in ((before, of_before), (after, of_after))
+    )
+    moved = np.flatnonzero((first.view(np.uint32) != other.view(np.uint32)).any(axis=(1, 2)))
+    seen, stays = (_is_seen(matrices[moved]) for matrices in (first, other))
     for visual in of_after[:common][moved[stays]].tolist():
         changes.change("tree", f"{after.name} {visual:05}", "place")
     changes.deleted["tree"] += int((seen & ~stays).sum()) + len(of_before) - common
@@ -66,19 +68,20 @@ def _is_seen(matrices: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 def _compare_impostors(before: Level, after: Level, moved: NDArray[np.int64], changes: Changes) -> None:
     """Add the impostors that differ, without those that follow their ``moved`` trees (n,)."""
-    one, other = structure.impostors(before), structure.impostors(after)
-    if not len(one.visuals) or not np.array_equal(one.visuals, other.visuals):
+    first, other = structure.impostors(before), structure.impostors(after)
+    if not len(first.visuals) or not np.array_equal(first.visuals, other.visuals):
         return
     follow = set(parents(before)[moved].tolist())
     fields: dict[int, list[str]] = {}
     for name in ("positions", "uvs", "hemi", "light"):
-        mine, theirs = (np.ascontiguousarray(getattr(side, name)).view(np.uint32) for side in (one, other))
-        differs = (mine != theirs).reshape(len(one.visuals), -1).any(axis=1)
-        for visual in one.visuals[differs].tolist():
+        mine, theirs = (np.ascontiguousarray(getattr(side, name)).view(np.uint32) for side in (first, other))
+        differs = (mine != theirs).reshape(len(first.visuals), -1).any(axis=1)
+        for visual in first.visuals[differs].tolist():
             if name != "positions" or visual not in follow:
                 fields.setdefault(visual, []).append(name)
     changes.parts += [
-        Part(f"{before.name} {visual:05}", "impostor", fields=tuple(found)) for visual, found in sorted(fields.items())
+        Part(f"{before.name} {visual:05}", "impostor", fields=tuple(fields))
+        for visual, fields in sorted(fields.items())
     ]
 
 
@@ -100,7 +103,7 @@ def _compare_shaders(before: Level, after: Level, changes: Changes) -> None:
     for old, new in zip(before.shaders, after.shaders, strict=False):
         if old != new:
             changes.parts.append(Part(names.decode(old), "shader string", fields=(names.decode(new),)))
-    one, other = before.visuals.shaders, after.visuals.shaders
-    common = min(len(one), len(other))
-    if count := int((one[:common] != other[:common]).sum()):
+    first, other = before.visuals.shaders, after.visuals.shaders
+    common = min(len(first), len(other))
+    if count := int((first[:common] != other[:common]).sum()):
         changes.lines.append(f"shader strings of {counted(count, 'visual')}")

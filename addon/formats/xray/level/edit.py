@@ -67,12 +67,12 @@ def set_shaders(
             level.shaders[number] = next(iter(wanted_here))
             replaced.append(number)
     result = current.copy()
-    for place, (number, string) in enumerate(zip(current.tolist(), wanted, strict=True)):
+    for index, (number, string) in enumerate(zip(current.tolist(), wanted, strict=True)):
         if number < len(level.shaders) and level.shaders[number] == string:
             continue
         if string not in level.shaders:
             level.shaders.append(string)
-        result[place] = level.shaders.index(string)
+        result[index] = level.shaders.index(string)
     reassigned = result != current
     header["shader"][rows] = result[: len(rows)]
     level.glows["shader"][glows] = result[len(rows) :]
@@ -180,7 +180,9 @@ def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> i
             continue
         child_moves = [move_of.get(int(child)) for child in level.visuals.children[lists[parent]]]
         first = child_moves[0]
-        if first is None or not all(one is not None and np.allclose(one, first, atol=1e-4) for one in child_moves):
+        if first is None or not all(
+            child_move is not None and np.allclose(child_move, first, atol=1e-4) for child_move in child_moves
+        ):
             unmoved += 1
             continue
         positions = space.xray_points(corners["position"][rows[parent]].astype(np.float64))
@@ -221,12 +223,12 @@ def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes:
     first = len(level.visuals)
     for source in sources.tolist():
         _append_copy(level, source)
-    made = np.arange(first, first + len(sources), dtype=np.int64)
-    place_trees(level, made, matrices, boxes, moves)
+    added = np.arange(first, first + len(sources), dtype=np.int64)
+    place_trees(level, added, matrices, boxes, moves)
     for number in np.unique(sectors[sectors >= 0]).tolist():
         sector = level.sectors[number]
         if sector.root is not None:
-            sector.root = _append_root(level, [sector.root, *made[sectors == number].tolist()])
+            sector.root = _append_root(level, [sector.root, *added[sectors == number].tolist()])
 
 
 def _append_copy(level: Level, source: int) -> None:

@@ -159,7 +159,7 @@ def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[np.void
         offsets.append(int(element["offset"]))
     if not names:
         raise reader.error("a vertex declaration has no elements")
-    ends = [at + np.dtype(one).itemsize for at, one in zip(offsets, formats, strict=True)]
+    ends = [at + np.dtype(component).itemsize for at, component in zip(offsets, formats, strict=True)]
     stride = max(ends)
     used = np.ones(stride + 2, np.int8)
     used[1:-1] = 0
@@ -189,7 +189,7 @@ def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
     for number in range(count):
         *reserved[number], length = _WINDOWS_HEAD.unpack(reader.take(_WINDOWS_HEAD.size, "a list of windows"))
         rows.append(reader.array(WINDOW, length, what=counted(length, "window")))
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(one) for one in rows], dtype=np.int64)))
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(row) for row in rows], dtype=np.int64)))
     document.windows = Windows(reserved, Lists(starts, np.concatenate(rows) if rows else np.zeros(0, WINDOW)))
 
 

@@ -53,8 +53,8 @@ class Vertices:
 def decode_vertices(buffer: VertexBuffer) -> Vertices:
     """Decode the rows of a buffer as its declaration defines. Fields of types unused by the games are left out."""
     rows = buffer.rows
-    found = _has(rows, "position", "f", 3)
-    result = Vertices(space.xray_points(rows["position"]) if found else np.zeros((len(rows), 3), np.float32))
+    has_position = _has(rows, "position", "f", 3)
+    result = Vertices(space.xray_points(rows["position"]) if has_position else np.zeros((len(rows), 3), np.float32))
     if _has(rows, "normal", "u", 4):
         packed = rows["normal"]
         # Bytes are z, y, x; so Blender's (x, z, y) are the bytes 2, 0, 1.
@@ -153,8 +153,13 @@ def _in_buffers(rows: NDArray[np.void], geometry: Geometry) -> NDArray[np.bool_]
     """Return (visuals,) whether the ranges are inside the buffers."""
     fits = rows["triangles"] >= 0
     for buffer, base, count, sizes in (
-        ("vertex_buffer", rows["vertex_base"], rows["vertex_count"], [len(one.rows) for one in geometry.vertices]),
-        ("index_buffer", rows["index_base"], 3 * rows["triangles"], [len(one) for one in geometry.indices]),
+        (
+            "vertex_buffer",
+            rows["vertex_base"],
+            rows["vertex_count"],
+            [len(vertex.rows) for vertex in geometry.vertices],
+        ),
+        ("index_buffer", rows["index_base"], 3 * rows["triangles"], [len(index) for index in geometry.indices]),
     ):
         known = rows[buffer] < len(sizes)
         size = np.array([*sizes, 0], np.int64)[np.where(known, rows[buffer], -1)]
@@ -178,10 +183,10 @@ def tree_matrices(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float3
     """Return (visuals, 4, 4) world matrices of trees in Blender's axes, column form; the identity for other visuals."""
     result = np.tile(np.eye(4, dtype=np.float32), (len(visuals), 1, 1))
     rows = level.visuals.rows_of(Kind.TREE)[visuals]
-    found = np.flatnonzero(rows >= 0)
-    stored = level.visuals.fixed[Kind.TREE]["transform"][rows[found]]
+    placed = np.flatnonzero(rows >= 0)
+    stored = level.visuals.fixed[Kind.TREE]["transform"][rows[placed]]
     swap_yz = [0, 2, 1, 3]
-    result[found] = np.swapaxes(stored, 1, 2)[:, swap_yz][:, :, swap_yz]
+    result[placed] = np.swapaxes(stored, 1, 2)[:, swap_yz][:, :, swap_yz]
     return result
 
 
@@ -244,9 +249,9 @@ def encode(buffer: VertexBuffer, first: int, now: Vertices) -> Encoded:
     if now.hemi is not None and old.hemi is not None:
         _put(rows["normal"], 3, now.hemi != old.hemi, as_byte(now.hemi))
     if now.colours is not None and old.colours is not None:
-        for place, column in zip((2, 1, 0, 3), range(4), strict=True):
+        for index, column in zip((2, 1, 0, 3), range(4), strict=True):
             values = now.colours[:, column]
-            _put(rows["colour"], place, values != old.colours[:, column], as_byte(values))
+            _put(rows["colour"], index, values != old.colours[:, column], as_byte(values))
     if now.wind is not None and old.wind is not None:
         _put(rows["uv0"], 2, now.wind != old.wind, _steps(now.wind))
     if now.uvs is not None and old.uvs is not None:
@@ -286,13 +291,13 @@ def _encode_uvs(
             _put_fitting(stored, axis, differ[:, axis], np.rint(values[:, axis] * UV_TILE), outside)
 
 
-def _put(column: NDArray[Any], place: int, which: NDArray[np.bool_], values: NDArray[Any]) -> None:
-    column[which, place] = values[which]
+def _put(column: NDArray[Any], index: int, which: NDArray[np.bool_], values: NDArray[Any]) -> None:
+    column[which, index] = values[which]
 
 
 def _put_fitting(
     column: NDArray[Any],
-    place: int,
+    index: int,
     which: NDArray[np.bool_],
     steps: NDArray[np.float64],
     outside: NDArray[np.bool_],
@@ -300,7 +305,7 @@ def _put_fitting(
     with np.errstate(invalid="ignore"):
         fits = (steps >= _INT16_MIN) & (steps <= _INT16_MAX)
     outside |= which & ~fits
-    column[which & fits, place] = steps[which & fits].astype(np.int16)
+    column[which & fits, index] = steps[which & fits].astype(np.int16)
 
 
 def as_byte(values: NDArray[np.float32]) -> NDArray[np.uint8]:

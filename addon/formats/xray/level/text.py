@@ -38,7 +38,7 @@ def describe(document: Level) -> list[str]:
     rows = visuals.fixed[Kind.CONTAINER][visuals.owners(Kind.CONTAINER)[1]]
     ranges = np.unique(rows)
     trees = visuals.fixed[Kind.CONTAINER][_tree_rows(document)]
-    found = textures(document)
+    texts = textures(document)
     lines = [
         f"version {document.version}, quality {document.quality}, {counted(len(visuals), 'visual')}: {kinds}",
         (
@@ -52,8 +52,8 @@ def describe(document: Level) -> list[str]:
             f"{counted(len(document.lights), 'light')}, {counted(len(document.glows), 'glow')}"
         ),
         (
-            f"{counted(len(document.shaders), 'shader string')}, {counted(len(found), 'texture')}: "
-            f"{', '.join(found[:SHOWN])}{', ...' if len(found) > SHOWN else ''}"
+            f"{counted(len(document.shaders), 'shader string')}, {counted(len(texts), 'texture')}: "
+            f"{', '.join(texts[:SHOWN])}{', ...' if len(texts) > SHOWN else ''}"
         ),
     ]
     boxes = visuals.fixed[Kind.HEADER]["box"].reshape(-1, 3)
@@ -69,11 +69,11 @@ def _tree_rows(document: Level) -> NDArray[np.int64]:
 
 def textures(document: Level) -> list[str]:
     """Return the names of textures, sorted, including lightmaps, which are in the level's folder."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for shader in document.shaders:
         listed = names.decode(shader).partition("/")[2]
-        found.update(filter(None, listed.split(",")))
-    return sorted(found)
+        texts.update(filter(None, listed.split(",")))
+    return sorted(texts)
 
 
 def raw_size(document: Level) -> int:

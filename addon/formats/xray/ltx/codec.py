@@ -61,15 +61,15 @@ def scanned(data: bytes) -> list[Head | Include] | None:
     if may_join or text.count("\r") != text.count("\r\n"):
         return None
     text = "\n" + text
-    found: list[Head | Include] = []
+    result: list[Head | Include] = []
     number, position = -1, 0
     for match in _SECTION_OR_INCLUDE.finditer(text):
         number += text.count("\n", position, match.start(1))
         position = match.start(1)
         part = part_of(number, split_comment(match[1])[0])
         if part is not None:
-            found.append(part)
-    return found
+            result.append(part)
+    return result
 
 
 _MAY_CONTINUE = ("\n", "=", ";", "//")
@@ -90,8 +90,8 @@ def _lines(text: str) -> Iterator[Line]:
     in_section = is_open_quote = False
     joined: list[str] = []
     last_end = ""
-    for found in _LINE.finditer(text):
-        code, comment, whole, end = found.groups("")
+    for match in _LINE.finditer(text):
+        code, comment, whole, end = match.groups("")
         if not (code or comment or whole or end):
             break  # the empty match after the last line
         if is_open_quote:

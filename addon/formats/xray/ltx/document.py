@@ -114,7 +114,7 @@ class Ltx:
 
         The line of the header itself is not included.
         """
-        following = bisect_right(self.heads, head.line, key=lambda one: one.line)
+        following = bisect_right(self.heads, head.line, key=lambda value: value.line)
         end = self.heads[following].line if following < len(self.heads) else len(self.lines)
         return range(head.line + 1, end)
 
@@ -237,11 +237,11 @@ def numbers(value: str, count: int) -> list[float]:
     result = [0.0] * count
     position = 0
     for index in range(count):
-        found = _NUMBER.match(value, position)
-        if found is None:
+        match = _NUMBER.match(value, position)
+        if match is None:
             break
-        result[index] = float(found.group())
-        position = found.end()
+        result[index] = float(match.group())
+        position = match.end()
         if value[position : position + 1] != ",":
             break
         position += 1

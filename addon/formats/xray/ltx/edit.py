@@ -52,10 +52,10 @@ def with_value(document: Ltx, section: str, key: str, text: str) -> Edit:
 def _heads(document: Ltx, section: str) -> list[Head]:
     sign, bracket, name = section.partition("[")
     change, name = (Change(sign), name.removesuffix("]")) if bracket else (Change.NONE, section)
-    found = [head for head in document.heads if head.name == name.lower() and head.change == change]
-    if not found:
+    result = [head for head in document.heads if head.name == name.lower() and head.change == change]
+    if not result:
         raise WriteError(say("the file has no section {}[{}]", change, name), remedy="Name one of its sections")
-    return found
+    return result
 
 
 def _find_key(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
@@ -86,11 +86,11 @@ def _new_line(document: Ltx, head: Head, key: str, text: str) -> tuple[int, Line
     last_line, layout, gap = head.line, "", " = "
     for item in document.items(head):
         last_line = item.line
-        found = _LAYOUT.match(document.lines[item.line].code) if item.value is not None else None
-        if found is not None:
-            width = found.end(2) if found[2] is not None else found.start(3)
-            layout = found[1]
-            gap = found[3] if "\t" in found[3] else _aligned(found[3], width - len(layout) - len(key))
+        match = _LAYOUT.match(document.lines[item.line].code) if item.value is not None else None
+        if match is not None:
+            width = match.end(2) if match[2] is not None else match.start(3)
+            layout = match[1]
+            gap = match[3] if "\t" in match[3] else _aligned(match[3], width - len(layout) - len(key))
     return last_line + 1, Line(f"{layout}{key}{gap}{text}", "", _line_end_of(document))
 
 
@@ -170,10 +170,10 @@ def change_values(
 
 def _target_of(configs: Configs, section: str, key: str, *, of_parents: bool) -> tuple[ConfigFile, Head, Value | None]:
     """Return the file and header to write a value into, and the inherited value that the new line would override."""
-    found = configs.section(section)
+    values = configs.section(section)
     value = configs.values(section).get(key)
-    if value is None or (value.section != found.name and not of_parents):
-        return *found.sources[0], value
+    if value is None or (value.section != values.name and not of_parents):
+        return *values.sources[0], value
     if value.change is not Change.NONE:
         raise WriteError(
             say("[{}] {} is a list that several files add to", section, key),
@@ -182,6 +182,6 @@ def _target_of(configs: Configs, section: str, key: str, *, of_parents: bool) ->
         )
     sources = configs.section(value.section).sources
     file, head = next(
-        (one, part) for one, part in sources if one is value.file and value.line in one.document.span(part)
+        (source, part) for source, part in sources if source is value.file and value.line in source.document.span(part)
     )
     return file, head, None

@@ -50,8 +50,8 @@ class ConfigFile:
     @cached_property
     def parts(self) -> list[Head | Include]:
         """Its sections and includes."""
-        found = scanned(self.data)
-        return self.document.parts if found is None else found
+        parts = scanned(self.data)
+        return self.document.parts if parts is None else parts
 
     def place(self, line: int) -> str:
         """Return the position of a line for messages: ``configs/system.ltx, line 12``."""
@@ -79,12 +79,12 @@ class Section:
     @property
     def parents(self) -> list[str]:
         """Sections that it inherits from; a later one overrides an earlier one. Of one named twice the last counts."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for _, head in self.sources:
             for name in head.removed:
-                found.pop(name, None)
-            found |= dict.fromkeys(reversed(dict.fromkeys(reversed(head.parents))))
-        return list(found)
+                names.pop(name, None)
+            names |= dict.fromkeys(reversed(dict.fromkeys(reversed(head.parents))))
+        return list(names)
 
 
 @dataclass
@@ -97,10 +97,10 @@ class Configs:
 
     def section(self, name: str) -> Section:
         """Return the section of this name in any letter case. Raises `ReadError` if there is none."""
-        found = self.sections.get(name.lower())
-        if found is None:
+        section = self.sections.get(name.lower())
+        if section is None:
             raise ReadError(say("there is no section [{}]", name), remedy="Choose one of the game's sections")
-        return found
+        return section
 
     def values(self, name: str) -> dict[str, Value]:
         """Return all keys of a section, including inherited ones.
@@ -109,15 +109,15 @@ class Configs:
         inheritance and for more than `MOST_INHERITED` inherited keys.
         """
         name = self.section(name).name
-        for one in self._parents_first(name):
-            if one not in self._values:
-                self._values[one] = self._merged(self.sections[one])
+        for section in self._parents_first(name):
+            if section not in self._values:
+                self._values[section] = self._merged(self.sections[section])
         return self._values[name]
 
     def text(self, name: str, key: str, missing: str = "") -> str:
         """Return the text of one key; ``missing`` if the section has no such key or the key has no value."""
-        found = self.values(name).get(key)
-        return missing if found is None or found.text is None else found.text
+        value = self.values(name).get(key)
+        return missing if value is None or value.text is None else value.text
 
     def _parents_first(self, name: str) -> list[str]:
         """Return the sections to merge before ``name``, ancestors first, and ``name`` last."""
@@ -234,21 +234,21 @@ class ConfigTree:
             current: str | None = str(folder)
             for part in parts[:-1]:
                 current = self._listing(current).get(part.lower()) if current is not None else None
-            found = self._listing(current).get(parts[-1].lower()) if current is not None else None
-            if found is not None and os.path.isfile(found):  # noqa: PTH113 (thousands of files; paths cost more)
-                return Path(found)
+            path = self._listing(current).get(parts[-1].lower()) if current is not None else None
+            if path is not None and os.path.isfile(path):  # noqa: PTH113 (thousands of files; paths cost more)
+                return Path(path)
         return None
 
     def matching(self, folder: Sequence[str], mask: str) -> list[str]:
         """Return the names, in lower case and sorted, of the files of one folder that match a mask in lower case."""
-        found: set[str] = set()
+        paths: set[str] = set()
         for root in self.folders:
             current: str | None = str(root)
             for part in folder:
                 current = self._listing(current).get(part.lower()) if current is not None else None
             if current is not None:
-                found |= {name for name in self._listing(current) if fits(mask, name)}
-        return sorted(name for name in found if self.find((*folder, name)) is not None)
+                paths |= {name for name in self._listing(current) if fits(mask, name)}
+        return sorted(name for name in paths if self.find((*folder, name)) is not None)
 
     def _listing(self, folder: str) -> dict[str, str]:
         """Return lower-case name -> path of the files and folders in a folder; empty if it cannot be read."""
@@ -304,9 +304,9 @@ class _Loading:
         if self.tree.dltx:
             for name in self._changes_of(parts):
                 below = (*parts[:-1], name)
-                found = self.tree.find(below)
-                if found is not None:
-                    self._file(below, found)
+                index = self.tree.find(below)
+                if index is not None:
+                    self._file(below, index)
 
     def finished(self) -> Configs:
         """Apply the changes of DLTX, report missing parents, and return the configs."""

@@ -75,8 +75,8 @@ def problems(document: Object, most_bones: int = MOST_BONES, most_weights: int |
     weight_maps = {bone.weight_map for bone in model.bones}
     surfaces = {surface.label.lower() for surface in model.surfaces} if model.first(Surfaces) is not None else None
     for mesh in model.meshes:
-        found = _mesh_problems(mesh, surfaces, weight_maps if model.bones else None, most_weights)
-        yield from (say("in mesh {!r}: {}", mesh.label, sentence) for sentence in found)
+        sentences = _mesh_problems(mesh, surfaces, weight_maps if model.bones else None, most_weights)
+        yield from (say("in mesh {!r}: {}", mesh.label, sentence) for sentence in sentences)
     for group in names.duplicates(mesh.label for mesh in model.meshes):
         yield say("the mesh {!r} occurs {} times", group[0], len(group))
 
@@ -113,8 +113,8 @@ def _bone_problems(model: Model, most_bones: int) -> Iterator[str]:
             yield say("the bone part {!r} has bones that do not exist: {}", names.decode(part.name), ", ".join(missing))
 
 
-def _hierarchy_problems(found: list[bones.Bone], labels: list[str]) -> Iterator[str]:
-    parents = {label: bone.parent.lower() for label, bone in zip(labels, found, strict=True)}
+def _hierarchy_problems(bones_of_file: list[bones.Bone], labels: list[str]) -> Iterator[str]:
+    parents = {label: bone.parent.lower() for label, bone in zip(labels, bones_of_file, strict=True)}
     roots = [label for label in parents if parents[label] not in parents]
     if len(roots) > 1:
         yield say("{:# bone has|# bones have} no parent: {}", len(roots), ", ".join(roots))
@@ -207,8 +207,8 @@ def _map_problems(
 ) -> Iterator[str]:
     """Yield the problems of texture coordinates and weights; ``corners`` (corners, 2): point and vmref of each."""
     maps, rows, count = mesh.maps.maps, refs.refs.rows, len(refs.refs.counts)
-    sizes = np.array([len(one.values) for one in maps], np.int64)
-    kinds = np.array([one.type for one in maps], np.int64)
+    sizes = np.array([len(vertex_map.values) for vertex_map in maps], np.int64)
+    kinds = np.array([vertex_map.type for vertex_map in maps], np.int64)
     inside = (rows[:, 0] >= 0) & (rows[:, 0] < len(maps))
     inside[inside] = (rows[inside, 1] >= 0) & (rows[inside, 1] < sizes[rows[inside, 0]])
     if not inside.all():
@@ -221,7 +221,7 @@ def _map_problems(
         yield say("{:# vertex has|# vertices have} no texture coordinates, or several", untextured)
     if weight_maps is None:
         return
-    unknown = sorted({one.label for one in maps if one.type == WEIGHT} - weight_maps)
+    unknown = sorted({vertex_map.label for vertex_map in maps if vertex_map.type == WEIGHT} - weight_maps)
     if unknown:
         yield say("weights of bones that do not exist: {}", ", ".join(unknown))
     weights = np.bincount(owner[of_kind == WEIGHT], minlength=count)

@@ -249,14 +249,14 @@ class Authorship(Record):
         for size in (8, 4):
             reader.position = start
             try:
-                found = cls._read(reader, size)
+                result = cls._read(reader, size)
             except ReadError:
                 if size == 4:
                     raise
                 continue
             if not reader.remaining:
-                return found
-        return found
+                return result
+        return result
 
     @classmethod
     def _read(cls, reader: Reader, size: int) -> Authorship:

@@ -29,21 +29,21 @@ def compare(before: Object, after: Object) -> Changes:
 
     Raises `WriteError` as an export does.
     """
-    changes, one, other = Changes(), before.model, after.model
-    _compare_bones(one, other, changes)
-    labels, listed = ([mesh.label for mesh in model.meshes] for model in (one, other))
+    changes, first, other = Changes(), before.model, after.model
+    _compare_bones(first, other, changes)
+    labels, listed = ([mesh.label for mesh in model.meshes] for model in (first, other))
     sources = rebase.named_or_in_order(listed, labels)
     for number, source in enumerate(sources):
         if source < 0:
             changes.add("mesh", listed[number])
             continue
         mesh = decode_mesh(other.meshes[number], other, Report())
-        changes.include(encode_mesh(mesh, one.meshes[source], one, Report())[1], labels[source], "mesh")
+        changes.include(encode_mesh(mesh, first.meshes[source], first, Report())[1], labels[source], "mesh")
     for number in sorted(set(range(len(labels))) - set(sources)):
         changes.change("mesh", labels[number], "removed")
-    _compare_surfaces(one, other, changes)
-    changes.lines += _changed_texts(one, other)
-    motions = skl_comparison.compare(*(model.first(skl.Skl) or skl.new_skls([]) for model in (one, other)))
+    _compare_surfaces(first, other, changes)
+    changes.lines += _changed_texts(first, other)
+    motions = skl_comparison.compare(*(model.first(skl.Skl) or skl.new_skls([]) for model in (first, other)))
     changes.parts += motions.parts
     changes.deleted += motions.deleted
     return changes
@@ -59,13 +59,13 @@ def _compare_bones(before: Model, after: Model, changes: Changes) -> None:
             if labels.count(label) == 1:
                 changes.change("bone", bone.name, "removed")
             continue
-        placed = [one.first(bones.Placement) for one in (bone, other)]
-        moved = [one and (one.offset.tobytes(), one.rotation.tobytes()) for one in placed]
+        placed = [first.first(bones.Placement) for first in (bone, other)]
+        moved = [state and (state.offset.tobytes(), state.rotation.tobytes()) for state in placed]
         fields = ["rest position"] if moved[0] != moved[1] else []
-        above = [one.parent.lower() for one in (bone, other)]
+        above = [first.parent.lower() for first in (bone, other)]
         if (above[0] if above[0] in parents[0] else "") != (above[1] if above[1] in parents[1] else ""):
             fields.append("parent")
-        fields += bones.changed_values(*(bones.decode_bone(one).entry for one in (bone, other)))
+        fields += bones.changed_values(*(bones.decode_bone(first).entry for first in (bone, other)))
         if fields:
             changes.change("bone", bone.name, *fields)
     for bone in after.bones:
@@ -85,9 +85,9 @@ def _compare_surfaces(before: Model, after: Model, changes: Changes) -> None:
         changes.add("surface", surface.label)
 
 
-def _surface_fields(one: Surface, other: Surface) -> Iterator[str]:
-    yield from (word for name, word in SURFACE_FIELDS.items() if getattr(one, name) != getattr(other, name))
-    if (one.flags ^ other.flags) & TWO_SIDED:
+def _surface_fields(surface: Surface, other: Surface) -> Iterator[str]:
+    yield from (word for name, word in SURFACE_FIELDS.items() if getattr(surface, name) != getattr(other, name))
+    if (surface.flags ^ other.flags) & TWO_SIDED:
         yield "two-sided"
 
 

@@ -65,26 +65,26 @@ class Model(Contents):
     @property
     def meshes(self) -> list[Mesh]:
         """The meshes in the order of their chunk ids."""
-        found = self.first(Meshes)
-        return found.meshes if found is not None else []
+        chunk = self.first(Meshes)
+        return chunk.meshes if chunk is not None else []
 
     @property
     def surfaces(self) -> list[Surface]:
         """The surfaces of the newest layout in the object, which are those that editors use."""
-        found = newest(self, Surfaces)
-        return found.surfaces if found is not None else []
+        chunk = newest(self, Surfaces)
+        return chunk.surfaces if chunk is not None else []
 
     @property
     def bones(self) -> list[Bone]:
         """The bones in the order of their chunk ids."""
-        found = self.first(Bones)
-        return found.bones if found is not None else []
+        chunk = self.first(Bones)
+        return chunk.bones if chunk is not None else []
 
     @property
     def motions(self) -> list[skl.SkeletalMotion]:
         """The motions stored in the object."""
-        found = self.first(skl.Skl)
-        return found.motions if found is not None else []
+        chunk = self.first(skl.Skl)
+        return chunk.motions if chunk is not None else []
 
     def with_motions(self, motions: skl.Skl) -> Model:
         """Return the model with other motions. Raises `WriteError` if its present motions could not be read."""
@@ -96,8 +96,8 @@ class Model(Contents):
     @property
     def references(self) -> list[bytes]:
         """Names of motion files, from chunk 0x924 if there is one, else from 0x926, as editors read them."""
-        found = self.first(MotionReferences) or self.first(MotionReferences2)
-        return [name for name in found.names if name] if found is not None else []
+        references = self.first(MotionReferences) or self.first(MotionReferences2)
+        return [name for name in references.names if name] if references is not None else []
 
     @property
     def parts(self) -> list[Part]:

@@ -245,7 +245,7 @@ class _Compared:
 
     def changes(self) -> Changes:
         """Return the edits in words."""
-        found = Changes()
+        changes = Changes()
         for changed, noun in (
             (self.moved, "vertices"),
             (self.uvs, "texture coordinates"),
@@ -253,10 +253,10 @@ class _Compared:
             (self.weights, "vertices with other weights"),
             (self.surfaces, "faces with another surface"),
         ):
-            found.count(changed, noun)
+            changes.count(changed, noun)
         if self.sharp_edges:
-            found.lines.append("sharp edges")
-        return found
+            changes.lines.append("sharp edges")
+        return changes
 
 
 def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> tuple[Mesh, Changes]:
@@ -266,8 +266,8 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
     named after surfaces. Raises `WriteError` for NaN or infinite values in edited vertices, and for a vertex with too
     many weights.
     """
-    found = Report()
-    imported = decode_mesh(base, model, found)
+    own_report = Report()
+    imported = decode_mesh(base, model, own_report)
     if not _same_faces(mesh, imported):
         if np.isfinite(imported.positions).all():
             _refuse_not_finite(mesh, mesh.positions)
@@ -298,10 +298,10 @@ def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report)
     if rule is Rule.NORMALS and mesh.corner_normals is not None:
         geometry.normals = _xray_vectors(mesh.corner_normals)
         return new_mesh(names.encode(mesh.name), geometry)
-    made = new_mesh(names.encode(mesh.name), geometry)
+    new = new_mesh(names.encode(mesh.name), geometry)
     old = np.full(len(geometry.corners), 0 if rule is Rule.EDGES else FLAT, np.uint32)
     corners = geometry.point[geometry.corners]
-    return _with_sharp_edges(made, rule, (corners, geometry.point[_pairs(mesh)]), old, report)
+    return _with_sharp_edges(new, rule, (corners, geometry.point[_pairs(mesh)]), old, report)
 
 
 def _refuse_not_finite(mesh: PolygonMesh, positions: NDArray[np.float32]) -> None:
@@ -328,13 +328,13 @@ def _compare(mesh: PolygonMesh, imported: PolygonMesh, rule: Rule) -> _Compared:
         uvs = rebase.restore_unedited(mesh.uvs, imported.uvs)[1]
     normals = np.zeros(corners, np.bool_)
     if rule is Rule.NORMALS and mesh.corner_normals is not None and imported.corner_normals is not None:
-        shown = np.where(
+        imported_normals = np.where(
             np.isfinite(imported.corner_normals).all(axis=1, keepdims=True), imported.corner_normals, np.float32(0)
         )
-        normals = rebase.restore_unedited(mesh.corner_normals, shown)[1]
-    new_surface, old_surface = (_surface_of_faces(one) for one in (mesh, imported))
+        normals = rebase.restore_unedited(mesh.corner_normals, imported_normals)[1]
+    new_surface, old_surface = (_surface_of_faces(side) for side in (mesh, imported))
     vertices = mesh.corners.reshape(-1, 3).astype(np.int64)
-    sharp_now, sharp_then = (sides_of(vertices, _pairs(one)) for one in (mesh, imported))
+    sharp_now, sharp_then = (sides_of(vertices, _pairs(side)) for side in (mesh, imported))
     return _Compared(
         imported,
         positions,
@@ -366,8 +366,8 @@ def _weights_differ(mesh: PolygonMesh, imported: PolygonMesh) -> Flags:
     own = [labels.setdefault(label, len(labels)) for label in mesh.groups]
     known = [labels[label] for label in imported.groups]
     new, old = _weight_keys(mesh.weights, own, len(labels)), _weight_keys(imported.weights, known, len(labels))
-    for one, other in ((new, old), (old, new)):
-        only_in_one = one[0][~np.isin(one[0], other[0])]
+    for first, other in ((new, old), (old, new)):
+        only_in_one = first[0][~np.isin(first[0], other[0])]
         result[only_in_one // max(len(labels), 1)] = True
     _, new_index, old_index = np.intersect1d(new[0], old[0], return_indices=True)
     differ = rebase.restore_unedited(new[1][new_index, None], np.clip(old[1], 0, 1)[old_index, None])[1]
@@ -420,12 +420,12 @@ def _edited(mesh: PolygonMesh, compared: _Compared, base: Mesh, report: Report) 
         values[Normals] = Normals(_merged_corners(_xray_vectors(mesh.corner_normals), compared.normals, stored.normals))
     if compared.surfaces.any():
         values[SurfacesOfFaces] = SurfacesOfFaces(_surface_faces(mesh, base))
-    made = _with_values(base, values, ())
+    result = _with_values(base, values, ())
     if not compared.sharp_edges:
-        return made
+        return result
     corners = faces.corners[:, :, 0].astype(np.int64)
     sharp = _points_of(mesh)[_pairs(mesh)]
-    return _with_sharp_edges(made, rule_of_groups(base), (corners, sharp), groups_of(base), report)
+    return _with_sharp_edges(result, rule_of_groups(base), (corners, sharp), groups_of(base), report)
 
 
 def _xray_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -434,12 +434,12 @@ def _xray_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return result
 
 
-def _merged_corners(made: NDArray[np.float32], changed: Flags, old: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return values of corners (faces, 3, ...): ``made`` where ``changed``, else ``old``.
+def _merged_corners(corners: NDArray[np.float32], changed: Flags, old: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return values of corners (faces, 3, ...): ``corners`` where ``changed``, else ``old``.
 
     ``changed`` is in Blender's order of corners, the values are in X-Ray's.
     """
-    result: NDArray[np.float32] = np.where(changed.reshape(-1, 3)[:, [0, 2, 1], None], made, old).astype(np.float32)
+    result: NDArray[np.float32] = np.where(changed.reshape(-1, 3)[:, [0, 2, 1], None], corners, old).astype(np.float32)
     return result
 
 
@@ -450,8 +450,8 @@ def _surface_faces(mesh: PolygonMesh, base: Mesh | None) -> list[SurfaceFaces]:
     for material in mesh.materials:
         known.setdefault(material.name.lower(), names.encode(material.name))
     index = _surface_of_faces(mesh)
-    found = [SurfaceFaces(name, np.flatnonzero(index == key).astype(np.int32)) for key, name in known.items()]
-    return [entry for entry in found if len(entry.faces)]
+    groups = [SurfaceFaces(name, np.flatnonzero(index == key).astype(np.int32)) for key, name in known.items()]
+    return [entry for entry in groups if len(entry.faces)]
 
 
 def _with_new_vertex_maps(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, report: Report) -> Mesh:
@@ -459,8 +459,8 @@ def _with_new_vertex_maps(mesh: PolygonMesh, compared: _Compared, base: Mesh, mo
     geometry = _geometry(mesh, base, model, report)
     points, faces, refs = base.first(Points), base.first(Faces), base.first(VertexMapRefs)
     if points is None or faces is None or refs is None or len(faces.corners) != len(geometry.corners):
-        made = _with_values(base, chunk_values(geometry), _GEOMETRY_TYPES)
-        return _with_smoothing(made, mesh, base, geometry, report)
+        result = _with_values(base, chunk_values(geometry), _GEOMETRY_TYPES)
+        return _with_smoothing(result, mesh, base, geometry, report)
     same = ~compared.moved & (_points_of(mesh) < len(points.positions))
     geometry.positions[same] = points.positions[_points_of(mesh)[same]]
     uvs = vmref_values(base, refs, group_of_map(base, model), Report())[0]
@@ -474,10 +474,10 @@ def _with_new_vertex_maps(mesh: PolygonMesh, compared: _Compared, base: Mesh, mo
         del values[SurfacesOfFaces]
     if not compared.moved.any() and len(values[Points].positions) == len(points.positions):
         del values[Points], values[Box]
-    made = _with_values(base, values, (VertexMaps,))
+    result = _with_values(base, values, (VertexMaps,))
     if not compared.sharp_edges:
-        return made
-    return _with_smoothing(made, mesh, base, geometry, report)
+        return result
+    return _with_smoothing(result, mesh, base, geometry, report)
 
 
 def _joined_weights(
@@ -500,7 +500,7 @@ def _joined_weights(
         edited = changed[new.vertices]
         parts.append(VertexWeights(new.vertices[edited], new.groups[edited], new.weights[edited]))
     return VertexWeights(
-        *(np.concatenate([getattr(one, name) for one in parts]) for name in ("vertices", "groups", "weights"))
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("vertices", "groups", "weights"))
     )
 
 
@@ -552,14 +552,14 @@ def _file_points(mesh: PolygonMesh) -> Indices:
     return rank[group]
 
 
-def _with_smoothing(made: Mesh, mesh: PolygonMesh, base: Mesh, geometry: Geometry, report: Report) -> Mesh:
+def _with_smoothing(own_mesh: Mesh, mesh: PolygonMesh, base: Mesh, geometry: Geometry, report: Report) -> Mesh:
     old = mesh.values(SMOOTHING, Domain.FACE)
     groups = np.full(len(geometry.corners), 0, np.uint32) if old is None else old.astype(np.int32).view(np.uint32)
     corners = geometry.point[geometry.corners]
-    return _with_sharp_edges(made, rule_of_groups(base), (corners, geometry.point[_pairs(mesh)]), groups, report)
+    return _with_sharp_edges(own_mesh, rule_of_groups(base), (corners, geometry.point[_pairs(mesh)]), groups, report)
 
 
-def _with_sharp_edges(made: Mesh, rule: Rule, points: tuple[Indices, Indices], old: Groups, report: Report) -> Mesh:
+def _with_sharp_edges(mesh: Mesh, rule: Rule, points: tuple[Indices, Indices], old: Groups, report: Report) -> Mesh:
     """Return the mesh with its sharp edges stored by ``rule``; reports what that cannot store.
 
     ``points`` of the corners of faces (faces, 3), and of the sharp edges (edges, 2). ``old`` (faces,) numbers are kept
@@ -567,16 +567,16 @@ def _with_sharp_edges(made: Mesh, rule: Rule, points: tuple[Indices, Indices], o
     """
     groups, lost = smoothing_numbers(rule, points[0], sides_of(*points), old)
     if rule is Rule.MASKS:
-        report.warn("smoothing masks are written as smoothing groups", made.label)
-        flags = made.first(MeshFlags)
-        made = made if flags is None else made.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
+        report.warn("smoothing masks are written as smoothing groups", mesh.label)
+        flags = mesh.first(MeshFlags)
+        mesh = mesh if flags is None else mesh.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
     if lost:
         words = (
             "{0:# sharp edge ends|# sharp edges end} inside a smooth surface, which groups cannot store; {0:it "
             "becomes|they become} smooth"
         )
-        report.warn(say(words, lost), made.label)
-    return _with_values(made, {Smoothing: Smoothing(groups)}, ())
+        report.warn(say(words, lost), mesh.label)
+    return _with_values(mesh, {Smoothing: Smoothing(groups)}, ())
 
 
 def _with_values(base: Mesh, values: dict[type, Any], dropped: Sequence[type]) -> Mesh:

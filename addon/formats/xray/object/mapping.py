@@ -75,8 +75,8 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
         sides = Sides(point)
         rule = rule_of(mesh, sides)
         normals, of_corners = shared_normals(mesh, rule, sides)
-        shown = space.xray_points(normals.astype(np.float32))
-        result.corner_normals = shown.take(space.xray_triangles(of_corners).ravel(), axis=0)
+        own_points = space.xray_points(normals.astype(np.float32))
+        result.corner_normals = own_points.take(space.xray_triangles(of_corners).ravel(), axis=0)
         sharp = _sharp_edges(mesh, rule, sides, normals)
         if len(source) == len(positions):
             # Vertices are points. Blender's faces are reversed, and so is the order of their sides.
@@ -96,8 +96,8 @@ def _rows(pairs: NDArray[np.float32], chosen: Indices) -> NDArray[np.float32]:
 
 
 def _material(name: str, model: Model) -> Material:
-    found = next((one for one in model.surfaces if names.same(one.label, name)), None)
-    return Material(name, names.decode(found.texture), names.decode(found.shader)) if found else Material(name)
+    surface = next((own_surface for own_surface in model.surfaces if names.same(own_surface.label, name)), None)
+    return Material(name, names.decode(surface.texture), names.decode(surface.shader)) if surface else Material(name)
 
 
 def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str]]:
@@ -119,23 +119,23 @@ def vmref_values(
 
     The ``vertices`` of the weights are vmrefs. ``groups`` (maps,) is the result of `group_of_map`.
     """
-    none = VertexWeights(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    vertex_weights = VertexWeights(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
     if refs is None:
-        return np.zeros((0, 2), np.float32), none
+        return np.zeros((0, 2), np.float32), vertex_weights
     maps = mesh.maps.maps
     owner = np.repeat(np.arange(len(refs.refs.counts)), refs.refs.counts)
     number, entry = np.ascontiguousarray(refs.refs.rows.T, np.int64)
-    sizes = np.array([*(len(one.values) for one in maps), 0])
+    sizes = np.array([*(len(vertex_map.values) for vertex_map in maps), 0])
     exists = (number >= 0) & (number < len(maps))
     exists &= (entry >= 0) & (entry < sizes[np.where(exists, number, -1)])
     if not exists.all():
         report.warn("vertices refer to weights or texture coordinates that do not exist; ignored", mesh.label)
         owner, number, entry = owner[exists], number[exists], entry[exists]
     # The values of all maps concatenated, and the offset of each entry.
-    values = np.concatenate([np.zeros(0, np.float32), *(one.values.ravel() for one in maps)])
-    widths = np.array([one.values.shape[1] for one in maps], np.int64)
+    values = np.concatenate([np.zeros(0, np.float32), *(vertex_map.values.ravel() for vertex_map in maps)])
+    widths = np.array([vertex_map.values.shape[1] for vertex_map in maps], np.int64)
     value_offset = np.cumsum(np.append(0, sizes[:-1] * widths))[number] + widths[number] * entry
-    kind = np.array([one.type for one in maps], np.int64)[number]
+    kind = np.array([vertex_map.type for vertex_map in maps], np.int64)[number]
     uvs = np.zeros((len(refs.refs.counts), 2), np.float32)
     textured = np.flatnonzero(kind == UV)[::-1]  # backwards, because the last value assigned stays: the first entry
     for column in range(2):
@@ -159,7 +159,9 @@ def _groups(mesh: Mesh, model: Model, group_of_each_map: Sequence[int]) -> list[
     """Return the names of vertex groups: the bones in the file's order, then weight maps that belong to no bone."""
     bones = [bone.name for bone in model.bones]
     more = {
-        group: one.label for group, one in zip(group_of_each_map, mesh.maps.maps, strict=True) if group >= len(bones)
+        group: vertex_map.label
+        for group, vertex_map in zip(group_of_each_map, mesh.maps.maps, strict=True)
+        if group >= len(bones)
     }
     return bones + [more[group] for group in sorted(more)]
 
@@ -168,15 +170,15 @@ def group_of_map(mesh: Mesh, model: Model) -> list[int]:
     """Return the vertex group of each vertex map, -1 for uv maps. Weight maps belong to bones by name, with case."""
     known = {bone.weight_map or bone.name: number for number, bone in reversed(list(enumerate(model.bones)))}
     more: dict[str, int] = {}
-    found = []
-    for one in mesh.maps.maps:
-        if one.type != WEIGHT:
-            found.append(-1)
-        elif one.label in known:
-            found.append(known[one.label])
+    result = []
+    for vertex_map in mesh.maps.maps:
+        if vertex_map.type != WEIGHT:
+            result.append(-1)
+        elif vertex_map.label in known:
+            result.append(known[vertex_map.label])
         else:
-            found.append(more.setdefault(one.label, len(model.bones) + len(more)))
-    return found
+            result.append(more.setdefault(vertex_map.label, len(model.bones) + len(more)))
+    return result
 
 
 def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: int) -> tuple[Indices, Indices, Indices]:
@@ -326,11 +328,11 @@ def new_object_bone(name: str, parent: str, offset: NDArray[Any], angles: NDArra
     return Bone([*Bone.of(head).sections, *new_bone(name, entry).sections])
 
 
-def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
+def in_editor_order(bones: Sequence[Bone]) -> list[Bone]:
     """Return the bones depth first from the roots, siblings by name; bones in a cycle of parents come last."""
     children: dict[str, list[Bone]] = {}
-    known = {bone.name.lower() for bone in found}
-    for bone in sorted(found, key=lambda one: names.encode(one.name.lower())):
+    known = {bone.name.lower() for bone in bones}
+    for bone in sorted(bones, key=lambda bone_entry: names.encode(bone_entry.name.lower())):
         parent = bone.parent.lower()
         children.setdefault(parent if parent in known else "", []).append(bone)
     ordered: list[Bone] = []
@@ -340,12 +342,12 @@ def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
         ordered.append(bone)
         waiting += children.pop(bone.name.lower(), [])[::-1]  # pop: only once, even if several bones share a name
     placed = set(map(id, ordered))
-    return ordered + [bone for bone in found if id(bone) not in placed]
+    return ordered + [bone for bone in bones if id(bone) not in placed]
 
 
-def bones_chunk(found: Sequence[Bone]) -> Bones:
+def bones_chunk(bones: Sequence[Bone]) -> Bones:
     """Return the chunk of these bones, in their order."""
-    return Bones.of(enumerate(found))
+    return Bones.of(enumerate(bones))
 
 
 def with_rest_pose(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
@@ -353,10 +355,10 @@ def with_rest_pose(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bo
     version, old = bone.first(Version), bone.first(Placement)
     if version is not None and version.number == 1:
         angles = angles[[1, 0, 2]]
-    made = Placement(
+    placement = Placement(
         offset.astype(np.float32), angles.astype(np.float32), old.length if old is not None else NEW_BONE_LENGTH
     )
-    return bone.with_value(3, made)
+    return bone.with_value(3, placement)
 
 
 def with_parent(bone: Bone, parent: str) -> Bone:
@@ -370,8 +372,11 @@ def with_parent(bone: Bone, parent: str) -> Bone:
 def with_missing_chunks(bone: Bone, entry: IkBone, kinds: Sequence[type]) -> Bone:
     """Return the bone with those chunks of ``entry`` added that it lacks and whose types are among ``kinds``."""
     present = {type(section.value) for section in bone.sections}
-    made = new_bone(bone.name, entry).sections
+    sections = new_bone(bone.name, entry).sections
     return Bone(
-        [*bone.sections, *(one for one in made if type(one.value) in kinds and type(one.value) not in present)],
+        [
+            *bone.sections,
+            *(section for section in sections if type(section.value) in kinds and type(section.value) not in present),
+        ],
         bone.tail,
     )

@@ -145,11 +145,11 @@ def _group_offsets(counts: bytes, sizes: list[int]) -> Iterator[int]:
 
     ``sizes`` is the size of a group in bytes by its count.
     """
-    place = 0
+    offset = 0
     while True:
-        size = sizes[counts[place]]
-        yield place
-        place += size
+        size = sizes[counts[offset]]
+        yield offset
+        offset += size
 
 
 @dataclass(slots=True, eq=False)
@@ -277,8 +277,8 @@ class VertexMaps(Record):
 
     def write(self, writer: Writer) -> None:
         writer.u32(len(self.maps))
-        for one in self.maps:
-            _write_map(writer, one, self.layout)
+        for vertex_map in self.maps:
+            _write_map(writer, vertex_map, self.layout)
 
 
 def _read_map(reader: Reader, layout: int) -> VertexMap:
@@ -290,22 +290,22 @@ def _read_map(reader: Reader, layout: int) -> VertexMap:
     if not width and count:
         raise reader.error(say("a vertex map has {:# entry|# entries} without numbers", count))
     what = "the entries of a vertex map"
-    made = VertexMap(name, kind, reader.array("<f4", count, width, what=what), polygon)
+    vertex_map = VertexMap(name, kind, reader.array("<f4", count, width, what=what), polygon)
     if layout == MAPS:
-        made.points = reader.array("<i4", count, what=what)
-        made.faces = reader.array("<i4", count, what=what) if polygon else None
-    return made
+        vertex_map.points = reader.array("<i4", count, what=what)
+        vertex_map.faces = reader.array("<i4", count, what=what) if polygon else None
+    return vertex_map
 
 
-def _write_map(writer: Writer, one: VertexMap, layout: int) -> None:
-    writer.string(one.name)
+def _write_map(writer: Writer, vertex_map: VertexMap, layout: int) -> None:
+    writer.string(vertex_map.name)
     if layout != UV_MAPS:
-        writer.u8(one.values.shape[1])
+        writer.u8(vertex_map.values.shape[1])
         if layout == MAPS:
-            writer.u8(one.polygon or 0)
-        writer.u8(one.type)
-    writer.u32(len(one.values))
-    writer.array(one.values, "<f4")
-    for places in (one.points, one.faces):
-        if places is not None:
-            writer.array(places, "<i4")
+            writer.u8(vertex_map.polygon or 0)
+        writer.u8(vertex_map.type)
+    writer.u32(len(vertex_map.values))
+    writer.array(vertex_map.values, "<f4")
+    for indices in (vertex_map.points, vertex_map.faces):
+        if indices is not None:
+            writer.array(indices, "<i4")

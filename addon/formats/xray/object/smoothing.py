@@ -150,7 +150,7 @@ def face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> 
 def _face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> Floats:
     """Return `face_normals` as (3, faces), which is computed several times as fast from contiguous columns."""
     columns = np.ascontiguousarray(positions.T, np.float64)
-    first, second, third = (columns.take(place, axis=1) for place in corners.T)
+    first, second, third = (columns.take(index, axis=1) for index in corners.T)
     px, py, pz = second - first
     qx, qy, qz = third - first
     crossed = np.stack([py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx])
@@ -258,14 +258,14 @@ def _joined_by_soft_edges(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np
     # A side goes from its own corner to the next one of its face; that of the neighbour may go the opposite way.
     following = np.roll(np.arange(len(back)).reshape(-1, 3), -1, axis=1).ravel()
     same_direction = sides.first[side] == sides.first[neighbour]
-    ones = np.concatenate([side, following[side]])
+    own_sides = np.concatenate([side, following[side]])
     others = np.concatenate(
         [
             np.where(same_direction, neighbour, following[neighbour]),
             np.where(same_direction, following[neighbour], neighbour),
         ]
     )
-    return connected(len(back), ones, others)
+    return connected(len(back), own_sides, others)
 
 
 def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Floats) -> Floats:
@@ -340,8 +340,8 @@ def _as_bits(sharp: SharpSides, old: Numbers) -> Numbers:
     back = (old & BACK_FACE) != 0
     edge = np.arange(3)
     bit = np.where(back[:, None], (4 - edge) % 3, edge)
-    made = (sharp.astype(np.int64) << bit).sum(axis=1) + np.where(back, BACK_FACE, 0)
-    result: Numbers = np.where(differ, made, old).astype(np.uint32)
+    bits = (sharp.astype(np.int64) << bit).sum(axis=1) + np.where(back, BACK_FACE, 0)
+    result: Numbers = np.where(differ, bits, old).astype(np.uint32)
     return result
 
 
@@ -352,10 +352,10 @@ def _as_groups(sides: Sides, sharp: SharpSides, old: Numbers) -> tuple[Numbers, 
     size = np.bincount(part, minlength=len(old))
     wrong = np.zeros(len(old), np.bool_)  # by part
     wrong[part[(old != old[part]) | ((old == FLAT) & (size[part] > 1))]] = True
-    one, other = part[side[hard]], part[neighbour[hard]]
-    same_group = (old[one] == old[other]) & (old[one] != FLAT) & (one != other)
-    wrong[np.maximum(one, other)[same_group]] = True
-    lost = int((one == other).sum())
+    first, other = part[side[hard]], part[neighbour[hard]]
+    same_group = (old[first] == old[other]) & (old[first] != FLAT) & (first != other)
+    wrong[np.maximum(first, other)[same_group]] = True
+    lost = int((first == other).sum())
     parts = np.flatnonzero(wrong)
     highest = int(old[old != FLAT].max(initial=0))
     new_group = np.zeros(len(old), np.int64)

@@ -86,5 +86,5 @@ VIEWS: Views = {
     **dict.fromkeys((Surfaces, SurfacesOfFaces, VertexMaps), View(words={"surfaces": "", "maps": ""})),
     Surface: View(lambda surface: f"surface {surface.label!r}", words={"name": None}),
     SurfaceFaces: View(lambda surface: f"surface {surface.label!r}", words={"surface": None}),
-    VertexMap: View(lambda found: f"map {found.label!r}", words={"name": None}),
+    VertexMap: View(lambda vmap: f"map {vmap.label!r}", words={"name": None}),
 }

@@ -106,7 +106,7 @@ def make_children(
         corners = replace(corners, positions=corners.positions[joined.source][joined.vertex])
     valid = _not_degenerate(corners)
     keys = _vertex_keys(corners)
-    made: list[Ogf] = []
+    result: list[Ogf] = []
     lost, repeated = int((~valid).sum()), 0
     for number, texture in enumerate(textures):
         faces = np.flatnonzero(valid & (corners.texture == number))
@@ -115,18 +115,18 @@ def make_children(
         repeats = polygons.repeated(triangles)
         repeated += len(repeats)
         triangles = _split_at_creases(corners, np.delete(triangles, repeats, axis=0), np.delete(own, repeats, axis=0))
-        made += [_child(corners, run, texture, generation) for run in _split_by_vertex_count(triangles)]
+        result += [_child(corners, run, texture, generation) for run in _split_by_vertex_count(triangles)]
     if lost:
         report.warn(say("{:# face has|# faces have} no extent; left out", lost))
     if repeated:
         report.warn(say("{:# face is|# faces are} repeated; left out", repeated))
-    return made
+    return result
 
 
 def _not_degenerate(corners: Corners) -> NDArray[np.bool_]:
     """Return (faces,): whether no two corners of a face are within `SMALLEST_SIDE` of each other."""
-    places = corners.positions[corners.vertices]
-    sides = np.abs(places - np.roll(places, -1, axis=1)).max(axis=2)
+    positions = corners.positions[corners.vertices]
+    sides = np.abs(positions - np.roll(positions, -1, axis=1)).max(axis=2)
     result: NDArray[np.bool_] = np.all(sides > SMALLEST_SIDE, axis=1)
     return result
 
@@ -178,11 +178,11 @@ def _split_by_vertex_count(triangles: NDArray[np.int64]) -> Iterator[NDArray[np.
 
 def _child(corners: Corners, triangles: NDArray[np.int64], texture: Texture, generation: Generation) -> Ogf:
     """Return a visual of ``triangles`` (faces, 3): corner indices, of which each distinct one becomes a vertex."""
-    used, first, place = np.unique(triangles.ravel(), return_index=True, return_inverse=True)
+    used, first, index = np.unique(triangles.ravel(), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    corner, indices = used[order], rank[place.ravel()]
+    corner, indices = used[order], rank[index.ravel()]
     vertex = corners.vertices.ravel()[corner]
     slots = corners.slots
     links = int(slots.links[vertex].max()) if slots is not None else 0
@@ -213,8 +213,8 @@ def _header(kind: int, points: NDArray[np.float32]) -> Header:
 
 def header_around(kind: int, children: Sequence[Ogf]) -> Header:
     """Return the header of a model whose bounds enclose the vertices of ``children``."""
-    found = [child.first(Vertices) for child in children]
-    return _header(kind, np.concatenate([vertices.rows["position"] for vertices in found if vertices is not None]))
+    chunks = [child.first(Vertices) for child in children]
+    return _header(kind, np.concatenate([vertices.rows["position"] for vertices in chunks if vertices is not None]))
 
 
 # Bones --------------------------------------------------------------------------------------------------------------
@@ -232,8 +232,8 @@ class NewBone:
 def bone_chunks(bones: Sequence[NewBone], corners: Corners) -> tuple[BoneNames, IkData]:
     """Return the chunk of names, each with a box around the bone's vertices, and the chunk of physics."""
     zero = np.zeros(3, np.float32)
-    listed = BoneNames([BoneName(one.name, one.parent, np.eye(3, dtype=np.float32), zero, zero) for one in bones])
-    physics = IkData([one.entry for one in bones])
+    listed = BoneNames([BoneName(bone.name, bone.parent, np.eye(3, dtype=np.float32), zero, zero) for bone in bones])
+    physics = IkData([bone.entry for bone in bones])
     for bone, points in zip(listed.bones, bone_points(listed, physics, corners), strict=True):
         if len(points) >= FEWEST_BOX_POINTS:
             bone.rotation, bone.centre, bone.half_size = oriented_box(points)
@@ -248,13 +248,13 @@ def bone_points(listed: BoneNames, physics: IkData, corners: Corners) -> list[Fl
     # From Blender's axes to the file's own: z is mirrored last.
     to_bone = affine.inverse(skeleton.rest_matrices() @ np.diag([1.0, 1.0, -1.0, 1.0]))
     used = np.unique(corners.vertices)
-    places = space.xray_points(corners.positions[used]).astype(np.float64)
+    positions = space.xray_points(corners.positions[used]).astype(np.float64)
     heaviest = corners.slots.bones[used, 0]
-    found = []
+    result = []
     for bone, matrix in enumerate(to_bone):
-        points = places[heaviest == bone]
-        found.append(points @ matrix[:3, :3].T + matrix[:3, 3])
-    return found
+        points = positions[heaviest == bone]
+        result.append(points @ matrix[:3, :3].T + matrix[:3, 3])
+    return result
 
 
 def oriented_box(points: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
@@ -301,8 +301,8 @@ def with_new_meshes(
     header, holder = document.header, document.first(Children)
     if header.box is None:
         raise WriteError("the model is of an old build (version 3)", remedy="Export it as a new model")
-    formats = [found.format for part in mesh_parts(document) if (found := part.visual.first(Vertices)) is not None]
-    family = LONG_FORMATS if any(one in LONG_FORMATS.values() for one in formats) else SHORT_FORMATS
+    formats = [chunk.format for part in mesh_parts(document) if (chunk := part.visual.first(Vertices)) is not None]
+    family = LONG_FORMATS if any(vertex_format in LONG_FORMATS.values() for vertex_format in formats) else SHORT_FORMATS
     generation = Generation({links: family[links] for links in range(1, most_links + 1)}, references_as_list=False)
     bones, textures, parts = bone_labels(document), list[Texture](), list[Corners]()
     for number, mesh in enumerate(meshes):
@@ -311,13 +311,13 @@ def with_new_meshes(
         part = mesh_corners(mesh, bones, generation, report)
         if mesh.material_index is None or not mesh.materials:
             raise WriteError(say("{!r} has no material", mesh.name), remedy="Assign one with a texture and a shader")
-        without_material = int(np.array([not one.name for one in mesh.materials])[mesh.material_index].sum())
+        without_material = int(np.array([not material.name for material in mesh.materials])[mesh.material_index].sum())
         if without_material:
             words = "{:# face has|# faces have} no material in {!r}"
             raise WriteError(say(words, without_material, mesh.name), remedy="Give every face a material")
-        listed = [Texture(names.encode(one.texture), names.encode(one.shader)) for one in mesh.materials]
-        textures += [one for one in dict.fromkeys(listed) if one not in textures]
-        part.texture = np.array([textures.index(one) for one in listed])[mesh.material_index]
+        listed = [Texture(names.encode(material.texture), names.encode(material.shader)) for material in mesh.materials]
+        textures += [texture for texture in dict.fromkeys(listed) if texture not in textures]
+        part.texture = np.array([textures.index(texture) for texture in listed])[mesh.material_index]
         is_two_sided = np.array(two_sided[number] if two_sided else [False] * len(listed))
         parts.append(with_backs(part, is_two_sided[mesh.material_index]))
     children = make_children(joined(parts), textures, generation, report)
@@ -350,8 +350,8 @@ def mesh_corners(mesh: PolygonMesh, bones: Sequence[str], generation: Generation
     """
     if mesh.corner_normals is None:
         raise WriteError(say("faces of {!r} are damaged", mesh.name), remedy="Repair it in the editor")
-    used, place = np.unique(mesh.corners, return_inverse=True)
-    triangles = space.xray_triangles(place.reshape(-1, 3).astype(np.int64))
+    used, vertices = np.unique(mesh.corners, return_inverse=True)
+    triangles = space.xray_triangles(vertices.reshape(-1, 3).astype(np.int64))
     uvs = np.zeros((len(mesh.corners), 2), np.float32) if mesh.uvs is None else space.xray_uvs(mesh.uvs)
     corners = Corners(
         space.xray_points(mesh.positions[used]),
@@ -373,22 +373,22 @@ def _slots(
     mesh: PolygonMesh, used: NDArray[np.int32], bones: Sequence[str], generation: Generation, report: Report
 ) -> surface.Slots:
     if len(bones) == 1:  # a single bone moves all vertices, whatever its weights
-        one = np.ones(len(used), np.int64)
+        weights_number = np.ones(len(used), np.int64)
         room = (len(used), generation.most_links)
         weights = np.zeros(room)
         weights[:, 0] = 1.0
-        return surface.Slots(np.zeros(room, np.int64), weights, one, 0)
-    found = surface.influences(mesh, bones)
+        return surface.Slots(np.zeros(room, np.int64), weights, weights_number, 0)
+    slots = surface.influences(mesh, bones)
     row = np.full(len(mesh.positions), -1)
     row[used] = np.arange(len(used))
-    vertex, bone = np.divmod(found.keys, found.bone_count)
+    vertex, bone = np.divmod(slots.keys, slots.bone_count)
     kept = row[vertex] >= 0
-    keys = row[vertex[kept]] * found.bone_count + bone[kept]
+    keys = row[vertex[kept]] * slots.bone_count + bone[kept]
     result = surface.slots(
-        replace(found, keys=keys, weights=found.weights[kept], vertex_count=len(used)), generation.most_links, mesh.name
+        replace(slots, keys=keys, weights=slots.weights[kept], vertex_count=len(used)), generation.most_links, mesh.name
     )
-    if found.left_out:
-        report.warn(say("groups that are not bones left out: {}", ", ".join(found.left_out)), mesh.name)
+    if slots.left_out:
+        report.warn(say("groups that are not bones left out: {}", ", ".join(slots.left_out)), mesh.name)
     if result.trimmed:
         sentence = "{:# vertex has|# vertices have} more bones than the engine reads; the heaviest are written"
         report.warn(say(sentence, result.trimmed), mesh.name)
@@ -415,8 +415,8 @@ def with_backs(corners: Corners, two_sided: NDArray[np.bool_]) -> Corners:
 def joined(parts: Sequence[Corners]) -> Corners:
     """Return the concatenated meshes; their texture and bone indices must refer to the same lists."""
     if not parts:
-        none = np.zeros((0, 3, 3), np.float32)
-        return Corners(none[:, 0], np.zeros((0, 3), np.int64), none, none[..., :2], np.zeros(0, np.int64))
+        empty = np.zeros((0, 3, 3), np.float32)
+        return Corners(empty[:, 0], np.zeros((0, 3), np.int64), empty, empty[..., :2], np.zeros(0, np.int64))
     starts = np.cumsum([0, *(len(part.positions) for part in parts)])
     slots = [part.slots for part in parts if part.slots is not None]
     return Corners(
@@ -426,9 +426,9 @@ def joined(parts: Sequence[Corners]) -> Corners:
         np.concatenate([part.uvs for part in parts]),
         np.concatenate([part.texture for part in parts]),
         surface.Slots(
-            np.concatenate([one.bones for one in slots]),
-            np.concatenate([one.weights for one in slots]),
-            np.concatenate([one.links for one in slots]),
+            np.concatenate([slot.bones for slot in slots]),
+            np.concatenate([slot.weights for slot in slots]),
+            np.concatenate([slot.links for slot in slots]),
             0,
         )
         if slots

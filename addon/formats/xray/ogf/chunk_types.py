@@ -465,26 +465,26 @@ class Description(Record):
         """Read the description with times of 4 or 8 bytes, whichever fills the chunk exactly; else of 4 bytes."""
         start = reader.position
         for size in (4, 8):
-            found = cls._read(reader, size)
-            if found.complete and not reader.remaining:
-                return found
+            result = cls._read(reader, size)
+            if result.complete and not reader.remaining:
+                return result
             reader.position = start
         return cls._read(reader, 4)
 
     @classmethod
     def _read(cls, reader: Reader, size: int) -> Description:
-        found = cls(time_size=size)
+        result = cls(time_size=size)
         start = reader.position
         try:
             for name in DESCRIPTION_FIELDS:
                 start = reader.position
                 if name in _TIMES:
-                    setattr(found, name, int.from_bytes(reader.take(size, "a time"), "little"))
+                    setattr(result, name, int.from_bytes(reader.take(size, "a time"), "little"))
                 else:
-                    setattr(found, name, reader.string("a name"))
+                    setattr(result, name, reader.string("a name"))
         except ReadError:
             reader.position = start
-        return found
+        return result
 
     def write(self, writer: Writer) -> None:
         for name in DESCRIPTION_FIELDS:
@@ -535,8 +535,8 @@ class LodPath(Record):
     def read(cls, reader: Reader) -> LodPath:
         text = bytes(reader.data[reader.position : reader.position + 4096])
         for end in (b"\r\n", b"\n", b"\0"):
-            path, found, _ = text.partition(end)
-            if found:
+            path, path_bytes, _ = text.partition(end)
+            if path_bytes:
                 reader.take(len(path) + len(end))
                 return cls(path, end)
         if len(text) <= LONGEST_PATH and names.decode(text).isprintable():

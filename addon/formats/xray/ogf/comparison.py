@@ -26,9 +26,9 @@ def compare(before: Ogf, after: Ogf) -> Changes:
         document, difference = step(document, after)
         changes.include(difference)
     texts: dict[str, list[Any]] = {
-        "motion references": [reference_names(one) for one in (before, after)],
-        "user data": [one.first(UserData) for one in (before, after)],
-        "LOD": [lod_path(one) for one in (before, after)],
+        "motion references": [reference_names(side) for side in (before, after)],
+        "user data": [side.first(UserData) for side in (before, after)],
+        "LOD": [lod_path(side) for side in (before, after)],
     }
     changes.lines += [word for word, (first, second) in texts.items() if first != second]
     motions, now = motion_set_of(before), motion_set_of(after)

@@ -414,13 +414,13 @@ def _encode_links(edit: _VertexEdit, base: Vertices, changes: Changes) -> surfac
     influences = surface.influences(edit.mesh, edit.bones)
     most = 1 if edit.rest is not None else edit.settings.most_links
     # Vertices keep at least as many bones as the base has room for.
-    found = surface.slots(influences, max(most, 0 if edit.resized else base.links), edit.mesh.name)
+    result = surface.slots(influences, max(most, 0 if edit.resized else base.links), edit.mesh.name)
     name = edit.mesh.name
     changes.left_out += [say("the group {!r} of {!r} is not a bone", group, name) for group in influences.left_out]
-    if found.trimmed:
+    if result.trimmed:
         words = "{!r}: {:# vertex|# vertices} with more bones than can be written"
-        changes.left_out.append(say(words, name, found.trimmed))
-    return found
+        changes.left_out.append(say(words, name, result.trimmed))
+    return result
 
 
 def _format_for(base: Vertices, slots: surface.Slots | None, edited: _EditedFields, resized: bool) -> int:
@@ -539,9 +539,9 @@ def _enclosed_points(document: Ogf, hulls: Sequence[surface.BoundingVolume]) -> 
     The corners are for version 3 (no box in the header), whose vertices may be in the space of their bones, and for
     models without readable vertices.
     """
-    found = [vertices for part in mesh_parts(document) if (vertices := part.visual.first(Vertices)) is not None]
-    if found and document.header.box is not None:
-        points: NDArray[np.float32] = np.concatenate([vertices.rows["position"] for vertices in found])
+    chunks = [vertices for part in mesh_parts(document) if (vertices := part.visual.first(Vertices)) is not None]
+    if chunks and document.header.box is not None:
+        points: NDArray[np.float32] = np.concatenate([vertices.rows["position"] for vertices in chunks])
         finite: NDArray[np.float32] = points[np.isfinite(points).all(axis=1)]
         return finite
     boxes = np.array([hull.box for hull in hulls])

@@ -153,10 +153,10 @@ def combined_bounds(parts: Sequence[BoundingVolume]) -> BoundingVolume:
     The sphere encloses their spheres, or the box if that is smaller. Every child must have a box.
     """
     boxes = np.array([part.box for part in parts])
-    found = (
+    spheres_of_parts = (
         part.sphere if part.sphere is not None else bounds(box).sphere for part, box in zip(parts, boxes, strict=True)
     )
-    spheres = np.array(list(found))
+    spheres = np.array(list(spheres_of_parts))
     box = np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
     radii = np.linalg.norm(spheres[:, :3].astype(np.float64) - centre, axis=1) + spheres[:, 3]
@@ -186,10 +186,10 @@ def fitted_bounds(
     return BoundingVolume(box, sphere)
 
 
-def _same_box(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+def _same_box(box: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
     """Return whether two boxes differ by rounding alone, measured at their largest coordinate."""
-    size = np.abs(one).max(initial=0.0)
-    return bool(quantum.unedited(one, other, magnitude=np.full(one.shape, size)).all())
+    size = np.abs(box).max(initial=0.0)
+    return bool(quantum.unedited(box, other, magnitude=np.full(box.shape, size)).all())
 
 
 def _radius(centre: NDArray[np.float32], points: NDArray[np.float32]) -> float:
@@ -295,13 +295,13 @@ def slots(sparse: Influences, most: int, name: str) -> Slots:
     return Slots(bones, weights, links, int((counts > most).sum()))
 
 
-def store(rows: NDArray[np.void], which: NDArray[np.bool_], found: Slots) -> None:
+def store(rows: NDArray[np.void], which: NDArray[np.bool_], own_slots: Slots) -> None:
     """Write bones and weights into the vertices ``which`` of ``rows``, whose layout must have room for their bones."""
     links = rows.dtype["bones"].shape[0]
-    rows["bones"][which] = found.bones[which, :links]
+    rows["bones"][which] = own_slots.bones[which, :links]
     if links == 2:
         # A single bone is written into both slots, with weight 1 for the second.
-        second = np.where(found.links == 1, 1.0, found.weights[:, 1])
+        second = np.where(own_slots.links == 1, 1.0, own_slots.weights[:, 1])
         rows["weights"][which, 0] = second[which]
     elif links > 2:
-        rows["weights"][which] = found.weights[which, : links - 1]
+        rows["weights"][which] = own_slots.weights[which, : links - 1]

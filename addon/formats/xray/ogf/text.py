@@ -56,12 +56,12 @@ def describe(document: Ogf) -> list[str]:
     listed = document.first(BoneNames)
     lines = [f"version {header.version}, {type_name(header)}, {len(listed.bones) if listed else 0} bones"]
     for part in parts(document):
-        place = f"mesh {'.'.join(map(str, part.path))}" if part.path else "mesh"
-        lines.append(f"{place}: {', '.join(_geometry_words(part.visual))}")
+        where = f"mesh {'.'.join(map(str, part.path))}" if part.path else "mesh"
+        lines.append(f"{where}: {', '.join(_geometry_words(part.visual))}")
     for references in (document.first(MotionReferences), document.first(MotionReferences2)):
         if references is not None:
-            found = ", ".join(names.decode(name) for name in references.names)
-            lines.append(f"motion files: {found or 'none'}")
+            names_text = ", ".join(names.decode(name) for name in references.names)
+            lines.append(f"motion files: {names_text or 'none'}")
     lod = document.first(LodPath)
     if lod is not None:
         lines.append(f"LOD: {names.decode(lod.path)}")
@@ -144,9 +144,9 @@ def problems(document: Ogf) -> Iterator[str]:
     if bones is not None or (document.header.version == 4 and document.header.type in _SKELETONS):
         yield from _skeleton_problems(document, bones)
     for part in parts(document):
-        place = f"mesh {'.'.join(map(str, part.path))}" if part.path else "the mesh"
-        found = _mesh_problems(part.visual, None if bones is None else len(bones.bones))
-        yield from (f"{place}: {sentence}" for sentence in found)
+        where = f"mesh {'.'.join(map(str, part.path))}" if part.path else "the mesh"
+        sentences = _mesh_problems(part.visual, None if bones is None else len(bones.bones))
+        yield from (f"{where}: {sentence}" for sentence in sentences)
 
 
 def _skeleton_problems(document: Ogf, bones: BoneNames | None) -> Iterator[str]:
@@ -155,8 +155,8 @@ def _skeleton_problems(document: Ogf, bones: BoneNames | None) -> Iterator[str]:
         decode_skeleton(document, report)
     except ReadError as refusal:
         yield refusal.problem
-    for finding, places in report.warnings.items():
-        named = ", ".join(filter(None, places))
+    for finding, warning in report.warnings.items():
+        named = ", ".join(filter(None, warning))
         yield f"{finding} ({named})" if named else finding
     if any(not bone.name for bone in (bones.bones if bones is not None else ())):
         yield "a bone without a name"

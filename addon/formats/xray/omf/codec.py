@@ -316,8 +316,8 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
             say("motion parameters of version {} are unknown (known: 1 to 4)", version),
             "A mod's own tool may have encrypted it: get the unprotected file from its author",
         )
-    found = _try_layout(reader, start + 2, version, named=version != 1, numbered=version != 2)
-    if version >= 3 and (isinstance(found, ReadError) or len(found[0].tail)):
+    layout = _try_layout(reader, start + 2, version, named=version != 1, numbered=version != 2)
+    if version >= 3 and (isinstance(layout, ReadError) or len(layout[0].tail)):
         # An editor bug: for a model without partitions it lists bare numbers although the version promises names.
         # Data of one layout may be readable in the other, with bytes left over. Bare numbers are accepted only if no
         # byte is left over.
@@ -326,11 +326,11 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
             report.warn(
                 "bone parts list bones without names (an editor's bug): the game cannot read this", reader.chunk
             )
-            found = bare
-    if isinstance(found, ReadError):
-        raise found
+            layout = bare
+    if isinstance(layout, ReadError):
+        raise layout
     reader.rest()  # a failed attempt leaves the position anywhere
-    parameters, found_report = found
+    parameters, found_report = layout
     report.include(found_report)
     if len(parameters.tail):
         words = "{:# extra byte|# extra bytes} after the motion parameters; kept"

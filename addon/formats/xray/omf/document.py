@@ -119,8 +119,8 @@ def track_layout(flags: int, frames: int) -> np.dtype[np.void]:
 
 def track_size(flags: int, frames: int) -> int:
     """Return the size of a track in bytes, for any number of ``frames`` that a broken file declares."""
-    none, single = track_layout(flags, 0).itemsize, track_layout(flags, 1).itemsize
-    return none + (single - none) * frames
+    empty, single = track_layout(flags, 0).itemsize, track_layout(flags, 1).itemsize
+    return empty + (single - empty) * frames
 
 
 def tracks_by_layout(flags: NDArray[np.uint8]) -> Iterator[tuple[int, NDArray[np.intp]]]:
@@ -229,8 +229,10 @@ class MotionLibrary:
     @property
     def count(self) -> int | None:
         """Number of motions declared in chunk 0; None if that chunk is missing or has another size."""
-        found = next((entry for entry in self.entries if isinstance(entry, Chunk) and entry.id == COUNT), None)
-        return int(_U32.unpack(found.body)[0]) if found is not None and len(found.body) == _U32.size else None
+        own_entry = next((entry for entry in self.entries if isinstance(entry, Chunk) and entry.id == COUNT), None)
+        return (
+            int(_U32.unpack(own_entry.body)[0]) if own_entry is not None and len(own_entry.body) == _U32.size else None
+        )
 
 
 @dataclass(slots=True)
@@ -368,7 +370,7 @@ def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]
     there is one partition, ``default``.
     """
     tracks = {bone.lower(): track for track, bone in enumerate(bones)}
-    found = []
+    partitions = []
     for label, part_bones in parts:
         entries = [
             PartitionBone(names.encode(bone.lower()), tracks.pop(bone.lower()))
@@ -376,12 +378,12 @@ def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]
             if bone.lower() in tracks
         ]
         if entries:
-            found.append(Partition(names.encode(label.lower()), entries))
+            partitions.append(Partition(names.encode(label.lower()), entries))
     rest = [PartitionBone(names.encode(bone), track) for bone, track in tracks.items()]
-    if not found:
+    if not partitions:
         return [Partition(b"default", rest)]
-    found[0].bones += rest
-    return found
+    partitions[0].bones += rest
+    return partitions
 
 
 def new_omf(motion_set: MotionSet) -> Omf:
@@ -413,10 +415,10 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones
     known = model_bones if len(model_bones) == tracks else ()
     for track, name in enumerate(bones):
         if name is None:
-            found = known and known[track] not in bones
-            bones[track] = known[track] if found else f"track_{track}"
+            bones_fit = known and known[track] not in bones
+            bones[track] = known[track] if bones_fit else f"track_{track}"
             words = "tracks without a bone's name: their bones are unknown"
-            if found:
+            if bones_fit:
                 words = "tracks without a bone's name: taken from the model by index"
             report.warn(words, say("track {}", track))
     return [name or "" for name in bones]

@@ -41,36 +41,36 @@ LONGEST_NAME = 127
 
 def problems(motions: MotionSet, most_bones: int = MOST_BONES) -> dict[str, str]:
     """Return what the game, which supports ``most_bones``, would refuse or misread: each problem with its remedy."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     library, parameters = motions
-    _partition_problems(parameters, found, most_bones)
+    _partition_problems(parameters, result, most_bones)
     all_motions = library.motions
     if len(all_motions) > MOST_MOTIONS:
-        found[say("{:# motion|# motions}; the game supports {}", len(all_motions), MOST_MOTIONS)] = "Split the file"
+        result[say("{:# motion|# motions}; the game supports {}", len(all_motions), MOST_MOTIONS)] = "Split the file"
     if len(all_motions) != len(parameters.definitions):
         words = "{:# motion|# motions}, {:# definition|# definitions}"
-        found[say(words, len(all_motions), len(parameters.definitions))] = "Delete the motions that lack one"
+        result[say(words, len(all_motions), len(parameters.definitions))] = "Delete the motions that lack one"
     bones = sum(len(partition.bones) for partition in parameters.partitions)
     for motion, label in zip(all_motions, motions.labels, strict=True):
         if not 1 <= motion.frames <= MOST_FRAMES:
-            found[say("the motion {!r} has {:# frame|# frames}", label, motion.frames)] = "Give it at least one frame"
+            result[say("the motion {!r} has {:# frame|# frames}", label, motion.frames)] = "Give it at least one frame"
         if motion.track_count != bones:
             words = "the motion {!r} has {:# track|# tracks} for {:# bone|# bones}"
-            found[say(words, label, motion.track_count, bones)] = "Export it with the skeleton the file belongs to"
+            result[say(words, label, motion.track_count, bones)] = "Export it with the skeleton the file belongs to"
     for definition in parameters.definitions:
-        _definition_problems(definition, parameters, found)
+        _definition_problems(definition, parameters, result)
     for group in names.duplicates(definition.label for definition in parameters.definitions):
         words = "the motion {!r} occurs {} times"
-        found[say(words, group[0], len(group))] = "Rename all but one: the game plays the first"
-    return found
+        result[say(words, group[0], len(group))] = "Rename all but one: the game plays the first"
+    return result
 
 
 def library_problems(library: MotionLibrary) -> Iterator[str]:
     """Yield errors of chunk ids and count. The engine looks up chunk i + 1 for every i below the count, and asserts."""
     identifiers = [motion.identifier for motion in library.motions]
     if identifiers != list(range(1, len(identifiers) + 1)):
-        shown = listed(list(map(str, identifiers)))
-        yield say("motions have the chunk ids {}; the game looks for 1 to {}", shown, len(identifiers))
+        ids_text = listed(list(map(str, identifiers)))
+        yield say("motions have the chunk ids {}; the game looks for 1 to {}", ids_text, len(identifiers))
     if library.count is None:
         yield "the number of motions is missing"
     elif library.count != len(identifiers):
@@ -88,40 +88,46 @@ def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]
         yield say("bone parts refer to bones that the model does not have: {}", listed(strange))
 
 
-def _partition_problems(parameters: Parameters, found: dict[str, str], most_bones: int) -> None:
+def _partition_problems(parameters: Parameters, own_problems: dict[str, str], most_bones: int) -> None:
     bones = [bone for partition in parameters.partitions for bone in partition.bones]
     if len(bones) > most_bones:
-        found[say("{:# bone|# bones}; the game supports {}", len(bones), most_bones)] = RAISE_LIMIT
+        own_problems[say("{:# bone|# bones}; the game supports {}", len(bones), most_bones)] = RAISE_LIMIT
     if len(parameters.partitions) > MOST_PARTITIONS:
         words = "{:# bone part|# bone parts}; the game supports {}"
-        found[say(words, len(parameters.partitions), MOST_PARTITIONS)] = "Join some of them"
+        own_problems[say(words, len(parameters.partitions), MOST_PARTITIONS)] = "Join some of them"
     if parameters.numbered and sorted(bone.track or 0 for bone in bones) != list(range(len(bones))):
-        found["the bone parts do not number every track exactly once"] = "Put every bone into exactly one bone part"
+        own_problems["the bone parts do not number every track exactly once"] = (
+            "Put every bone into exactly one bone part"
+        )
     for name, count in Counter((bone.name or b"").lower() for bone in bones if parameters.named).items():
         if count > 1:
-            found[say("the bone {!r} is in several bone parts ({})", names.decode(name), count)] = "Put it into one"
+            own_problems[say("the bone {!r} is in several bone parts ({})", names.decode(name), count)] = (
+                "Put it into one"
+            )
     for label in [partition.name for partition in parameters.partitions] + [bone.name or b"" for bone in bones]:
-        _name_problems("bone part or bone", label, found)
+        _name_problems("bone part or bone", label, own_problems)
 
 
-def _definition_problems(definition: Definition, parameters: Parameters, found: dict[str, str]) -> None:
-    _name_problems("motion", definition.name, found)
+def _definition_problems(definition: Definition, parameters: Parameters, own_problems: dict[str, str]) -> None:
+    _name_problems("motion", definition.name, own_problems)
     if definition.marks and parameters.version < 4:
         words = "the motion {!r} has marks; version {} of the file has none"
-        found[say(words, definition.label, parameters.version)] = "Remove the marks or write version 4"
+        own_problems[say(words, definition.label, parameters.version)] = "Remove the marks or write version 4"
     for mark in definition.marks:
         if len(mark.intervals) & 0xFF in SKIPPED_BYTES:
             words = "the mark {!r} of {!r} has {:# interval|# intervals}, which the game misreads"
-            found[say(words, mark.label, definition.label, len(mark.intervals))] = "Split it or add an interval"
+            own_problems[say(words, mark.label, definition.label, len(mark.intervals))] = "Split it or add an interval"
         if any(byte in mark.name for byte in SKIPPED_BYTES) or b"\0" in mark.name:
-            found[say("a mark's name of {!r} holds a line break", definition.label)] = "Rename the mark"
+            own_problems[say("a mark's name of {!r} holds a line break", definition.label)] = "Rename the mark"
 
 
-def _name_problems(what: str, name: bytes, found: dict[str, str]) -> None:
+def _name_problems(what: str, name: bytes, own_problems: dict[str, str]) -> None:
     if not name:
-        found[say("a {} without a name", what)] = "Name it"
+        own_problems[say("a {} without a name", what)] = "Name it"
     elif len(name) > LONGEST_NAME:
-        found[say("the {} name {!r} is longer than {} bytes", what, names.decode(name), LONGEST_NAME)] = "Shorten it"
+        own_problems[say("the {} name {!r} is longer than {} bytes", what, names.decode(name), LONGEST_NAME)] = (
+            "Shorten it"
+        )
 
 
 def refuse_new_problems(before: MotionSet | None, after: MotionSet, most_bones: int = MOST_BONES) -> None:

@@ -126,7 +126,7 @@ def encode(
     model_bones = skeleton.bones if skeleton is not None else []
     changes, only_renamed = Changes(noun="motion", items="track"), 0
     bones_of = functools.cache(lambda count: track_bones(start.parameters, count, Report(), model_bones))
-    bases = [motions[one.index] if one.index is not None else one.source for one in identities]
+    bases = [motions[identity.index] if identity.index is not None else identity.source for identity in identities]
     bones = [bones_of(old.track_count if old is not None else listed) for old in bases]
     jobs = list(map(_job_of, clips, bones, bases, repeat(skeleton), sampled if sampled is not None else repeat(())))
     results = _encode_jobs(jobs, skeleton, width)
@@ -165,7 +165,7 @@ def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:
     for index, (_, definition) in enumerate(pairs(base)):
         indices.setdefault(definition.label.lower(), []).append(index)
     matching = (indices.get(clip.name.lower()) for clip in clips)
-    return [Identity(found.pop(0) if found else None) for found in matching]
+    return [Identity(rows.pop(0) if rows else None) for rows in matching]
 
 
 def _empty_set(
@@ -215,7 +215,7 @@ def _changed_fields(old: Motion | None, motion: Motion, before: Definition, afte
     if before.timing.tobytes() != after.timing.tobytes():
         fields.append("timing")
     same_marks = len(before.marks) == len(after.marks) and all(
-        one is other for one, other in zip(before.marks, after.marks, strict=False)
+        mark is other for mark, other in zip(before.marks, after.marks, strict=False)
     )
     if not same_marks:
         fields.append("marks")
@@ -309,8 +309,10 @@ def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> 
         return np.array(smallest)[:, None, None]
     rest_sizes = np.abs(rest.rest_translation).max(axis=1).tolist()
     sizes = dict(zip(map(str.lower, rest.bones), rest_sizes, strict=True))
-    found = [max(sizes.get(bone.lower(), 0.0), least) for bone, least in zip(clip.bones, smallest, strict=True)]
-    return np.array(found, np.float64)[:, None, None]
+    sizes_of_bones = [
+        max(sizes.get(bone.lower(), 0.0), least) for bone, least in zip(clip.bones, smallest, strict=True)
+    ]
+    return np.array(sizes_of_bones, np.float64)[:, None, None]
 
 
 @dataclass(frozen=True)
@@ -336,8 +338,8 @@ def _job_of(
     ordered = in_order(clip, bones, base, rest)
     known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None
     lowered = {name.lower() for name in sampled}
-    found = frozenset(bone for bone in bones if bone.lower() in lowered) if lowered else _NO_BONES
-    return _EncodingJob(ordered, known, found)
+    present = frozenset(bone for bone in bones if bone.lower() in lowered) if lowered else _NO_BONES
+    return _EncodingJob(ordered, known, present)
 
 
 def _encode_jobs(
@@ -349,9 +351,9 @@ def _encode_jobs(
     batches.
     """
     groups: dict[Any, list[int]] = {}
-    for number, one in enumerate(jobs):
-        base_frames = one.base.frames if one.base is not None else None
-        groups.setdefault((one.clip.frames, base_frames, one.sampled), []).append(number)
+    for number, job in enumerate(jobs):
+        base_frames = job.base.frames if job.base is not None else None
+        groups.setdefault((job.clip.frames, base_frames, job.sampled), []).append(number)
     group_of: dict[int, list[int]] = {}
     for numbers in groups.values():
         poses = jobs[numbers[0]].clip.frames * max(len(jobs[number].clip.bones) for number in numbers)
@@ -368,17 +370,17 @@ def _encode_jobs(
 
 def _concatenated(jobs: Sequence[_EncodingJob]) -> tuple[Clip, Motion | None]:
     """Join the tracks of several motions of the same length into one clip and one base motion."""
-    clips, bases = [one.clip for one in jobs], [one.base for one in jobs if one.base is not None]
+    clips, bases = [job.clip for job in jobs], [job.base for job in jobs if job.base is not None]
     if len(jobs) == 1:
         return clips[0], jobs[0].base
     joint: Any = {
-        name: np.concatenate([getattr(one, name) for one in clips])
+        name: np.concatenate([getattr(clip, name) for clip in clips])
         for name in ("rotations", "translations", "rotation_keyed", "translation_keyed")
     }
-    clip = replace(clips[0], bones=[bone for one in clips for bone in one.bones], **joint)
+    clip = replace(clips[0], bones=[bone for clip in clips for bone in clip.bones], **joint)
     if not bases:
         return clip, None
-    tracks = (one.track_bytes(track) for one in bases for track in range(one.track_count))
+    tracks = (base.track_bytes(track) for base in bases for track in range(base.track_count))
     return clip, Motion.of(b"", bases[0].frames, tracks)
 
 
@@ -398,7 +400,7 @@ def _encode_together(
     unedited_tracks = unedited.tracks
     wanted = np.flatnonzero(~unedited_tracks) if as_long and base is not None else np.arange(len(clip.bones))
     edited = ~unedited.rotations, ~unedited.translations
-    labels = [(bone, one.clip.name) for one in jobs for bone in one.clip.bones]
+    labels = [(bone, own_job.clip.name) for own_job in jobs for bone in own_job.clip.bones]
     tracks, errors = encode_tracks(clip, wanted, base, edited, width=width, labels=labels)
     keys, moved_keys = edited[0].sum(axis=1), quantum.reduce_rows(edited[1], np.logical_or).sum(axis=1)
     items = [
@@ -408,15 +410,15 @@ def _encode_together(
         )
     ]
     end = 0
-    for one in jobs:
-        begin, end = end, end + len(one.clip.bones)
-        name = names.encode(one.clip.name)
-        if as_long and one.base is not None and equals_base[begin:end].all():
-            yield replace(one.base, name=name), []
+    for job in jobs:
+        begin, end = end, end + len(job.clip.bones)
+        name = names.encode(job.clip.name)
+        if as_long and job.base is not None and equals_base[begin:end].all():
+            yield replace(job.base, name=name), []
             continue
         pieces: list[Any] = [b""] * (end - begin)
-        if one.base is not None and base is not None:
-            pieces = [one.base.track_bytes(track) for track in range(end - begin)]
+        if job.base is not None and base is not None:
+            pieces = [job.base.track_bytes(track) for track in range(end - begin)]
         changes = []
         for index in range(*np.searchsorted(wanted, (begin, end)).tolist()):
             track = int(wanted[index])
@@ -424,7 +426,7 @@ def _encode_together(
             # Edits too small for the file, such as the noise of a bake, give the same bytes.
             if not unedited_tracks[track] and tracks[index] != before:
                 changes.append(items[index])
-        yield Motion.of(name, one.clip.frames, pieces), changes
+        yield Motion.of(name, job.clip.frames, pieces), changes
 
 
 def _use_source(
@@ -455,8 +457,8 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     if [bone.lower() for bone in clip.bones] == [bone.lower() for bone in bones]:
         return clip  # also if a broken file has two tracks for one bone
     index_of = {bone.lower(): position for position, bone in reversed(list(enumerate(clip.bones)))}
-    found = [index_of.get(bone.lower(), -1) for bone in bones]
-    missing = [bone for bone, position in zip(bones, found, strict=True) if position < 0]
+    indices_of_bones = [index_of.get(bone.lower(), -1) for bone in bones]
+    missing = [bone for bone, position in zip(bones, indices_of_bones, strict=True) if position < 0]
     filling = _filling(clip, bones, base, rest) if missing else clip
     if filling is None:
         raise WriteError(
@@ -465,7 +467,7 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
             if rest is None
             else "Choose a file of this armature's skeleton, or add these bones to the armature",
         )
-    indices = np.array(found)
+    indices = np.array(indices_of_bones)
     is_missing = indices < 0
     source = np.where(is_missing, 0, indices)
 

@@ -275,10 +275,10 @@ class BonesPlan:
     def _compare(self, before: Bones) -> None:
         old = {bone.name.lower(): decode_bone(bone).entry for bone in reversed(before.bones)}
         now = {bone.name: decode_bone(bone).entry for bone in bones_format.read(self.data, self.path, Report()).bones}
-        found = {name: changed_values(old[name.lower()], now[name]) for name in now if name.lower() in old}
-        self.changed = {name: values for name, values in found.items() if values}
-        self.added = [name for name in now if name not in found]
-        self.untouched = len(found) - len(self.changed)
+        changes = {name: changed_values(old[name.lower()], now[name]) for name in now if name.lower() in old}
+        self.changed = {name: values for name, values in changes.items() if values}
+        self.added = [name for name in now if name not in changes]
+        self.untouched = len(changes) - len(self.changed)
 
     def write(self, *, backup: bool = False) -> None:
         """Write the file in one step, so that it is never incomplete on disk. The changes are those on disk."""
@@ -297,13 +297,13 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
     document = bones_format.read(data, path, report)
     by_name = _bones_by_name(rig)
     given, missing = 0, []
-    found = [(bone, by_name.get(bone.name.lower())) for bone in document.bones]
-    if not any(own is not None for _, own in found):
+    pairs = [(bone, by_name.get(bone.name.lower())) for bone in document.bones]
+    if not any(own is not None for _, own in pairs):
         sentence = "none of the file's bones is in the armature {!r}"
         raise ReadError(say(sentence, rig.name), file=path, remedy="Select the armature these properties belong to")
     firsts = _first_of_each_name(document)
-    decoded = [decode_bone(bone) for bone, _ in found]  # errors are raised before a bone is changed
-    for number, ((bone, own), physics) in enumerate(zip(found, decoded, strict=True)):
+    decoded = [decode_bone(bone) for bone, _ in pairs]  # errors are raised before a bone is changed
+    for number, ((bone, own), physics) in enumerate(zip(pairs, decoded, strict=True)):
         if firsts[bone.name.lower()] is not bone:
             report.warn("the file has several bones of one name; the first is used, the others are kept", bone.name)
             continue
@@ -326,18 +326,18 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
 
 def _first_of_each_name(document: Bones) -> dict[str, bones_format.Bone]:
     """Return the first bone of each name in lower case, in the file's order, which is also that of an export."""
-    found: dict[str, bones_format.Bone] = {}
+    result: dict[str, bones_format.Bone] = {}
     for section in document.sections:
         if isinstance(section.value, bones_format.Bone):
-            found.setdefault(section.value.name.lower(), section.value)
-    return found
+            result.setdefault(section.value.name.lower(), section.value)
+    return result
 
 
 def _bones_by_name(rig: Object) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for bone in bone_properties.in_order(rig):
-        found.setdefault(bone_properties.game_name(bone).lower(), bone)
-    return found
+        result.setdefault(bone_properties.game_name(bone).lower(), bone)
+    return result
 
 
 def _make_game_bone(bone: Bone, name: str, number: int) -> None:
@@ -365,8 +365,8 @@ def plan_export(rig: Object, path: str, report: Report) -> BonesPlan:
     plan = BonesPlan(path)
     data = kept(rig.motionbridge_bones, "document")
     document = bones_format.read(data, path, Report()) if data else None
-    made = _new_file(rig, plan) if document is None else _changed(rig, document, plan, report)
-    plan.data = bones_format.write(made)
+    own_document = _new_file(rig, plan) if document is None else _changed(rig, document, plan, report)
+    plan.data = bones_format.write(own_document)
     return plan
 
 
@@ -401,8 +401,8 @@ def _new_file(rig: Object, plan: BonesPlan) -> Bones:
         words = "no bone of {!r} has properties of the game"
         raise WriteError(say(words, rig.name), remedy="Import a model (.ogf) or bone properties (.bones) first")
     plan.added = [bone_properties.game_name(bone) for bone in bones]
-    made = [new_bone(name, _file_entry(bone)) for name, bone in zip(plan.added, bones, strict=True)]
-    return new_bones(made, list(_parts(rig)))
+    entries = [new_bone(name, _file_entry(bone)) for name, bone in zip(plan.added, bones, strict=True)]
+    return new_bones(entries, list(_parts(rig)))
 
 
 def _parts(rig: Object) -> Iterator[Part]:

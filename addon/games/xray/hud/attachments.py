@@ -54,13 +54,13 @@ def of_new(item: Mapping[str, str]) -> set[str]:
 def bones(hands: Any) -> dict[str, list[str]]:
     """Return attachment -> names of its bones, for those that the weapon's model has."""
     rig = item_of(hands) or hands
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for bone in rig.data.bones:
         label = game_name(bone).lower()
         for name, labels in BONES.items():
             if label in labels:
-                found.setdefault(name, []).append(bone.name)
-    return found
+                result.setdefault(name, []).append(bone.name)
+    return result
 
 
 def show(hands: Any) -> None:
@@ -68,7 +68,7 @@ def show(hands: Any) -> None:
     if hands.type != "ARMATURE":  # the aim empty has the same properties
         return
     attached = hands.motionbridge_hud.attached
-    hidden = [bone for name, found in bones(hands).items() if name not in attached for bone in found]
+    hidden = [bone for name, own_bone in bones(hands).items() if name not in attached for bone in own_bone]
     armature.hide_meshes(item_of(hands) or hands, hidden, MASK_PREFIX)
 
 
@@ -127,8 +127,8 @@ def attach(context: Context, rig: Object, bone: str, holder: str, *, frames: tup
 
 def _refuse(hands: Object, rig: Object, bone: str, holder: str) -> None:
     followed, moved = hands.pose.bones.get(holder), rig.pose.bones.get(bone)
-    for found, name, of in ((followed, holder, hands), (moved, bone, rig)):
-        if found is None:
+    for obj, name, of in ((followed, holder, hands), (moved, bone, rig)):
+        if obj is None:
             raise WriteError(say("{!r} has no bone {!r}", of.name, name), remedy="Choose one of its bones")
     if rig == hands and moved in {followed, *followed.parent_recursive}:
         raise WriteError(say("the bone {!r} moves with {!r}", holder, bone), remedy="Choose a bone of the other hand")
@@ -168,17 +168,17 @@ def _following_transforms(
 
         in_rig, posed_matrix, _ = at(kept)
         offset = in_rig.inverted() @ posed_matrix
-        found = []
+        own_pairs = []
         for frame in frames:
             in_rig, _, parent = at(frame)
-            found.append((in_rig @ offset, parent))
+            own_pairs.append((in_rig @ offset, parent))
     data = rig.data.bones[bone]
 
     def local(wanted: Any, parent: Any) -> Any:
         above = {} if parent is None else {"parent_matrix": parent, "parent_matrix_local": data.parent.matrix_local}
         return data.convert_local_to_pose(wanted, data.matrix_local, invert=True, **above)
 
-    return [local(wanted, parent) for wanted, parent in found]
+    return [local(wanted, parent) for wanted, parent in own_pairs]
 
 
 def _write(rig: Object, bone: str, motion: Motion, chosen: NDArray[np.intp], basis: list[Any]) -> None:

@@ -62,14 +62,14 @@ class MotionFiles:
         ``names``: motions to import, each from the file from which the game would take it; None for all.
         """
         wanted = None if names is None else list(names)
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for number, opened in enumerate(self.files):
             labels = {label.lower() for label, _ in omf_codec.OMF.motions(opened.document)}
             if wanted is not None:
                 labels &= {name for name in wanted if self.table[name][0] == number}
             if labels:
-                found |= self._import(context, opened, labels, report)
-        return found
+                result |= self._import(context, opened, labels, report)
+        return result
 
     def _import(
         self, context: Context, opened: Opened[omf.Omf], chosen: Collection[str], report: Report
@@ -83,10 +83,10 @@ class MotionFiles:
             report=report,
             read=lambda _codec, _path, _report: opened,
         )
-        found: dict[str, Any] = {}
+        rigs: dict[str, Any] = {}
         for action in result.actions:
-            found.setdefault(str(action.motionbridge_motion.imported_name).lower(), action)
-        return found
+            rigs.setdefault(str(action.motionbridge_motion.imported_name).lower(), action)
+        return rigs
 
 
 # Actions --------------------------------------------------------------------------------------------------------------
@@ -100,8 +100,8 @@ SPEED_TOLERANCE = 1e-6
 class Pair(NamedTuple):
     """Names of motions that play together in one variant of an action.
 
-    ``item``: "" if it plays none. ``found``: whether the hands have their motion. ``fallback``: the item plays ``idle``
-    because it has no motion of that name.
+    ``item``: "" if it plays none. ``exists``: whether the hands have their motion. ``fallback``: the item plays
+    ``idle`` because it has no motion of that name.
     """
 
     alias: str
@@ -109,7 +109,7 @@ class Pair(NamedTuple):
     item: str
     speed: float
     end: float = 0.0
-    found: bool = True
+    exists: bool = True
     fallback: bool = False
 
 
@@ -117,20 +117,20 @@ def find_pairs(
     actions: Sequence[hud.Action], made_as: Generation, hands: MotionFiles, item: MotionFiles | None, report: Report
 ) -> list[Pair]:
     """Return all variants of all actions, in the order of the section. Missing motions are reported."""
-    found = []
+    result = []
     for action in actions:
         drawn = hud.variants(action.hands, hands.table, made_as)
         if action.hands and not drawn:
             report.note("no motion file that was found has this motion of the hands", f"{action.alias}: {action.hands}")
-            found.append(Pair(action.alias, action.hands, action.item, action.speed, action.end, found=False))
+            result.append(Pair(action.alias, action.hands, action.item, action.speed, action.end, exists=False))
         for name in drawn:
             of_item, fallback = _of_item(action, name, item, report)
-            found.append(Pair(action.alias, name, of_item, action.speed, action.end, fallback=fallback))
+            result.append(Pair(action.alias, name, of_item, action.speed, action.end, fallback=fallback))
     if item is not None and actions:
-        orphans = sorted(set(item.table) - {pair.item for pair in found})
+        orphans = sorted(set(item.table) - {pair.item for pair in result})
         if orphans:
             report.note("motions of the weapon that no action of the section plays", ", ".join(orphans))
-    return found
+    return result
 
 
 def _of_item(action: hud.Action, drawn: str, item: MotionFiles | None, report: Report) -> tuple[str, bool]:
@@ -143,17 +143,22 @@ def _of_item(action: hud.Action, drawn: str, item: MotionFiles | None, report: R
         return "", False
 
 
-def remember(made: HudScene, section: str, pairs: Sequence[Pair]) -> None:
+def remember(hud_scene: HudScene, section: str, pairs: Sequence[Pair]) -> None:
     """Store the list of actions on the armature of the hands."""
-    properties = made.hands.motionbridge_hud
-    properties.is_hud, properties.section, properties.item, properties.view = True, section, made.item, made.view
+    properties = hud_scene.hands.motionbridge_hud
+    properties.is_hud, properties.section, properties.item, properties.view = (
+        True,
+        section,
+        hud_scene.item,
+        hud_scene.view,
+    )
     for pair in pairs:
         row = properties.actions.add()
         row.name, row.hands_motion, row.item_motion = pair.alias, pair.hands, pair.item
         row.speed, row.end, row.fallback = pair.speed, pair.end, pair.fallback
-        row.hands = made.hands_actions.get(pair.hands) if pair.found else None
-        row.item = made.item_actions.get(pair.item) if pair.found else None
-        row.view = made.view_actions.get(pair.hands) if pair.found else None
+        row.hands = hud_scene.hands_actions.get(pair.hands) if pair.exists else None
+        row.item = hud_scene.item_actions.get(pair.item) if pair.exists else None
+        row.view = hud_scene.view_actions.get(pair.hands) if pair.exists else None
 
 
 def play(context: Context, hands: Any, number: int) -> None:
@@ -256,7 +261,7 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
 def _refuse_used_name(rig: Object, name: str) -> None:
     for file in rig.motionbridge_motion_files:
         stored = motion_files.document_of(file).motion_set.parameters.definitions
-        listed = [str(one.motionbridge_motion.motion_name) for one in library.motions_of(file)]
+        listed = [str(action.motionbridge_motion.motion_name) for action in library.motions_of(file)]
         if name in {label.lower() for label in [*listed, *(definition.label for definition in stored)]}:
             words = "the file {!r} has a motion named {!r} already"
             raise WriteError(say(words, file.name, name), remedy="Type another name")

@@ -42,7 +42,7 @@ class Part(NamedTuple):
     points).
     """
 
-    shown: Any
+    obj: Any
     order: str
     position: str
     angles: tuple[str, ...]
@@ -74,16 +74,16 @@ def parent_to_bone(obj: Any, rig: Object, anchor: str) -> None:
     obj.matrix_parent_inverse = from_tail @ Euler((-QUARTER_TURN, 0.0, 0.0)).to_matrix().to_4x4()
 
 
-def remember(made: HudScene, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
+def remember(hud_scene: HudScene, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
     """Store all config values of positions and angles, and which stance and aspect are shown."""
-    properties = made.hands.motionbridge_hud
-    for key, obj in made.points.items():
+    properties = hud_scene.hands.motionbridge_hud
+    for key, obj in hud_scene.points.items():
         point = properties.points.add()
-        point.name, point.shown = key, obj
-    properties.item, properties.one_model = made.item, made.item is None
+        point.name, point.object = key, obj
+    properties.item, properties.one_model = hud_scene.item, hud_scene.item is None
     properties.shown_stance, properties.shown_aspect = stance.name, aspect.name
     properties.stance, properties.aspect = stance.name, aspect.name  # updates nothing while there are no values
-    for key in dict.fromkeys(_all_keys(made.hands)):
+    for key in dict.fromkeys(_all_keys(hud_scene.hands)):
         row = properties.values.add()
         row.name, row.is_missing = key, key not in values
         row.text = row.saved = values.get(key, "")
@@ -101,20 +101,20 @@ def _parts(hands: Object, stance: Stance, *, wide: bool) -> list[Part]:
     properties, aim = hands.motionbridge_hud, hands.parent
     suffix = hud.WIDE_SUFFIX if wide else ""
     if properties.one_model:
-        found = [Part(hands, HANDS, "position", ("orientation",))]
+        parts = [Part(hands, HANDS, "position", ("orientation",))]
         if stance is Stance.AIM:
-            found.append(Part(aim, AIM, "zoom_offset", ("zoom_rotate_x", "zoom_rotate_y")))
+            parts.append(Part(aim, AIM, "zoom_offset", ("zoom_rotate_x", "zoom_rotate_y")))
     else:
         own = Part(hands, HANDS, f"hands_position{suffix}", (f"hands_orientation{suffix}",))
-        found = (
+        parts = (
             [own] if properties.follows is None else []
         )  # in most games the second hands follow those of the first item
         if properties.item is not None:
-            found.append(Part(properties.item, HANDS, "item_position", ("item_orientation",)))
+            parts.append(Part(properties.item, HANDS, "item_position", ("item_orientation",)))
         if stance is not Stance.HIP and properties.follows is None:
             prefix = "aim" if stance is Stance.AIM else "gl"
-            found.append(Part(aim, AIM, f"{prefix}_hud_offset_pos{suffix}", (f"{prefix}_hud_offset_rot{suffix}",)))
-    return [*found, *(Part(row.shown, POINT, row.name, ()) for row in properties.points)]
+            parts.append(Part(aim, AIM, f"{prefix}_hud_offset_pos{suffix}", (f"{prefix}_hud_offset_rot{suffix}",)))
+    return [*parts, *(Part(row.object, POINT, row.name, ()) for row in properties.points)]
 
 
 def _matrix_of(part: Part, position: Sequence[float], angles: Sequence[float]) -> Floats:
@@ -138,7 +138,7 @@ def part_of(obj: Any) -> Part | None:
     hands = holder_of(obj)
     if hands is None or not len(hands.motionbridge_hud.values):
         return None
-    parts = {part.shown: part for part in shown_parts(hands)}
+    parts = {part.obj: part for part in shown_parts(hands)}
     while obj is not None and obj not in parts:
         obj = obj.parent
     if obj == hands:
@@ -152,13 +152,13 @@ def handle_of(obj: Object) -> Any:
     if hands is None or obj not in {hands, hands.parent}:
         return obj.matrix_world.translation
     properties = hands.motionbridge_hud
-    points = (row.shown for row in properties.points if row.shown is not None)
+    points = (row.object for row in properties.points if row.object is not None)
     return (item_of(hands) or next(points, obj)).matrix_world.translation
 
 
 def rotation_axes(part: Part) -> list[Any]:
     """Return the rotation axes of the three Euler angles of a part, in its parent's space."""
-    angles, turned = part.shown.rotation_euler, Matrix.Identity(3)
+    angles, turned = part.obj.rotation_euler, Matrix.Identity(3)
     axes: dict[str, Any] = {}
     axis: Any
     for axis in reversed(part.order):
@@ -200,8 +200,8 @@ def show(hands: Any) -> None:
     if hands.parent is not None:
         set_transform(hands.parent, np.eye(4), AIM)
     for part in shown_parts(hands):
-        if part.shown is not None:
-            set_transform(part.shown, _matrix_of(part, *_values(hands, part)), part.order)
+        if part.obj is not None:
+            set_transform(part.obj, _matrix_of(part, *_values(hands, part)), part.order)
     for scene in hands.users_scene:
         scene.render.resolution_x, scene.render.resolution_y = Aspect[properties.aspect].size
 
@@ -214,19 +214,19 @@ def moved_values(hands: Object) -> dict[str, str]:
     """
     if not len(hands.motionbridge_hud.values):
         return {}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for part in shown_parts(hands):
-        if part.shown is None:
+        if part.obj is None:
             continue
         wanted = _matrix_of(part, *_values(hands, part))
-        current = _AXES @ np.array(part.shown.matrix_basis, np.float64) @ _AXES
+        current = _AXES @ np.array(part.obj.matrix_basis, np.float64) @ _AXES
         position, angles = (hud.aim_values if part.order == AIM else hud.placement_values)(current)
         if not np.allclose(current[:3, 3], wanted[:3, 3], rtol=TOLERANCE, atol=TOLERANCE):
-            found[part.position] = _formatted(position)
+            result[part.position] = _formatted(position)
         if part.angles and not np.allclose(current[:3, :3], wanted[:3, :3], rtol=0, atol=TOLERANCE):
             single = len(part.angles) > 1
-            found |= {key: _formatted(angles[[n]] if single else angles) for n, key in enumerate(part.angles)}
-    return found
+            result |= {key: _formatted(angles[[n]] if single else angles) for n, key in enumerate(part.angles)}
+    return result
 
 
 def _formatted(values: Floats) -> str:
@@ -269,7 +269,7 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
 
     ``rig``: the item, or in Shadow of Chernobyl the whole model. The location of an empty is the point's value.
     """
-    found = {}
+    result = {}
     for key, bone_key in hud.POINT_BONES.items():
         bone = values.get(bone_key, "")
         if not bone or key not in values:
@@ -287,8 +287,8 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
         obj.empty_display_type, obj.empty_display_size = "SPHERE", POINT_SIZE
         obj.show_name = obj.show_in_front = True
         into.objects.link(obj)
-        found[key] = obj
-    return found
+        result[key] = obj
+    return result
 
 
 def add_crosshair(name: str, camera: Object, into: bpy.types.Collection) -> Any:

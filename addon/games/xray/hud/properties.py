@@ -49,7 +49,7 @@ class HudValueProperties(bpy.types.PropertyGroup):
 class HudPointProperties(bpy.types.PropertyGroup):
     """A point of the weapon; ``name``: its config key."""
 
-    shown: PointerProperty(type=bpy.types.Object)
+    object: PointerProperty(type=bpy.types.Object)
 
 
 ATTACHMENTS = (

@@ -68,19 +68,19 @@ def new_scene(context: Context, options: HudSceneOptions, report: Report) -> Hud
     camera = _camera(setup.name, options, into)
     carrier = add_camera_parent(setup.name, camera, into)
     placing.add_crosshair(setup.name, camera, into)
-    made = _add_item(context, setup, options, report, (into, camera, carrier))
+    result = _add_item(context, setup, options, report, (into, camera, carrier))
     if other is not None:
-        made.beside = _add_item(context, other, _of_beside(options), report, (into, camera, carrier))
-        _use_one_arm_each(made, made.beside, setup, report)
+        result.beside = _add_item(context, other, _of_beside(options), report, (into, camera, carrier))
+        _use_one_arm_each(result, result.beside, setup, report)
         if options.game is not Game.ANOMALY:
-            made.beside.aim.parent, made.beside.hands.motionbridge_hud.follows = made.hands, made.hands
-            made.beside.hands.matrix_basis.identity()
-            made.beside.aim.matrix_basis.identity()
-        made.beside.hands.motionbridge_hud.view = None  # the first item's hands move it
-        made.hands.motionbridge_hud.active_action = made.hands.motionbridge_hud.active_action
-    _set_scene(context, made, options)
-    scope.make_current(context, [made.hands], made.hands)
-    return made
+            result.beside.aim.parent, result.beside.hands.motionbridge_hud.follows = result.hands, result.hands
+            result.beside.hands.matrix_basis.identity()
+            result.beside.aim.matrix_basis.identity()
+        result.beside.hands.motionbridge_hud.view = None  # the first item's hands move it
+        result.hands.motionbridge_hud.active_action = result.hands.motionbridge_hud.active_action
+    _set_scene(context, result, options)
+    scope.make_current(context, [result.hands], result.hands)
+    return result
 
 
 def _of_beside(options: HudSceneOptions) -> HudSceneOptions:
@@ -107,16 +107,16 @@ def _beside(setup: Setup, options: HudSceneOptions, report: Report) -> Setup:
 def _use_one_arm_each(first: HudScene, second: HudScene, setup: Setup, report: Report) -> None:
     """Hide the arm of each pair of hands that is shown by the other pair."""
     sides = (Side.LEFT, Side.RIGHT) if hud.attach_place(setup.values) == 0 else (Side.RIGHT, Side.LEFT)
-    for made, hidden in zip((first, second), sides, strict=True):
-        bones = list(made.hands.data.bones)
+    for mesh, hidden in zip((first, second), sides, strict=True):
+        bones = list(mesh.hands.data.bones)
         numbers = {bone.name: number for number, bone in enumerate(bones)}
         parents = [numbers[bone.parent.name] if bone.parent is not None else -1 for bone in bones]
         body = body_of([game_name(bone) for bone in bones], parents)
         is_arm = [part in ARM and side is hidden for part, side in zip(body.parts, body.sides, strict=True)]
         names = [bone.name for bone, own in zip(bones, is_arm, strict=True) if own]
         if not names:
-            report.warn("the names of its bones do not tell its arms, so both are shown", made.hands.name)
-        armature.hide_meshes(made.hands, names, ARM_MASK_PREFIX)
+            report.warn("the names of its bones do not tell its arms, so both are shown", mesh.hands.name)
+        armature.hide_meshes(mesh.hands, names, ARM_MASK_PREFIX)
 
 
 def _add_item(
@@ -141,24 +141,24 @@ def _add_item(
     offsets = {Stance.HIP: np.eye(4), Stance.AIM: setup.placing.aim, Stance.LAUNCHER: setup.placing.launcher}
     placing.set_transform(aim, offsets[options.stance], placing.AIM)
     placing.set_transform(first.rig, setup.placing.hands, placing.HANDS)
-    made = HudScene(into, aim, first.rig, camera, carrier)
+    hud_scene = HudScene(into, aim, first.rig, camera, carrier)
     if second is not None:
-        made.item = second.rig
+        hud_scene.item = second.rig
         placing.parent_to_bone(second.rig, first.rig, setup.anchor)
         placing.set_transform(second.rig, setup.placing.item, placing.HANDS)
         for bone in second.rig.pose.bones:
             if bone.parent is None:
                 armature.pin(bone, (placing.QUARTER_TURN, 0.0, 0.0))
     if setup.values:
-        made.points = placing.add_points(made.item or made.hands, setup.values, into, report)
-        placing.remember(made, setup.values, options.stance, options.aspect)
-        made.hands.motionbridge_hud.attached = attachments.of_new(setup.item_values)
-        sections.remember(made.hands, options)
+        hud_scene.points = placing.add_points(hud_scene.item or hud_scene.hands, setup.values, into, report)
+        placing.remember(hud_scene, setup.values, options.stance, options.aspect)
+        hud_scene.hands.motionbridge_hud.attached = attachments.of_new(setup.item_values)
+        sections.remember(hud_scene.hands, options)
     if options.motions:
         hands_files = MotionFiles(first, setup.hands or setup.item, options.hands_motions, report)
         item_files = MotionFiles(second, setup.item, "", report) if second is not None else None
-        _import_motions(context, made, setup, (hands_files, item_files), report, folders=options.folders)
-    return made
+        _import_motions(context, hud_scene, setup, (hands_files, item_files), report, folders=options.folders)
+    return hud_scene
 
 
 def _with_bones(model: ImportedModel, path: Path) -> ImportedModel:
@@ -181,13 +181,13 @@ def _camera(name: str, options: HudSceneOptions, into: bpy.types.Collection) -> 
     return camera
 
 
-def _set_scene(context: Context, made: HudScene, options: HudSceneOptions) -> None:
+def _set_scene(context: Context, hud_scene: HudScene, options: HudSceneOptions) -> None:
     scene = context.scene
-    scene.camera = made.camera
+    scene.camera = hud_scene.camera
     scene.render.resolution_x, scene.render.resolution_y = options.aspect.size
     scene.render.pixel_aspect_x = scene.render.pixel_aspect_y = 1.0
     scene.render.fps, scene.render.fps_base = round(FRAMES_PER_SECOND), 1.0
-    data = made.hands.animation_data
+    data = hud_scene.hands.animation_data
     if data is not None and data.action is not None:
         first, count = blender_action.frame_range(data.action)
         scene.frame_start, scene.frame_end = first, first + count - 1
@@ -199,7 +199,7 @@ def _set_scene(context: Context, made: HudScene, options: HudSceneOptions) -> No
 
 def _import_motions(
     context: Context,
-    made: HudScene,
+    hud_scene: HudScene,
     setup: Setup,
     files: tuple[MotionFiles, MotionFiles | None],
     report: Report,
@@ -209,20 +209,22 @@ def _import_motions(
     """Import the motions that the section's actions play, or all without a section, and play the first idle action."""
     hands, item = files
     listed = pairs.find_pairs(setup.actions, setup.generation, hands, item, report)
-    found = [pair for pair in listed if pair.found]
-    made.hands_actions = hands.import_named(context, [one.hands for one in found] if setup.values else None, report)
+    pairs_in_files = [pair for pair in listed if pair.exists]
+    hud_scene.hands_actions = hands.import_named(
+        context, [pair.hands for pair in pairs_in_files] if setup.values else None, report
+    )
     if item is not None:
-        names = [pair.item for pair in found if pair.item] if setup.values else None
-        made.item_actions = item.import_named(context, names, report)
-    made.view_actions = import_effects(made.view, folders, [one.hands for one in found], report)
-    pairs.remember(made, setup.name, listed)
-    rows = made.hands.motionbridge_hud.actions
+        names = [pair.item for pair in pairs_in_files if pair.item] if setup.values else None
+        hud_scene.item_actions = item.import_named(context, names, report)
+    hud_scene.view_actions = import_effects(hud_scene.view, folders, [pair.hands for pair in pairs_in_files], report)
+    pairs.remember(hud_scene, setup.name, listed)
+    rows = hud_scene.hands.motionbridge_hud.actions
     playable = [number for number, row in enumerate(rows) if row.hands is not None]
     idle = [number for number in playable if rows[number].name in FIRST_ACTIONS]
     if playable:
-        made.hands.motionbridge_hud.active_action = (idle or playable)[0]
+        hud_scene.hands.motionbridge_hud.active_action = (idle or playable)[0]
         return
-    for rig, actions in ((made.hands, made.hands_actions), (made.item, made.item_actions)):
+    for rig, actions in ((hud_scene.hands, hud_scene.hands_actions), (hud_scene.item, hud_scene.item_actions)):
         if actions:
             library.play(context, rig, actions.get(hud.IDLE) or next(iter(actions.values())))
 
@@ -245,17 +247,17 @@ def import_effects(carrier: Object, folders: Sequence[Path], names: Iterable[str
     Motions without one are skipped. A file that cannot be read is reported and left out.
     """
     trees = [GameTree(folder) for folder in folders]
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name in dict.fromkeys(names):
         files = (tree.find_below(hud.CAMERA_EFFECTS.format(name)) for tree in trees)
         file = next((file for file in files if file is not None), None)
         if file is None:
             continue
         try:
-            found[name] = paths.import_action(str(file), compat.slot_name(carrier), report)
+            result[name] = paths.import_action(str(file), compat.slot_name(carrier), report)
         except ReadError as refusal:
             report.warn(say("camera effect left out: {}", str(refusal).rstrip(".")))
-    return found
+    return result
 
 
 # Preview strips -------------------------------------------------------------------------------------------------------
@@ -288,17 +290,17 @@ def chosen_rows(hands: Object, names: str) -> list[int]:
     rows = hands.motionbridge_hud.actions
     masks = [name.strip() for name in names.split(",") if name.strip()]
     wanted = {hands.motionbridge_hud.active_action} if not masks else set()
-    found = [
+    result = [
         number
         for number, row in enumerate(rows)
         if row.hands is not None and (number in wanted or any(fnmatchcase(row.name, mask) for mask in masks))
     ]
-    if not found:
+    if not result:
         raise WriteError(
             say("no action is named {}", names) if masks else "the active action has no motion",
             remedy="Choose actions of the list; * stands for all",
         )
-    return found
+    return result
 
 
 def render_strip(
@@ -408,4 +410,4 @@ def _set_up(context: Any, size: tuple[int, int], renderer: Renderer) -> Iterator
 
 def _stamps(render: bpy.types.RenderSettings) -> list[str]:
     """Return the render properties of all metadata that can be stamped into an image."""
-    return [one.identifier for one in render.bl_rna.properties if one.identifier.startswith("use_stamp")]
+    return [prop.identifier for prop in render.bl_rna.properties if prop.identifier.startswith("use_stamp")]

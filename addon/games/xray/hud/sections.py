@@ -94,7 +94,7 @@ def load_configs(options: HudSceneOptions, report: Report) -> Configs:
 
 def hud_sections(configs: Configs) -> list[str]:
     """Return the sections that items name as their ``hud``, sorted."""
-    named = {found.decode("latin-1").lower() for file in configs.files for found in _NAMED.findall(file.data)}
+    named = {name.decode("latin-1").lower() for file in configs.files for name in _NAMED.findall(file.data)}
     return sorted(named & configs.sections.keys())
 
 
@@ -143,9 +143,11 @@ def _of_section(options: HudSceneOptions, report: Report) -> Setup:
     two_models = hud.generation(values) is Generation.TWO_MODELS
     anchor, hands = "", None
     if two_models:
-        found = _hands_values(configs, options, tree, report)
-        anchor = hud.anchor_bone(found, values)
-        hands = _model(tree, found.get("visual", ""), options.hands, "the model of the hands {!r} was not found ({})")
+        own_values = _hands_values(configs, options, tree, report)
+        anchor = hud.anchor_bone(own_values, values)
+        hands = _model(
+            tree, own_values.get("visual", ""), options.hands, "the model of the hands {!r} was not found ({})"
+        )
     words = "the model of the weapon {!r} was not found ({})"
     item = _model(tree, values["item_visual" if two_models else "visual"], options.item, words)
     return Setup(
@@ -179,8 +181,8 @@ def _naming(configs: Configs, hud_section: str) -> Iterator[str]:
     files = {file.path for file in configs.files if label in map(bytes.lower, _NAMED.findall(file.data))}
     for name, section in configs.sections.items():
         if any(file.path in files for file, _ in section.sources):
-            found = configs.values(name).get("hud")
-            if found is not None and unquoted(found.text or "").lower() == hud_section:
+            config = configs.values(name).get("hud")
+            if config is not None and unquoted(config.text or "").lower() == hud_section:
                 yield name
 
 
@@ -188,34 +190,34 @@ def _hands_values(configs: Configs, options: HudSceneOptions, tree: GameTree, re
     """Return the values of the chosen hands' section, else of the game's first one whose model is found."""
     if options.hands_section:
         return texts(configs, options.hands_section)
-    found = [
+    sections = [
         values for name in HANDS_SECTIONS if name in configs.sections and "ancor_0" in (values := texts(configs, name))
     ]
-    if not found:
+    if not sections:
         report.note("the configs have no section of hands; the usual one of the game is used", HANDS_PRESET["visual"])
         return HANDS_PRESET
-    with_model = (values for values in found if tree.find_model(unquoted(values.get("visual", ""))) is not None)
-    return next(with_model, found[0])
+    with_model = (values for values in sections if tree.find_model(unquoted(values.get("visual", ""))) is not None)
+    return next(with_model, sections[0])
 
 
 def _model(tree: GameTree, named: str, chosen: str, words: str) -> Path:
     if chosen:
         return _existing(chosen)
-    found = tree.find_model(unquoted(named))
-    if found is None:
+    result = tree.find_model(unquoted(named))
+    if result is None:
         folders = ", ".join(map(str, tree.meshes)) or "there is no meshes folder"
         raise ReadError(
             say(words, named, folders),
             remedy="Add the game folder that has it, or choose a model",
         )
-    return found
+    return result
 
 
 def _existing(path: str) -> Path:
-    found = Path(path).absolute()
-    if not found.is_file():
-        raise ReadError("there is no such file", file=str(found), remedy="Choose an existing model (.ogf)")
-    return found
+    result = Path(path).absolute()
+    if not result.is_file():
+        raise ReadError("there is no such file", file=str(result), remedy="Choose an existing model (.ogf)")
+    return result
 
 
 def _tree_around(file: Path, options: HudSceneOptions) -> GameTree:
@@ -279,15 +281,15 @@ def wanted(hands: Object, configs: Configs | None = None) -> dict[str, str]:
 
     If ``configs`` is given, actions of items held in the left hand also get their wide-screen key.
     """
-    found = placing.changed(hands)
+    result = placing.changed(hands)
     properties = hands.motionbridge_hud
     twins = configs is not None and hud.attach_place(texts(configs, properties.section)) == 1
     for row in properties.actions:
         if row.is_new and row.hands is not None:
-            found[row.name] = line = line_of(row)
+            result[row.name] = line = line_of(row)
             if twins:
-                found[row.name + hud.WIDE_SUFFIX] = line
-    return found
+                result[row.name + hud.WIDE_SUFFIX] = line
+    return result
 
 
 def line_of(row: Any) -> str:
@@ -320,10 +322,13 @@ def plan_configs(hands: Object, inherited: Inherited, report: Report) -> list[Fi
         shared = [key for key in texts if _is_inherited(configs, section, key)]
         if shared:
             report.warn("a value of a parent changes, for every section that inherits it", ", ".join(shared))
-    edits = [one for one in edits if one.changes]
-    for one in edits:
-        files.warn_of_replacing(one.path, report)
-    return [FilePlan(str(one.path), ltx.write(one.document), ConfigChanges(one.changes)) for one in edits]
+    edits = [own_edit for own_edit in edits if own_edit.changes]
+    for change in edits:
+        files.warn_of_replacing(change.path, report)
+    return [
+        FilePlan(str(own_edit.path), ltx.write(own_edit.document), ConfigChanges(own_edit.changes))
+        for own_edit in edits
+    ]
 
 
 def _is_inherited(configs: Configs, section: str, key: str) -> bool:
@@ -343,7 +348,7 @@ def _in_mod_file(hands: Object, configs: Configs, section: str, texts: Mapping[s
     data = path.read_bytes() if path.is_file() else b""
     document = parsed(data)
     head = f"![{section}]"
-    if not any(f"{one.change}[{one.name}]" == head for one in document.heads):
+    if not any(f"{own_head.change}[{own_head.name}]" == head for own_head in document.heads):
         whole = data.rstrip(b"\0")
         new_line = b"\r\n" if whole and not whole.endswith(b"\n") else b""
         document = parsed(whole + new_line + f"{head}\r\n".encode() + bytes(document.zeros))
@@ -358,7 +363,7 @@ def settle(hands: Object) -> None:
     """Store the values that were written into the configs."""
     configs = load_again(hands, Report())
     section = hands.motionbridge_hud.section
-    found = {key: text for key, text in wanted(hands, configs).items() if configs.text(section, key) == cleaned(text)}
-    placing.settle(hands, found)
+    written = {key: text for key, text in wanted(hands, configs).items() if configs.text(section, key) == cleaned(text)}
+    placing.settle(hands, written)
     for row in hands.motionbridge_hud.actions:
-        row.is_new = row.is_new and row.name not in found
+        row.is_new = row.is_new and row.name not in written

@@ -39,7 +39,7 @@ def _above(part: Object) -> Any:
 
 def holder_of(obj: Any) -> Any:
     """Return the hands' armature of the first-person scene that an object belongs to, or None."""
-    return nearest_ancestor(obj, lambda one: bool(one.motionbridge_hud.is_hud), _above)
+    return nearest_ancestor(obj, lambda ancestor: bool(ancestor.motionbridge_hud.is_hud), _above)
 
 
 def item_of(hands: Object) -> Object | None:

@@ -56,7 +56,7 @@ def build_model(document: Dm, tree: GameTree, report: Report, *, textures: bool 
     """
     mesh = dm.decode(document, report, name)
     mesh.attributes[FILE_VERTEX] = Attribute(Domain.VERTEX, np.arange(len(mesh.positions), dtype=np.int32))
-    materials = [level_materials.textured(one, tree, textures, report) for one in mesh.materials]
+    materials = [level_materials.textured(material, tree, textures, report) for material in mesh.materials]
     obj = meshes.build(mesh, materials, report, flat=True)
     properties, stored = obj.motionbridge_level, document.properties
     properties.waving, properties.min_scale, properties.max_scale = stored.waving, stored.min_scale, stored.max_scale
@@ -108,7 +108,7 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     named = set[int]().union(*(details.named_models(part) for part in details.slot_blocks(document)))
     details.report_missing(document, named, report)
     densest = slot_colours.densest_of(document)
-    planted, place = int(np.count_nonzero(densest != details.EMPTY)), _beside(document, densest)
+    planted, slots = int(np.count_nonzero(densest != details.EMPTY)), _beside(document, densest)
     ground = instances.build_squares(
         document.name,
         details.places(document),
@@ -119,7 +119,7 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     _hide(ground, np.flatnonzero(details.is_off_ground(document, densest)))
     del densest
     models = _build_models(document, path, options, report)
-    lay_out_models(models.objects, place)
+    lay_out_models(models.objects, slots)
     ground.motionbridge_level.models = models
     width, depth = document.header.size
     counts = f"{width} x {depth} slots, {planted} with models, {counted(len(document.models), 'model')}"
@@ -133,8 +133,8 @@ def _hide(ground: Object, slots: NDArray[np.int64]) -> None:
     group = ground.vertex_groups.new(name=WITHOUT_GROUND)
     corners = (4 * slots[:, None] + np.arange(4)).ravel()
     group.add(corners.tolist(), 1.0, "REPLACE")
-    made = ground.modifiers.new(WITHOUT_GROUND, "MASK")
-    made.vertex_group, made.invert_vertex_group = group.name, True
+    modifier = ground.modifiers.new(WITHOUT_GROUND, "MASK")
+    modifier.vertex_group, modifier.invert_vertex_group = group.name, True
 
 
 def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -204,11 +204,11 @@ def models_of(ground: Object) -> list[Object]:
     If several have the same number (copies), the first by name keeps it.
     """
     holder = ground.motionbridge_level.models
-    found = [] if holder is None else [obj for obj in holder.all_objects if _is_model(obj)]
+    objects = [] if holder is None else [obj for obj in holder.all_objects if _is_model(obj)]
     taken: set[int] = set()
     numbered: list[Object] = []
     others: list[Any] = []
-    for obj in sorted(found, key=_order):
+    for obj in sorted(objects, key=_order):
         number = obj.motionbridge_level.number
         (others if number < 0 or number in taken else numbered).append(obj)
         taken.add(number)
@@ -257,12 +257,12 @@ def _gather_models(
     models = models_of(ground)
     changes = Changes()
     documents = []
-    for one in models:
-        mesh = gather(context, one, "DM", options, report).mesh
-        plan = encode_detail_model(one, mesh, kept(one.motionbridge_level, "document"), report)
-        changes.include(plan.changes, one.name)
+    for model in models:
+        mesh = gather(context, model, "DM", options, report).mesh
+        plan = encode_detail_model(model, mesh, kept(model.motionbridge_level, "document"), report)
+        changes.include(plan.changes, model.name)
         if plan.changes:
-            report_problems(dm.find_problems(mesh), one.name, report)
+            report_problems(dm.find_problems(mesh), model.name, report)
         documents.append(dm.read(plan.data, "", Report()))
     old = numbers_of(models)
     known = set() if base is None else set(base.models)
@@ -358,7 +358,7 @@ def begin(context: Context, obj: Object) -> None:
     show them by materials.
     """
     with scope.object_mode(context):
-        _, heights, found = instances.gather_faces(obj, WANTED, COLOURS)
+        _, heights, columns = instances.gather_faces(obj, WANTED, COLOURS)
         count = len(heights)
         wanted: dict[str, NDArray[Any]] = {
             details.HEIGHT: (heights[:, 1] - heights[:, 0]).astype(np.float32),
@@ -368,7 +368,7 @@ def begin(context: Context, obj: Object) -> None:
             **{name: np.zeros((count, 4), np.float32) for name in details.DENSITY},
         }
         for name, values in wanted.items():
-            if name not in found:
+            if name not in columns:
                 attributes.write(obj.data, name, Domain.FACE, values)
         show(obj)
 
@@ -390,19 +390,23 @@ def show(obj: Any) -> None:
     obj.data.update()
 
 
-def first_slot(ground: Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
-    """Return the values of the first of the ``selected`` (faces,), with its model at ``place``; empty without one."""
+def first_slot(ground: Object, selected: NDArray[np.bool_], index: int) -> SlotValues:
+    """Return the values of the first of the ``selected`` (faces,), with its model at ``index``; empty without one."""
     if not selected.any():
         return SlotValues()
     face = int(np.argmax(selected))
     _, heights, values = instances.gather_faces(ground, WANTED, COLOURS)
-    one = {name: column[face] for name, column in values.items()}
-    model, density = one.get(details.MODEL[place]), one.get(details.DENSITY[place])
+    values_of_face = {name: column[face] for name, column in values.items()}
+    model, density = values_of_face.get(details.MODEL[index]), values_of_face.get(details.DENSITY[index])
     return SlotValues(
-        plants={} if model is None or density is None else {place: (int(model), density.tolist())},
+        plants={} if model is None or density is None else {index: (int(model), density.tolist())},
         ground=float(heights[face, 0]),
-        **{name: float(one[name]) for name in (details.HEIGHT, details.SUN, details.SKY) if name in one},
-        colour=one[details.COLOUR][:3].tolist() if details.COLOUR in one else None,
+        **{
+            name: float(values_of_face[name])
+            for name in (details.HEIGHT, details.SUN, details.SKY)
+            if name in values_of_face
+        },
+        colour=values_of_face[details.COLOUR][:3].tolist() if details.COLOUR in values_of_face else None,
     )
 
 
@@ -415,9 +419,9 @@ def set_slots(ground: Object, selected: NDArray[np.bool_], given: SlotValues) ->
         details.SKY: (np.float32, given.sky),
         details.COLOUR: (np.float32, None if given.colour is None else [*given.colour, 1.0][:4]),
     }
-    for place, (model, density) in given.plants.items():
-        columns[details.MODEL[place]] = np.int32, model
-        columns[details.DENSITY[place]] = np.float32, np.zeros(4) if model == details.EMPTY else density
+    for index, (model, density) in given.plants.items():
+        columns[details.MODEL[index]] = np.int32, model
+        columns[details.DENSITY[index]] = np.float32, np.zeros(4) if model == details.EMPTY else density
     for name, (kind, value) in columns.items():
         if value is not None:
             changed |= _set(ground.data, name, selected, np.asarray(value, kind))
@@ -514,14 +518,14 @@ def slots_with(ground: Object, number: int) -> NDArray[np.int64]:
 def remove_model(ground: Object, model: Object) -> int:
     """Delete a model and clear it in all slots, in Object Mode; returns the number of cleared places."""
     number = model.motionbridge_level.number
-    places = 0
+    indices = 0
     for name, shares in zip(details.MODEL, details.DENSITY, strict=True):
         values = attributes.gather(ground.data, name, Domain.FACE, np.int32)
         density = attributes.gather_colours(ground.data, shares, Domain.FACE)
         if values is None or number < 0:
             continue
         meant = values == number
-        places += int(meant.sum())
+        indices += int(meant.sum())
         values[meant] = details.EMPTY
         attributes.write(ground.data, name, Domain.FACE, values)
         if density is not None:
@@ -529,7 +533,7 @@ def remove_model(ground: Object, model: Object) -> int:
             attributes.write(ground.data, shares, Domain.FACE, density)
     bpy.data.objects.remove(model)
     show(ground)
-    return places
+    return indices
 
 
 # Preview --------------------------------------------------------------------------------------------------------------
@@ -549,9 +553,11 @@ def scatter(
     faces = np.arange(len(points.positions)) if selected is None else np.flatnonzero(selected)
     models = models_of(ground)
     numbers = numbers_of(models)
-    properties = [one.motionbridge_level for one in models]
+    properties = [model.motionbridge_level for model in models]
     scales = {
-        number: (one.min_scale, one.max_scale) for number, one in zip(numbers, properties, strict=True) if number >= 0
+        number: (prop.min_scale, prop.max_scale)
+        for number, prop in zip(numbers, properties, strict=True)
+        if number >= 0
     }
     plants = details.scatter(points, faces[np.isfinite(points.positions[faces]).all(axis=1)], scales, options.spacing)
     if not len(plants):
@@ -562,15 +568,17 @@ def scatter(
             say(words, len(faces)),
             remedy="Select slots with detail models, and check that the models exist",
         )
-    found = len(plants)
-    kept = np.arange(found)
-    if found > options.most:
-        kept = np.linspace(0, found - 1, options.most).astype(np.int64)
-        report.warn(say("only {} of {} plants are shown; select fewer slots to see all of them", options.most, found))
-    places = np.argsort(np.array(numbers), kind="stable")
-    found_at = np.searchsorted(np.array(numbers), plants.models[kept], sorter=places)
+    count = len(plants)
+    kept = np.arange(count)
+    if count > options.most:
+        kept = np.linspace(0, count - 1, options.most).astype(np.int64)
+        report.warn(
+            say("only {} of {} plants are shown; select fewer slots to see all of them", options.most, len(plants))
+        )
+    indices = np.argsort(np.array(numbers), kind="stable")
+    found_at = np.searchsorted(np.array(numbers), plants.models[kept], sorter=indices)
     columns = {
-        instances.PLACE: places[found_at].astype(np.int32),
+        instances.PLACE: indices[found_at].astype(np.int32),
         instances.TURN: plants.rotations[kept],
         instances.SCALE: plants.scales[kept],
     }
@@ -578,30 +586,30 @@ def scatter(
     if onto is not None:
         columns[instances.REACH] = plants.slot_heights[kept]
     name = f"{ground.name} {SCATTERED}"
-    made = instances.build(name, models, plants.points[kept], columns, onto)
+    scattered = instances.build(name, models, plants.points[kept], columns, onto)
     clear_scattered(ground)  # only now, so that the old plants stay if building fails
-    made.name = name
-    made.hide_select = True
-    ground.users_collection[0].objects.link(made)
-    ground.motionbridge_level.scattered = made
+    scattered.name = name
+    scattered.hide_select = True
+    ground.users_collection[0].objects.link(scattered)
+    ground.motionbridge_level.scattered = scattered
     return len(kept)
 
 
 def clear_scattered(ground: Object) -> bool:
     """Delete the shown plants; returns whether there were any."""
-    made = ground.motionbridge_level.scattered
-    if made is None:
+    scattered = ground.motionbridge_level.scattered
+    if scattered is None:
         return False
-    instances.remove(made)  # which also clears the pointer, in the copy that Blender evaluates too
+    instances.remove(scattered)  # which also clears the pointer, in the copy that Blender evaluates too
     ground.motionbridge_level.property_unset("scattered")
     return True
 
 
 def _collision(context: Context) -> Any:
     """Return the collision mesh of the scene, None if it is missing or split."""
-    found = (
+    grounds = (
         obj
         for obj in context.scene.objects
         if obj.motionbridge_level.kind == "CFORM" and obj.type == "MESH" and not obj.motionbridge_level.is_part
     )
-    return next(found, None)
+    return next(grounds, None)

@@ -52,14 +52,14 @@ class ImportedLevelFile:
     @property
     def objects(self) -> list[Any]:
         """All created objects that are in no collection yet."""
-        return [made for made in dict.fromkeys([self.holder, *self.meshes]) if made is not None]
+        return [obj for obj in dict.fromkeys([self.holder, *self.meshes]) if obj is not None]
 
 
 def new_object(name: str, data: Any, kind: str, row: int = -1) -> Any:
     """Create an object of a level, not linked to the scene yet; ``row``: its index in the file."""
-    made: Any = bpy.data.objects.new(name, data)
-    made.motionbridge_level.kind, made.motionbridge_level.row = kind, row
-    return made
+    obj: Any = bpy.data.objects.new(name, data)
+    obj.motionbridge_level.kind, obj.motionbridge_level.row = kind, row
+    return obj
 
 
 # Meshes ---------------------------------------------------------------------------------------------------------------
@@ -109,11 +109,11 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
     attributes.warn_of_misfits(obj, wanted, report)
     if modifiers.is_bent(obj):
         report.warn("an armature bends it, which is not exported; apply its Armature modifier", obj.name)
-    with modifiers.evaluated(context, obj, report, apply=options.modifiers) as made:
-        shape = gather_shape(obj, wanted, report, made, textured=kind == "DM")
+    with modifiers.evaluated(context, obj, report, apply=options.modifiers) as evaluated:
+        shape = gather_shape(obj, wanted, report, evaluated, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":
-            game_materials.set_from_slots(obj, made, mesh, report)
+            game_materials.set_from_slots(obj, evaluated, mesh, report)
     if shape.corner_uvs is not None:
         mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
     matrix = world_matrix(obj)
@@ -129,16 +129,20 @@ def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report)
     base = dm.read(data, "", Report()) if data else None
     if mesh.materials:
         default = replace(dm.DEFAULT_MATERIAL, texture="") if base is None else dm.material_of(base)
-        shown = material.materials_of(holder, holder.data)
+        materials = material.materials_of(holder, holder.data)
         used = {0} if mesh.material_index is None else set(mesh.material_index.tolist())
         for number in used:
-            found = mesh.materials[number]
+            used_material = mesh.materials[number]
             mesh.materials[number] = (
-                with_game_names(shown[number], default, holder.name, report)
-                if number < len(shown)
-                else replace(found, texture=found.texture or default.texture, shader=found.shader or default.shader)
+                with_game_names(materials[number], default, holder.name, report)
+                if number < len(materials)
+                else replace(
+                    used_material,
+                    texture=used_material.texture or default.texture,
+                    shader=used_material.shader or default.shader,
+                )
             )
-        warn_of_pictures(shown, report)
+        warn_of_pictures(materials, report)
     settings = holder.motionbridge_level
     properties = dm.Properties(settings.waving, settings.min_scale, settings.max_scale)
     document, changes = dm.encode(mesh, base, properties)

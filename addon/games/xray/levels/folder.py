@@ -64,16 +64,16 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
         *level_geometry.SUFFIXES,
         *(suffix for suffix, kind in OPTION_OF_SUFFIX.items() if getattr(options, kind)),
     }
-    found = sorted(
+    result = sorted(
         path
         for path in folder.iterdir()
         if (path.suffix.lower() in suffixes or path.name.lower() in names) and path.is_file()
     )
-    if not found:
+    if not result:
         supported = ", ".join((visuals.FILE, *level_geometry.SUFFIXES, *OPTION_OF_SUFFIX))
         words = "there is no supported file in it ({})"
         raise ReadError(say(words, supported), file=str(folder), remedy="Choose the folder with level and level.cform")
-    return found
+    return result
 
 
 def import_folder(
@@ -88,41 +88,43 @@ def import_folder(
     A file that cannot be read does not stop the others. Raises `ReadError` if none can be read. ``step`` is called with
     the number of finished files, including fractions.
     """
-    made: list[ImportedLevelFile] = []
+    result: list[ImportedLevelFile] = []
     refusals: list[MotionbridgeError] = []
     paths = files_in(folder, options)
     for number, path in enumerate(paths):
-        found = Report()
+        own_report = Report()
         try:
             with undone_on_failure(context):
-                made += _read(path, options, found, partial(_step_in_file, step, number))
+                result += _read(path, options, own_report, partial(_step_in_file, step, number))
         except MotionbridgeError as refused:
             refusals.append(refused)
         else:
-            report.include(found)
+            report.include(own_report)
         step(number + 1)
-    if not made:
+    if not result:
         raise refusals[0]
     for refusal in refusals:
         report.warn(say("left out: {}", str(refusal).rstrip(".")))
     into = scope.target_collection(context, report, options.collection or folder.name)
     excluded = []
     for kind in COLLECTIONS:
-        of_kind = [one for one in made if one.kind == kind]
+        of_kind = [imported for imported in result if imported.kind == kind]
         if of_kind:
             below = kind_collection(kind, into)
-            for one in of_kind:
-                level_geometry.link(one, below)
-                report.note(say("{}: {}", COLLECTIONS[kind][0].lower(), one.counts), one.name)
-            excluded += [below] if any(one.excluded for one in of_kind) else []
+            for level_file in of_kind:
+                level_geometry.link(level_file, below)
+                report.note(say("{}: {}", COLLECTIONS[kind][0].lower(), level_file.counts), level_file.name)
+            excluded += [below] if any(imported.excluded for imported in of_kind) else []
             if kind == "DM":
-                level_details.lay_out_models([one.holder for one in of_kind])
+                level_details.lay_out_models([imported.holder for imported in of_kind])
     scope.exclude(context, excluded)
     order = list(COLLECTIONS)
-    kept = sorted((one for one in made if not one.excluded), key=lambda one: order.index(one.kind))
-    objects = [thing for one in kept for thing in (*one.held, *one.objects)]
+    kept = sorted(
+        (imported for imported in result if not imported.excluded), key=lambda imported: order.index(imported.kind)
+    )
+    objects = [obj for imported in kept for obj in (*imported.held, *imported.objects)]
     scope.make_current(context, objects, objects[0] if objects else None)
-    return made
+    return result
 
 
 def _read(
@@ -141,7 +143,7 @@ def _step_in_file(step: Callable[[float], None], number: int, done: float) -> No
 def kind_collection(kind: str, into: bpy.types.Collection) -> bpy.types.Collection:
     """Create a collection for one kind of level files."""
     name, colour = COLLECTIONS[kind]
-    made: Any = bpy.data.collections.new(f"{name} {into.name}")
-    made.color_tag = colour
-    into.children.link(made)
-    return made
+    collection: Any = bpy.data.collections.new(f"{name} {into.name}")
+    collection.color_tag = colour
+    into.children.link(collection)
+    return collection

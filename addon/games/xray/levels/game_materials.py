@@ -37,13 +37,13 @@ def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: 
 
     ``chosen``: the `gamemtl.xr` set by the user. ``path``: of the level's file, "" for a mesh without one.
     """
-    return {number: found.label for number, found in _listed(path, chosen, game_folder, report).items()}
+    return {number: entry.label for number, entry in _listed(path, chosen, game_folder, report).items()}
 
 
 def labels_for(path: str, chosen: Path | None, game_folder: Path | None, *, dynamic: bool) -> set[str]:
     """Return names of the game materials, found as by `names_for`; with ``dynamic`` only those that bones may have."""
-    found = _listed(path, chosen, game_folder, Report()).values()  # the dialog shows whether it has a list
-    return {one.label for one in found if not dynamic or (one.flags or 0) & gamemtl.Flag.DYNAMIC}
+    entries = _listed(path, chosen, game_folder, Report()).values()  # the dialog shows whether it has a list
+    return {entry.label for entry in entries if not dynamic or (entry.flags or 0) & gamemtl.Flag.DYNAMIC}
 
 
 def _listed(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, gamemtl.Material]:
@@ -54,23 +54,23 @@ def _listed(path: str, chosen: Path | None, game_folder: Path | None, report: Re
         chosen = GameTree(game_folder).find_file(GAME_MATERIALS)
     if chosen is None:
         return {}
-    found = Report()
+    own_report = Report()
     try:
-        document = gamemtl.read(files.read_file(chosen), str(chosen), found)
+        document = gamemtl.read(files.read_file(chosen), str(chosen), own_report)
     except MotionbridgeError as refusal:
         report.warn(say("game materials are shown by number: {}", refusal))
         return {}
-    for line in found.lines():
+    for line in own_report.lines():
         report.warn(say("{}: {}", chosen.name, line))
     return document.by_id()
 
 
-def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: str, report: Report) -> None:
+def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], where: str, report: Report) -> None:
     """Warn of numbers (faces,) that are not in the list of game materials, if that is known."""
     missing = [number for number in distinct_numbers(values).tolist() if number not in names] if names else []
     if missing:
         unknown = listed([str(number) for number in missing])
-        report.warn(say("faces have game materials that gamemtl.xr lacks: {}", unknown), place)
+        report.warn(say("faces have game materials that gamemtl.xr lacks: {}", unknown), where)
 
 
 def slots(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
@@ -84,8 +84,8 @@ def slots(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
         others = [material.build_coloured("other game materials", material.NEUTRAL)]
     else:
         others = []
-    made = [game_material(number, names.get(number, "")) for number in numbers.tolist()]
-    return [*made, *others], index
+    materials = [game_material(number, names.get(number, "")) for number in numbers.tolist()]
+    return [*materials, *others], index
 
 
 def game_material(number: int, name: str) -> typed.Material | None:
@@ -95,29 +95,32 @@ def game_material(number: int, name: str) -> typed.Material | None:
 
 def game_numbers(materials: Iterable[Any]) -> NDArray[np.int64]:
     """Return (slots,) the game material of each material slot, -1 for none."""
-    return np.array([_number(made) for made in materials], np.int64)
+    return np.array([_number(used_material) for used_material in materials], np.int64)
 
 
 def without_game_material(materials: Iterable[Any]) -> NDArray[np.bool_]:
     """Return (slots,) whether a slot is empty, or has a material that the import of collision did not create."""
-    unset = [made is None or (_number(made) < 0 and made.get(material.TITLE) is None) for made in materials]
+    unset = [
+        used_material is None or (_number(used_material) < 0 and used_material.get(material.TITLE) is None)
+        for used_material in materials
+    ]
     return np.array(unset, np.bool_)
 
 
 def known_materials() -> list[typed.Material]:
     """Return the Blender materials that represent game materials, by their numbers."""
-    made: Any = bpy.data.materials
-    return sorted((one for one in made if _number(one) >= 0), key=_number)
+    materials: Any = bpy.data.materials
+    return sorted((used_material for used_material in materials if _number(used_material) >= 0), key=_number)
 
 
-def number_of(made: typed.Material | None, stored: int | None) -> int | None:
+def number_of(used_material: typed.Material | None, stored: int | None) -> int | None:
     """Return the game material of a face: that of its Blender material, else ``stored`` in its attribute."""
-    number = _number(made)
+    number = _number(used_material)
     return number if number >= 0 else stored
 
 
-def _number(made: typed.Material | None) -> int:
-    return int(made.motionbridge_material.number) if made is not None else -1
+def _number(used_material: typed.Material | None) -> int:
+    return int(used_material.motionbridge_material.number) if used_material is not None else -1
 
 
 # Materials of faces ---------------------------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ def assign(data: typed.Mesh, selected: NDArray[np.bool_], number: int, name: str
     """Assign the Blender material of a game material to faces; for collision the material slot takes precedence."""
     numbers = game_numbers(data.materials).tolist()
     if number not in numbers:
-        known = [one for one in known_materials() if _number(one) == number]
+        known = [known_material for known_material in known_materials() if _number(known_material) == number]
         data.materials.append(known[0] if known else game_material(number, name))
         numbers.append(number)
     index = meshes.material_indices(data)

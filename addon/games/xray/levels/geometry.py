@@ -73,41 +73,41 @@ AI_STEPS, OPEN = 15, (0.3, 0.85, 0.95)
 
 def import_file(context: Context, path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     """Import a file into the scene, selected and active. Raises `ReadError` before anything is created."""
-    made = read_file(path, options, report)
+    result = read_file(path, options, report)
     into = scope.target_collection(context, report, options.collection)
-    link(made, into)
-    scope.make_current(context, made.objects, made.holder)
-    return made
+    link(result, into)
+    scope.make_current(context, result.objects, result.holder)
+    return result
 
 
 def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     """Return the objects of a file, not linked to the scene yet. Raises `ReadError`."""
     path = Path(path)
     data = files.read_file(path)
-    found = detect(path, data[:HEAD_SIZE])
-    reader = _READERS.get(found.name) if found is not None else None
+    file_format = detect(path, data[:HEAD_SIZE])
+    reader = _READERS.get(file_format.name) if file_format is not None else None
     if reader is None:
         words = "Known are {}"
         raise ReadError("this is not a supported level file", file=str(path), remedy=say(words, ", ".join(SUFFIXES)))
-    made = reader(data, path, options, report)
-    for obj in made.objects:
-        obj.motionbridge_level.kind = made.kind
-        obj.color = COLOURS[made.kind]
-    if made.holder is not None:
-        properties = made.holder.motionbridge_level
+    result = reader(data, path, options, report)
+    for obj in result.objects:
+        obj.motionbridge_level.kind = result.kind
+        obj.color = COLOURS[result.kind]
+    if result.holder is not None:
+        properties = result.holder.motionbridge_level
         properties.path = str(path)
         keep(properties, "document", data)
-    return made
+    return result
 
 
-def link(made: ImportedLevelFile, into: bpy.types.Collection) -> None:
+def link(imported_level_file: ImportedLevelFile, into: bpy.types.Collection) -> None:
     """Link all collections and objects, and parent parts to their holder."""
-    for below in made.collections:
+    for below in imported_level_file.collections:
         into.children.link(below)
-    for obj in made.objects:
+    for obj in imported_level_file.objects:
         into.objects.link(obj)
-        if obj != made.holder and made.kind != "ERR":
-            obj.parent = made.holder
+        if obj != imported_level_file.holder and imported_level_file.kind != "ERR":
+            obj.parent = imported_level_file.holder
 
 
 def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -125,7 +125,7 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
     if options.split is not Split.WHOLE and key is None:
         report.warn("the file does not assign faces to sectors; not split", path.name)
     split = key is not None and len(key) > 0
-    made = []
+    own_meshes = []
     for number, part in parts:
         values = part.values(cform.MATERIAL, Domain.FACE)
         materials, index = game_materials.slots(np.zeros(0, np.int32) if values is None else values, names)
@@ -134,9 +134,9 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
             title = f"{part.name} sector {number}" if options.split is Split.SECTOR else materials[0].name
         obj = meshes.build(replace(part, name=title, material_index=index), materials, report, flat=True)
         obj.motionbridge_level.is_part = split
-        made.append(obj)
-    holder = bpy.data.objects.new(mesh.name, None) if split else made[0]
-    return ImportedLevelFile("CFORM", path.name, holder, made, counts)
+        own_meshes.append(obj)
+    holder = bpy.data.objects.new(mesh.name, None) if split else own_meshes[0]
+    return ImportedLevelFile("CFORM", path.name, holder, own_meshes, counts)
 
 
 def _collision_counts(mesh: Mesh) -> str:
@@ -178,15 +178,15 @@ def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, rep
 
 def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = err.read(data, str(path), report)
-    made, counts = [], []
+    objects, counts = [], []
     for mesh in err.decode(document, report):
         obj = meshes.build(mesh, [], report, flat=True)
         meshes.select_loose_edges(obj.data)
-        made.append(obj)
+        objects.append(obj)
         items, noun = (mesh.positions, "point") if mesh.edges is None else (mesh.edges, "edge")
         items, noun = (mesh.triangles, "triangle") if len(mesh.triangles) else (items, noun)
         counts.append(counted(len(items), noun))
-    return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
+    return ImportedLevelFile("ERR", path.name, next(iter(objects), None), objects, ", ".join(counts) or "no errors")
 
 
 def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -209,7 +209,7 @@ def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report
     document = wallmarks.read(data, str(path), report)
     mesh = wallmarks.decode(document, path.name)
     tree = tree_of(path, options.game_folder, options.textures_folder)
-    materials = [level_materials.textured(one, tree, options.textures, report) for one in mesh.materials]
+    materials = [level_materials.textured(material, tree, options.textures, report) for material in mesh.materials]
     obj = meshes.build(mesh, materials, report, flat=True)
     counts = f"{counted(len(document.marks), 'mark')}, {counted(len(mesh.triangles), 'face')}"
     return ImportedLevelFile("WALLMARKS", path.name, obj, [obj], counts)
@@ -310,21 +310,21 @@ def export_file(
     stored as the base.
     """
     plan = plan_export(context, holder, options, report, others=others)
-    made = FilePlan(str(path), plan.data, plan.changes)
+    result = FilePlan(str(path), plan.data, plan.changes)
     if isinstance(plan, visual_plans.LevelPlan):
-        made = visual_plans.export_plan(holder, Path(path), plan)
-    for one in made.plans:
-        files.warn_of_replacing(one.path, report)
-    made.write(backup=options.backup)
-    if isinstance(made, visual_plans.LevelFilePlan):
-        made.settle_exported(holder)
-        *beside, _ = made.plans
+        result = visual_plans.export_plan(holder, Path(path), plan)
+    for file_plan in result.plans:
+        files.warn_of_replacing(file_plan.path, report)
+    result.write(backup=options.backup)
+    if isinstance(result, visual_plans.LevelFilePlan):
+        result.settle_exported(holder)
+        *beside, _ = result.plans
         if beside:
-            names = ", ".join(Path(one.path).name for one in beside)
+            names = ", ".join(Path(plan.path).name for plan in beside)
             report.note(say("also written: {}", names), str(Path(path).parent))
     else:
         keep_exported(path, plan.data, holder.motionbridge_level)
-    return made
+    return result
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
@@ -335,11 +335,11 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
         raise WriteError(say("{!r} comes from no file", holder.name), remedy="Export it to one")
     plan = plan_export(context, holder, LevelExportOptions(), report)
     files.warn_of_replacing(path, report)
-    made = FilePlan(path, plan.data, plan.changes)
+    result = FilePlan(path, plan.data, plan.changes)
     if isinstance(plan, visual_plans.LevelPlan) and plan.beside is not None:
-        made = visual_plans.LevelFilePlan(path, plan)
-    onto_imported(made, properties, if_changed)
-    return made
+        result = visual_plans.LevelFilePlan(path, plan)
+    onto_imported(result, properties, if_changed)
+    return result
 
 
 def settle(holder: Object, plan: FilePlan) -> None:
@@ -356,10 +356,10 @@ def _gather_each(
     kind = holders[0].motionbridge_level.kind
     shapes = []
     for number, holder in enumerate(holders):
-        found = meshes_of(holder)
-        if not found:
+        objects = meshes_of(holder)
+        if not objects:
             raise WriteError(say("{!r} has no meshes", holder.name), remedy="Import the file again")
-        for obj in found:
+        for obj in objects:
             mesh = gather(context, obj, kind, options, report).mesh
             if number:
                 mesh.attributes = {name: mesh.attributes[name] for name in mesh.attributes.keys() - _ROWS}
@@ -373,7 +373,10 @@ def _joined(holders: Sequence[Object], shapes: Sequence[tuple[Object, Mesh]], re
     if len(shapes) == 1 and shapes[0][0] == holder:
         return shapes[0][1]
     stored = {
-        name: one.values.dtype for _, mesh in shapes for name, one in mesh.attributes.items() if name not in _ROWS
+        name: attribute.values.dtype
+        for _, mesh in shapes
+        for name, attribute in mesh.attributes.items()
+        if name not in _ROWS
     }
     for obj, mesh in shapes:
         for name in sorted(stored.keys() - mesh.attributes.keys()):
@@ -386,11 +389,14 @@ def _joined(holders: Sequence[Object], shapes: Sequence[tuple[Object, Mesh]], re
 
 def _warn_of_unwritten(scene: typed.Scene, holder: Object, others: Sequence[Object], report: Report) -> None:
     """Warn of objects that look like a part of the file, but are not written to it."""
-    own, below = {obj for one in (holder, *others) for obj in (one, *meshes_of(one))}, set(holder.children_recursive)
+    own, below = (
+        {obj for owner in (holder, *others) for obj in (owner, *meshes_of(owner))},
+        set(holder.children_recursive),
+    )
     kind, path = holder.motionbridge_level.kind, holder.motionbridge_level.path
     ground = holder.motionbridge_level.scattered
-    copies, new, strangers, shown = [], [], [], []
-    for obj in sorted(set(scene.objects) - own, key=lambda one: str(one.name)):
+    copies, new, strangers, not_written = [], [], [], []
+    for obj in sorted(set(scene.objects) - own, key=lambda obj: str(obj.name)):
         level = obj.motionbridge_level
         lost = level.is_part and holder_of(obj) == obj
         if level.kind == kind and (lost or (path and level.path == path and holder_of(obj) == obj)):
@@ -400,7 +406,7 @@ def _warn_of_unwritten(scene: typed.Scene, holder: Object, others: Sequence[Obje
         elif obj in below and obj.type == "MESH" and level.kind == "NONE" and obj != ground:
             strangers.append(obj)
         elif obj in below and shows_instances(obj):
-            shown.append(obj)
+            not_written.append(obj)
     if copies:
         sentence = "objects that were separated or copied from it are not written; join them to it (Ctrl J): {}"
         report.warn(say(sentence, listed_objects(copies)), holder.name)
@@ -410,9 +416,9 @@ def _warn_of_unwritten(scene: typed.Scene, holder: Object, others: Sequence[Obje
     if strangers:
         sentence = "meshes below it that are no part of it are not written; join them to it (Ctrl J): {}"
         report.warn(say(sentence, listed_objects(strangers)), holder.name)
-    if shown:
+    if not_written:
         sentence = "instances are not written; make them real (Object > Apply) and join them to it: {}"
-        report.warn(say(sentence, listed_objects(shown)), holder.name)
+        report.warn(say(sentence, listed_objects(not_written)), holder.name)
 
 
 def _encode_collision(_holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:
@@ -450,8 +456,8 @@ def find_problems(
         return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
     if kind in ("LEVEL", "AI"):
         across = layer_checks.find(context.scene, holder)
-        return [Offending(one, problem, problem.elements, problem.elements[:0]) for one, problem in across]
-    found = []
+        return [Offending(obj, problem, problem.elements, problem.elements[:0]) for obj, problem in across]
+    result = []
     shapes = meshes_of(holder)
     for number, obj in enumerate(shapes):
         pausing.pause(number / len(shapes))
@@ -466,8 +472,8 @@ def find_problems(
                 elements = elements[:0]
             faces = np.unique(shape.faces[elements]) if on_faces else elements[:0]
             vertices = elements[:0] if on_faces else elements[elements < len(obj.data.vertices)]
-            found.append(Offending(obj, problem, faces[faces >= 0].astype(np.int64), vertices))
-    return found
+            result.append(Offending(obj, problem, faces[faces >= 0].astype(np.int64), vertices))
+    return result
 
 
 # Edits ----------------------------------------------------------------------------------------------------------------

@@ -60,22 +60,22 @@ def find(scene: Scene, holder: Object) -> list[Finding]:
     For an AI map only its nodes are checked.
     """
     layers = _Layers(scene, holder)
-    found: list[Finding] = []
+    result: list[Finding] = []
     checks = (_nodes,) if holder.motionbridge_level.kind == "AI" else _CHECKS
     for number, check in enumerate(checks):
         layers.done = number / len(checks)
         layers.pause()
-        found += _summarised(list(check(layers)))
-    return found
+        result += _summarised(list(check(layers)))
+    return result
 
 
-def _summarised(found: list[Finding]) -> list[Finding]:
+def _summarised(result: list[Finding]) -> list[Finding]:
     """Keep the findings with the most elements and summarise the others as a count."""
-    if len(found) <= MOST_NAMED:
-        return found
-    found.sort(key=lambda one: -len(one[1].elements))
-    rest = found[MOST_NAMED:]
-    kept, problem = found[:MOST_NAMED], rest[0][1]
+    if len(result) <= MOST_NAMED:
+        return result
+    result.sort(key=lambda finding: -len(finding[1].elements))
+    rest = result[MOST_NAMED:]
+    kept, problem = result[:MOST_NAMED], rest[0][1]
     words = say("{:# object|# objects} more with fewer: {}", len(rest), problem.kind)
     return [*kept, (rest[0][0], Problem(words, problem.remedy, problem.domain, problem.elements[:0]))]
 
@@ -203,8 +203,8 @@ def _without_visuals(layers: _Layers) -> Iterator[Finding]:
         wrong[wrong] = ~layers.in_trees(middles[wrong])
         remedy = "Check whether there is an invisible wall"
         what = "{0:is|are} farther than {2:g} m from what is seen"
-        found = problems.some(wrong, "collision face|collision faces", what, remedy, values=(LARGEST_GAP,))
-        yield from _of(obj, found)
+        problem = problems.some(wrong, "collision face|collision faces", what, remedy, values=(LARGEST_GAP,))
+        yield from _of(obj, problem)
 
 
 def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
@@ -327,8 +327,8 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
             yield from _of(obj, problems.some(wrong, "node|nodes", what, remedy, values=(LARGEST_GAP,)))
 
 
-def _of(obj: Object, found: Iterable[Problem]) -> Iterator[Finding]:
-    return ((obj, problem) for problem in found)
+def _of(obj: Object, own_problems: Iterable[Problem]) -> Iterator[Finding]:
+    return ((obj, problem) for problem in own_problems)
 
 
 _CHECKS: Sequence[Any] = (

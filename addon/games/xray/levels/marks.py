@@ -56,10 +56,10 @@ def portals(level: Level, name: str, report: Report) -> ImportedLevelFile:
         count = len(corners)
         title = f"{level.name} portal {number:03} ({portal['front']}|{portal['back']})"
         shape = PolygonMesh(title, corners, np.array([count], np.int32), np.arange(count, dtype=np.int32))
-        made = new_object(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
-        made.motionbridge_level.front_sector = int(portal["front"])
-        made.motionbridge_level.back_sector = int(portal["back"])
-        objects.append(made)
+        obj = new_object(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
+        obj.motionbridge_level.front_sector = int(portal["front"])
+        obj.motionbridge_level.back_sector = int(portal["back"])
+        objects.append(obj)
     if folded:
         report.warn(say("{:# portal|# portals} with fewer than 3 or more than 6 corners; left out", folded), name)
     return ImportedLevelFile("PORTAL", name, None, objects, counted(len(objects), "portal"), excluded=True)
@@ -104,12 +104,12 @@ def lights(level: Level, name: str) -> ImportedLevelFile:
         title = f"{level.name} {'sun' if sun else f'light {number:03}'}"
         lamp: Any = bpy.data.lights.new(title, "SUN" if sun else "POINT")
         lamp.color, lamp.energy = looks.colours[number].tolist(), float(looks.energies[number])
-        made = new_object(title, lamp, "LIGHT", number)
-        made.location = looks.positions[number].tolist()
-        made.motionbridge_level.light_range = float(level.lights["range"][number])
+        obj = new_object(title, lamp, "LIGHT", number)
+        obj.location = looks.positions[number].tolist()
+        obj.motionbridge_level.light_range = float(level.lights["range"][number])
         if looks.directions[number].any():
-            made.rotation_euler = Vector(looks.directions[number].tolist()).to_track_quat("-Z", "Y").to_euler()
-        objects.append(made)
+            obj.rotation_euler = Vector(looks.directions[number].tolist()).to_track_quat("-Z", "Y").to_euler()
+        objects.append(obj)
     return ImportedLevelFile("LIGHT", name, None, objects, counted(len(objects), "light"))
 
 
@@ -134,11 +134,11 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
     for number, (size, shader) in enumerate(zip(looks.sizes.tolist(), level.glows["shader"].tolist(), strict=True)):
         names_ = strings[shader] if shader < len(strings) else structure.Shader("", "")
         title = f"{level.name} glow {number:03} {names_.texture.rpartition(chr(92))[2]}"
-        made = new_object(title.rstrip(), None, "GLOW", number)
-        made.motionbridge_level.shader, made.motionbridge_level.texture = names_.name, names_.textures
-        made.empty_display_type, made.empty_display_size = "SPHERE", size
-        made.location = looks.positions[number].tolist()
-        objects.append(made)
+        obj = new_object(title.rstrip(), None, "GLOW", number)
+        obj.motionbridge_level.shader, obj.motionbridge_level.texture = names_.name, names_.textures
+        obj.empty_display_type, obj.empty_display_size = "SPHERE", size
+        obj.location = looks.positions[number].tolist()
+        objects.append(obj)
     return ImportedLevelFile("GLOW", name, None, objects, counted(len(objects), "glow"))
 
 
@@ -166,23 +166,23 @@ def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, rep
     objects = []
     for number, (words, row) in enumerate(zip(document.words, document.after, strict=True)):
         title = " ".join(filter(None, map(names.decode, words))) or f"{document.layout.what} {number:03}"
-        made = new_object(title, None, kind, number)
-        made.empty_display_type = looks
-        _place(made, row)
-        objects.append(made)
+        obj = new_object(title, None, kind, number)
+        obj.empty_display_type = looks
+        _place(obj, row)
+        objects.append(obj)
     return ImportedLevelFile(kind, path.name, None, objects, counted(len(objects), document.layout.what))
 
 
-def _place(made: Object, row: np.void) -> None:
+def _place(obj: Object, row: np.void) -> None:
     """Set the transform of an empty from an entry; NaN and infinite values of broken files count as 0."""
     fields = row.dtype.names or ()
     if "transform" in fields:
-        made.matrix_world = Matrix(_finite(row["transform"]).T[np.ix_(_AXES, _AXES)].tolist())
+        obj.matrix_world = Matrix(_finite(row["transform"]).T[np.ix_(_AXES, _AXES)].tolist())
         return
-    made.location = space.xray_points(_finite(row["position"])).tolist()
+    obj.location = space.xray_points(_finite(row["position"])).tolist()
     if "radius" in fields:
         radius = float(row["radius"])
-        made.empty_display_size = radius if np.isfinite(radius) and radius > 0 else 1.0
+        obj.empty_display_size = radius if np.isfinite(radius) and radius > 0 else 1.0
 
 
 # Links of the AI map --------------------------------------------------------------------------------------------------
@@ -199,34 +199,34 @@ def show_links(obj: Object) -> tuple[int, int]:
     """
     hide_links(obj)
     document = level_ai.read(kept(obj.motionbridge_level, "document"), obj.motionbridge_level.path, Report())
-    positions, both, one = level_ai.link_edges(document)
-    for edges, is_one_way in ((both, False), (one, True)):
+    positions, both, single = level_ai.link_edges(document)
+    for edges, is_one_way in ((both, False), (single, True)):
         if not len(edges):
             continue
         # Only nodes with such a link, to avoid loose vertices.
         used, index = np.unique(edges, return_inverse=True)
         name = f"{obj.name} {'one-way links' if is_one_way else 'links'}"
-        made: Any = meshes.build(
+        mesh: Any = meshes.build(
             Mesh(name, positions[used], np.zeros((0, 3), np.int32), edges=index.reshape(-1, 2).astype(np.int32)),
             [],
             Report(),
         )
-        made[LINKS] = is_one_way
-        made.color = ONE_WAY if is_one_way else BOTH_WAYS
-        made.parent = obj
+        mesh[LINKS] = is_one_way
+        mesh.color = ONE_WAY if is_one_way else BOTH_WAYS
+        mesh.parent = obj
         for collection in obj.users_collection:
-            collection.objects.link(made)
-    return len(both), len(one)
+            collection.objects.link(mesh)
+    return len(both), len(single)
 
 
 def hide_links(obj: Object) -> bool:
     """Delete the objects that show an AI map's links; returns whether there were any."""
     existing = links_of(obj)
-    datas = [one.data for one in existing]
+    datas = [obj.data for obj in existing]
     bpy.data.batch_remove([*existing, *(data for data in datas if data is not None and data.users <= 1)])
     return bool(existing)
 
 
 def links_of(obj: Any) -> list[Any]:
     """Return the objects that show the links of an AI map."""
-    return [one for one in obj.children if LINKS in one]
+    return [child for child in obj.children if LINKS in child]

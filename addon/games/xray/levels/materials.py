@@ -62,12 +62,12 @@ def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[fl
     if not len(rounded):
         return [], rounded
     steps_used, index = numbered(rounded)
-    made = []
+    materials = []
     for step in steps_used.tolist():
         share = step / steps
         shade = tuple(0.02 + (part - 0.02) * share for part in colour)
-        made.append(material.build_coloured(f"{what} {share:.0%}", (*shade, 1.0)))
-    return made, index
+        materials.append(material.build_coloured(f"{what} {share:.0%}", (*shade, 1.0)))
+    return materials, index
 
 
 def textured(surface: Material, tree: GameTree, textures: bool, report: Report) -> Any:
@@ -89,13 +89,17 @@ def find_image(texture: str, tree: GameTree, report: Report) -> Any:
 
 def clear_slots(data: Mesh, slots: Slots) -> None:
     """Replace the materials of a mesh."""
-    made, index = slots
+    materials, index = slots
     data.materials.clear()
-    for one in made:
-        data.materials.append(one)
+    for used_material in materials:
+        data.materials.append(used_material)
     data.polygons.foreach_set("material_index", index)
 
 
 def legend(meshes: list[Object]) -> list[Any]:
     """Return the materials of objects, whose names say what they show."""
-    return list(dict.fromkeys(made for obj in meshes for made in material.materials_of(obj, obj.data) if made))
+    return list(
+        dict.fromkeys(
+            slot_material for obj in meshes for slot_material in material.materials_of(obj, obj.data) if slot_material
+        )
+    )

@@ -73,9 +73,11 @@ def find_miscoloured(obj: Object, mesh: Mesh) -> Iterator[Problem]:
     if sides is None or mesh.material_index is None or not used:
         return
     index = np.clip(mesh.material_index, 0, len(used) - 1)
-    values = [made.get(material.SHOWS, {}) if made is not None else {} for made in used]
-    colours = np.array([occluders.TWO_SIDED in one for one in values])
-    shown_sides = np.array([bool(one.get(occluders.TWO_SIDED)) for one in values])
+    values = [
+        material_in_use.get(material.SHOWS, {}) if material_in_use is not None else {} for material_in_use in used
+    ]
+    colours = np.array([occluders.TWO_SIDED in value for value in values])
+    shown_sides = np.array([bool(value.get(occluders.TWO_SIDED)) for value in values])
     wrong = shown_sides[index] != sides.astype(np.bool_)
     plain = ~sides.astype(np.bool_)
     words = "{0:has|have} no color of an occluder, and {0:is|are} written one-sided"
@@ -83,7 +85,7 @@ def find_miscoloured(obj: Object, mesh: Mesh) -> Iterator[Problem]:
     remedy = "Select {0:it|them} and click Two-Sided or One-Sided"
     if obj.motionbridge_level.kind == "SOM" and shares is not None:
         finite = np.clip(np.nan_to_num(shares.astype(np.float64), nan=0.0), 0.0, 1.0)
-        shown_shares = np.array([float(one.get(som.OCCLUSION, 0.0)) for one in values])
+        shown_shares = np.array([float(value.get(som.OCCLUSION, 0.0)) for value in values])
         step = 0.1 if len(np.unique(finite)) > MOST_SHARES else 0.01
         wrong |= np.abs(shown_shares[index] - finite) > 0.51 * step
         plain &= finite == 0

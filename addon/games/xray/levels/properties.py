@@ -134,7 +134,7 @@ def holder_of(obj: Any) -> Any:
     if obj is None or obj.motionbridge_level.kind == "NONE":
         return None
     if obj.motionbridge_level.is_part:
-        parent = nearest_ancestor(obj.parent, lambda one: one.motionbridge_level.kind != "NONE")
+        parent = nearest_ancestor(obj.parent, lambda ancestor: ancestor.motionbridge_level.kind != "NONE")
         if parent is not None:
             return parent
     return obj.motionbridge_level.level_file or obj

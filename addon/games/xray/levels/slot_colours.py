@@ -51,24 +51,24 @@ def _densest(value: Callable[[str], NDArray[Any]]) -> tuple[NDArray[np.int16], N
 
 def densest_of(document: Details) -> NDArray[np.int16]:
     """Return (slots,) the densest model of each slot of a file, decoded in parts to save memory."""
-    found = [_densest(partial(details.column, part))[0] for part in details.slot_blocks(document)]
-    return np.concatenate([np.zeros(0, np.int16), *found])
+    parts = [_densest(partial(details.column, part))[0] for part in details.slot_blocks(document)]
+    return np.concatenate([np.zeros(0, np.int16), *parts])
 
 
 def by_model(numbers: NDArray[Any]) -> Slots:
     """Return a colour for each detail model; ``numbers`` (slots,): the model to show, -1 for none."""
-    places = range(0, len(numbers), _SLOTS_AT_A_TIME)
-    different = sorted(set[int]().union(*(np.unique(numbers[at : at + _SLOTS_AT_A_TIME]).tolist() for at in places)))
+    indices = range(0, len(numbers), _SLOTS_AT_A_TIME)
+    different = sorted(set[int]().union(*(np.unique(numbers[at : at + _SLOTS_AT_A_TIME]).tolist() for at in indices)))
     index = np.empty(len(numbers), np.int32)
-    for at in places:
+    for at in indices:
         index[at : at + _SLOTS_AT_A_TIME] = np.searchsorted(different, numbers[at : at + _SLOTS_AT_A_TIME])
-    made = [
+    materials = [
         material.build_coloured(f"detail model {number:02}", colour_of(number))
         if number >= 0
         else material.build_coloured("nothing grows", NOTHING_GROWS)
         for number in different
     ]
-    return made, index
+    return materials, index
 
 
 def by_colour(colours: NDArray[np.float32]) -> Slots:
@@ -79,8 +79,8 @@ def by_colour(colours: NDArray[np.float32]) -> Slots:
     keys, index = np.unique(finite, axis=0, return_inverse=True)
     if len(keys) > MOST_COLOURS:
         keys, index = np.unique(np.rint(finite * 3) / np.float32(3), axis=0, return_inverse=True)
-    made = [
+    materials = [
         material.build_coloured("colour " + " ".join(f"{part:.2f}" for part in key), (*key, 1.0))
         for key in keys.tolist()
     ]
-    return made, index.ravel().astype(np.int32)
+    return materials, index.ravel().astype(np.int32)

@@ -37,8 +37,8 @@ class LevelFilePlan(Together):
         """Plan writing `level` to ``path``, and the other files to their paths."""
         beside = {} if planned.beside is None else planned.beside.files
         self._reshaped = None if planned.beside is None else planned.beside.reshaped
-        each = {**{str(one): data for one, data in beside.items()}, path: planned.data}
-        plans = [FilePlan(one, data, planned.changes) for one, data in each.items()]
+        each = {**{str(path): data for path, data in beside.items()}, path: planned.data}
+        plans = [FilePlan(path, data, planned.changes) for path, data in each.items()]
         super().__init__(path, plans, planned.data, planned.changes)
 
     @property
@@ -58,12 +58,12 @@ class LevelFilePlan(Together):
         FilePlan.compare_with_disk(self)
         if self.changes is before:
             return
-        made: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for part in before.parts:
             if part.new:
-                made.setdefault(part.noun, []).append(part.name)
+                names.setdefault(part.noun, []).append(part.name)
         parts = [
-            replace(part, name=made[part.noun].pop()) if part.new and made.get(part.noun) else part
+            replace(part, name=names[part.noun].pop()) if part.new and names.get(part.noun) else part
             for part in reversed(self.changes.parts)  # objects that are new on disk have the last names
         ]
         vertices = [part for part in before.parts if part.noun == "mesh"]
@@ -74,12 +74,12 @@ class LevelFilePlan(Together):
         """Store which files beside `level` were written: they are the base from now on."""
         if self._reshaped is not None:
             keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
-        for one in self.plans:
-            if Path(one.path).name.lower() == GEOMETRY:
-                holder.motionbridge_level.geometry = one.digest
-                remember_saved(holder, one.path, one.digest, GEOMETRY)
+        for plan in self.plans:
+            if Path(plan.path).name.lower() == GEOMETRY:
+                holder.motionbridge_level.geometry = plan.digest
+                remember_saved(holder, plan.path, plan.digest, GEOMETRY)
                 if self._reshaped is not None:
-                    remember_saved(holder, one.path, " ".join(map(str, self._reshaped.tolist())), RESHAPED)
+                    remember_saved(holder, plan.path, " ".join(map(str, self._reshaped.tolist())), RESHAPED)
 
     def settle_exported(self, holder: Any) -> None:
         """Do the same after an export, if it replaced the imported files."""
@@ -100,10 +100,10 @@ def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan
     saved = elsewhere and not planned.beside.is_imported
     written = {}
     for name in (GEOMETRY, FAST_GEOMETRY):
-        found = GameTree(source).find_file(name)
-        data = None if found is None else planned.beside.files.get(found)
-        if data is None and saved and found is not None:
-            data = files.read_file(found)
+        file_path = GameTree(source).find_file(name)
+        data = None if file_path is None else planned.beside.files.get(file_path)
+        if data is None and saved and file_path is not None:
+            data = files.read_file(file_path)
         if data is not None:
             written[GameTree(path.parent).find_file(name) or path.parent / name] = data
     return LevelFilePlan(str(path), replace(planned, beside=replace(planned.beside, files=written)))

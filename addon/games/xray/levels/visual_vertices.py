@@ -112,8 +112,8 @@ def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes
         folder = edits.path.parent
         fast = GameTree(folder).find_file(FAST_GEOMETRY)
         if edits.moves and fast is not None:
-            found = edits.move_in_fast_geometry(fast)
-            result.files |= {} if found is None else {fast: found}
+            moved = edits.move_in_fast_geometry(fast)
+            result.files |= {} if moved is None else {fast: moved}
         elif edits.moves:
             edits.report.warn("level.geomx is not beside it: shadows stay where they are", folder.name)
     return result
@@ -161,14 +161,14 @@ class VertexEdits:
         """
         result = set()
         for ranges, objects in self.families(trees):
-            if len({one.data for one in objects}) < 2:
+            if len({target.data for target in objects}) < 2:
                 continue
             base = self._base(ranges[0]).positions
-            for visual, one in zip(ranges["visual"].tolist(), objects, strict=True):
+            for visual, obj in zip(ranges["visual"].tolist(), objects, strict=True):
                 if visual not in stored:
                     continue
-                with meshes.outside_edit_mode(one) as data:
-                    current = in_world(one, meshes.positions_of(data))
+                with meshes.outside_edit_mode(obj) as data:
+                    current = in_world(obj, meshes.positions_of(data))
                 wanted = transformed(base, stored[visual])
                 if len(current) == len(base) and np.allclose(current, wanted, rtol=0, atol=APPLIED):
                     result.add(visual)
@@ -178,34 +178,34 @@ class VertexEdits:
         """Encode the edited vertices of objects that share them."""
         ranged = ranges[0]
         base = self._base(ranged)
-        found = {}
-        for one, row in zip(objects, ranges, strict=True):
+        changed_objects = {}
+        for obj, row in zip(objects, ranges, strict=True):
             # Objects of the same mesh are read once.
-            if one.data not in found:
+            if obj.data not in changed_objects:
                 triangles = visual_mesh.triangles(row, self.geom)
-                found[one.data] = (
-                    one,
-                    self._edited_vertices(one, base, triangles[~meshes.folded_faces(triangles)].reshape(-1)),
+                changed_objects[obj.data] = (
+                    obj,
+                    self._edited_vertices(obj, base, triangles[~meshes.folded_faces(triangles)].reshape(-1)),
                 )
-        changed = [(one, now) for one, now in found.values() if now is not None]
+        changed = [(target, now) for target, now in changed_objects.values() if now is not None]
         if not changed:
             return
-        if len(found) > 1:
-            self.sharing_with_other_meshes += [one for one, _ in changed]
+        if len(changed_objects) > 1:
+            self.sharing_with_other_meshes += [target for target, _ in changed]
             return
-        one, now = changed[0]
+        obj, now = changed[0]
         first, buffer = int(ranged["vertex_base"]), int(ranged["vertex_buffer"])
         done = visual_mesh.encode(self.geom.vertices[buffer], first, now)
-        self.uvs_out_of_range += [one] if done.outside.any() else []
+        self.uvs_out_of_range += [obj] if done.outside.any() else []
         if done.changed.any():
             count = counted(int(done.changed.sum()), "vertex", "vertices")
-            self.parts.append(Part(one.name, "mesh", fields=(count,)))
+            self.parts.append(Part(obj.name, "mesh", fields=(count,)))
             if buffer not in self.edited:
                 self.edited[buffer] = self.geom.vertices[buffer].rows.copy()
             self.edited[buffer][first : first + len(done.rows)] = done.rows
         moved = done.rows["position"][done.moved]
         words = "a vertex of {!r} has a position that is NaN or infinite"
-        rebase.refuse_not_finite(say(words, one.name), "Move it", moved)
+        rebase.refuse_not_finite(say(words, obj.name), "Move it", moved)
         if done.moved.any():
             visuals = ranges["visual"].tolist()
             self.reshaped |= set(visuals)
@@ -220,8 +220,8 @@ class VertexEdits:
         whole = self.decoded[1]
         result = Vertices(whole.positions[here])
         for name in (*_OPTIONAL, "normals"):
-            found = getattr(whole, name)
-            setattr(result, name, None if found is None else found[here])
+            column = getattr(whole, name)
+            setattr(result, name, None if column is None else column[here])
         return result
 
     def _edited_vertices(self, obj: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
@@ -403,16 +403,16 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
         light = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
         hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
         corners = (4 * quads.faces[:, None] + np.arange(4)).ravel()
-        found = {
+        columns = {
             "positions": meshes.positions_of(data)[quads.vertices],
             "uvs": None if layer is None else meshes.column(layer.uv, "vector", len(corners), 2)[corners],
             "light": None if light is None else light[quads.vertices],
             "hemi": None if hemi is None else hemi[quads.vertices],
         }
-    if any(values is None for values in found.values()):
+    if any(values is None for values in columns.values()):
         sentence = "impostors have lost attributes or texture coordinates of the import; those of the file stay: {!r}"
         report.warn(say(sentence, obj.name))
-    whole = {name: getattr(base, name) if values is None else values for name, values in found.items()}
+    whole = {name: getattr(base, name) if values is None else values for name, values in columns.items()}
     whole["positions"] = in_world(obj, whole["positions"]).astype(np.float32)
     edited = (whole["positions"] != base.positions).any(axis=1)
     words = "a corner of {!r} has a position that is NaN or infinite"

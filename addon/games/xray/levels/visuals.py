@@ -62,39 +62,41 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
     """
     data = files.read_file(path)
     document = levels.read(data, str(path), report)
-    found = _geometry(path, report) if options.surfaces or options.trees else None
+    own_geometry = _geometry(path, report) if options.surfaces or options.trees else None
     tree = tree_of(path, options.game_folder, options.textures_folder)
     # The engine searches the level's folder first.
     tree = GameTree(path.parent, tree.meshes, (path.parent, *tree.textures))
     level = _Reading(document, path, _Materials(structure.shaders(document), tree, options.textures, report), report)
     families = [("SURFACE", visual_mesh.SURFACES)] * options.surfaces + [("TREE", visual_mesh.TREES)] * options.trees
-    if found is None:
-        made = [_boxes(level, kind, types, by_sector=options.sectors) for kind, types in families]
+    if own_geometry is None:
+        result = [_boxes(level, kind, types, by_sector=options.sectors) for kind, types in families]
     else:
-        made = []
-        rows = visual_mesh.drawn(document, found, report, simplified(options.detail))
+        result = []
+        rows = visual_mesh.drawn(document, own_geometry, report, simplified(options.detail))
         of_type = document.visuals.types[rows["visual"]]
         for number, (kind, types) in enumerate(families):
 
             def part(done: float, number: int = number) -> None:
                 step((number + done) / len(families))
 
-            made.append(_drawn(level, found, kind, rows[np.isin(of_type, types)], part, by_sector=options.sectors))
+            result.append(
+                _drawn(level, own_geometry, kind, rows[np.isin(of_type, types)], part, by_sector=options.sectors)
+            )
     if options.impostors:
-        made.append(_impostors(level))
+        result.append(_impostors(level))
     if options.portals:
-        made.append(marks.portals(document, path.name, report))
+        result.append(marks.portals(document, path.name, report))
     if options.lights:
-        made.append(marks.lights(document, path.name))
+        result.append(marks.lights(document, path.name))
     if options.glows:
-        made.append(marks.glows(document, path.name))
-    made = [one for one in made if one.objects or one.held]
-    _remember(path, data, made, options, as_boxes=found is None)
-    return made
+        result.append(marks.glows(document, path.name))
+    result = [level_file for level_file in result if level_file.objects or level_file.held]
+    _remember(path, data, result, options, as_boxes=own_geometry is None)
+    return result
 
 
 def _remember(
-    path: Path, data: bytes, made: list[ImportedLevelFile], options: LevelFolderOptions, *, as_boxes: bool
+    path: Path, data: bytes, level_files: list[ImportedLevelFile], options: LevelFolderOptions, *, as_boxes: bool
 ) -> None:
     """Create an empty that stores the file and what was imported from it; all objects refer to it."""
     holder = new_object(f"{path.parent.name} {FILE}", None, "LEVEL")
@@ -105,14 +107,14 @@ def _remember(
         beside = GameTree(path.parent).find_file(GEOMETRY)
         properties.geometry = properties.geometry_imported = digest_of(beside) if beside is not None else ""
         properties.detail = options.detail
-    kinds = [one.kind for one in made if not (as_boxes and one.kind in _FAMILIES)]
+    kinds = [imported.kind for imported in level_files if not (as_boxes and imported.kind in _FAMILIES)]
     properties.imported = " ".join(kinds)
-    for one in made:
-        for obj in (*one.held, *one.objects):
+    for level_file in level_files:
+        for obj in (*level_file.held, *level_file.objects):
             obj.motionbridge_level.level_file = holder
-        if one.kind in _FAMILIES and not as_boxes:
-            rows = [obj.motionbridge_level.row for obj in (*one.held, *one.objects)]
-            keep(properties, _FAMILIES[one.kind], np.array(rows, "<i4").tobytes())
+        if level_file.kind in _FAMILIES and not as_boxes:
+            rows = [obj.motionbridge_level.row for obj in (*level_file.held, *level_file.objects)]
+            keep(properties, _FAMILIES[level_file.kind], np.array(rows, "<i4").tobytes())
 
 
 def simplified(detail: float) -> float:
@@ -185,19 +187,19 @@ class _Reading:
 
 
 def _drawn(
-    level: _Reading, found: Geometry, kind: str, rows: NDArray[np.void], step: Step, *, by_sector: bool
+    level: _Reading, own_geometry: Geometry, kind: str, rows: NDArray[np.void], step: Step, *, by_sector: bool
 ) -> ImportedLevelFile:
     """Create objects for surfaces or trees, ``rows`` of `DRAWN`; equal rows but for the visual share a mesh."""
     keys = np.stack([rows[name] for name in rows.dtype.names or () if name != "visual"], axis=1)
     _, first, data_of_row = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    datas = _meshes(level, found, rows[first], lambda done: step(done * 0.75))
+    datas = _meshes(level, own_geometry, rows[first], lambda done: step(done * 0.75))
     matrices = visual_mesh.tree_matrices(level.document, rows["visual"])
     objects = []
     for number, (visual, data) in enumerate(zip(rows["visual"].tolist(), data_of_row.ravel().tolist(), strict=True)):
-        made = new_object(f"{level.name} {visual:05}", datas[data], kind, visual)
+        obj = new_object(f"{level.name} {visual:05}", datas[data], kind, visual)
         if kind == "TREE":
-            made.matrix_world = Matrix(matrices[number].tolist())
-        objects.append(made)
+            obj.matrix_world = Matrix(matrices[number].tolist())
+        objects.append(obj)
         if number % OBJECTS_PER_STEP == 0:
             step(0.75 + 0.25 * number / len(rows))
     if kind == "TREE":
@@ -223,7 +225,7 @@ def _warn_of_trees(matrices: NDArray[np.float32], level: _Reading) -> None:
         level.report.warn(problem, level.path.name)
 
 
-def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step) -> list[typed.Mesh]:
+def _meshes(level: _Reading, own_geometry: Geometry, rows: NDArray[np.void], step: Step) -> list[typed.Mesh]:
     """Create a mesh for each of ``rows`` (meshes,) of `DRAWN`; decodes one vertex buffer at a time."""
     result: list[Any] = [None] * len(rows)
     order = np.argsort(rows["vertex_buffer"], kind="stable").tolist()
@@ -232,8 +234,8 @@ def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step
         row = rows[number]
         if row["vertex_buffer"] != buffer:
             buffer = int(row["vertex_buffer"])
-            vertices = visual_mesh.decode_vertices(found.vertices[buffer])
-        triangles = visual_mesh.triangles(row, found)
+            vertices = visual_mesh.decode_vertices(own_geometry.vertices[buffer])
+        triangles = visual_mesh.triangles(row, own_geometry)
         triangles = triangles[~meshes.folded_faces(triangles)]
         lost += int(row["triangles"]) - len(triangles)
         shape = _shape(f"{level.name} {row['visual']:05}", vertices, row, triangles)
@@ -272,19 +274,19 @@ def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool)
     visuals = np.flatnonzero(np.isin(level.document.visuals.types, types))
     ends = structure.boxes(level.document, visuals)
     sectors = level.sectors[visuals] if by_sector else np.zeros(len(visuals), np.int64)
-    objects, found = [], np.unique(sectors)
-    for sector in found.tolist():
+    objects, box_sectors = [], np.unique(sectors)
+    for sector in box_sectors.tolist():
         inside = sectors == sector
         positions, edges = structure.wires(ends[inside])
         name = f"{level.name} {_FAMILIES[kind]}"
         boxes = Mesh(f"{name} {_sector(sector)}" if by_sector else name, positions, np.zeros((0, 3), np.int32))
         boxes.edges = edges
         boxes.attributes[VISUAL] = Attribute(Domain.VERTEX, np.repeat(visuals[inside].astype(np.int32), 8))
-        made = meshes.build(boxes, [], level.report)
-        made.motionbridge_level.kind = kind
-        objects.append(made)
+        mesh = meshes.build(boxes, [], level.report)
+        mesh.motionbridge_level.kind = kind
+        objects.append(mesh)
     counts = counted(len(visuals), "box", "boxes")
-    return _by_sector(level, kind, objects, found if by_sector else None, counts)
+    return _by_sector(level, kind, objects, box_sectors if by_sector else None, counts)
 
 
 _FAMILIES = {"SURFACE": "surfaces", "TREE": "trees"}
@@ -304,35 +306,35 @@ def _by_sector(
         number: bpy.data.collections.new(f"{level.name} {_FAMILIES[kind]} {_sector(number)}")
         for number in np.unique(sectors).tolist()
     }
-    for made, number in zip(objects, sectors.tolist(), strict=True):
-        inside[number].objects.link(made)
+    for obj, number in zip(objects, sectors.tolist(), strict=True):
+        inside[number].objects.link(obj)
     counts += f" in {counted(len(inside), 'sector')}"
     return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=objects)
 
 
 def _impostors(level: _Reading) -> ImportedLevelFile:
     """Create all impostors as one mesh of quads."""
-    found = structure.impostors(level.document)
-    if not len(found.visuals):
+    all_impostors = structure.impostors(level.document)
+    if not len(all_impostors.visuals):
         return ImportedLevelFile("LOD", level.path.name, None)
-    quads = structure.FACETS * len(found.visuals)
-    shaders = level.document.visuals.shaders[found.visuals]
+    quads = structure.FACETS * len(all_impostors.visuals)
+    shaders = level.document.visuals.shaders[all_impostors.visuals]
     used, index = np.unique(shaders, return_inverse=True)
     shape = PolygonMesh(
         f"{level.name} LOD",
-        found.positions,
+        all_impostors.positions,
         np.full(quads, 4, np.int32),
         np.arange(4 * quads, dtype=np.int32),
-        found.uvs,
+        all_impostors.uvs,
         material_index=np.repeat(index.ravel().astype(np.int32), structure.FACETS),
     )
     shape.attributes = {
-        HEMI: Attribute(Domain.VERTEX, found.hemi),
-        LIGHT: Attribute(Domain.VERTEX, found.light),
-        VISUAL: Attribute(Domain.FACE, np.repeat(found.visuals.astype(np.int32), structure.FACETS)),
+        HEMI: Attribute(Domain.VERTEX, all_impostors.hemi),
+        LIGHT: Attribute(Domain.VERTEX, all_impostors.light),
+        VISUAL: Attribute(Domain.FACE, np.repeat(all_impostors.visuals.astype(np.int32), structure.FACETS)),
         FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(4 * quads, dtype=np.int32)),
     }
     data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
     obj = new_object(shape.name, data, "LOD")
-    counts = f"{counted(len(found.visuals), 'impostor')}, {counted(quads, 'face')}"
+    counts = f"{counted(len(all_impostors.visuals), 'impostor')}, {counted(quads, 'face')}"
     return ImportedLevelFile("LOD", level.path.name, None, [obj], counts, excluded=True)

@@ -83,30 +83,34 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
             remedy="Disable New File, to write into the imported one",
         )
     document = levels.read(data, holder.motionbridge_level.path, Report())
-    found = _find(scene, holder, report)
+    objects = _find(scene, holder, report)
     owned = ((obj, obj.motionbridge_level.level_file) for obj in scene.objects)
-    warn_of_pasted(holder, owned, lambda one: one.motionbridge_level.path, report)
+    warn_of_pasted(holder, owned, lambda obj: obj.motionbridge_level.path, report)
     imported = set(holder.motionbridge_level.imported.split())
     changes = Changes()
     impostors = None
-    if found.all_of("LOD"):
-        impostors = visual_vertices.gather_impostors(document, found.all_of("LOD"), report)
+    if objects.all_of("LOD"):
+        impostors = visual_vertices.gather_impostors(document, objects.all_of("LOD"), report)
     elif "LOD" in imported:
-        found.keep_all("no impostors are in the scene: the imported ones are written")
-    drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
+        objects.keep_all("no impostors are in the scene: the imported ones are written")
+    drawn = {**objects.first.get("SURFACE", {}), **objects.first.get("TREE", {})}
     edits = visual_vertices.compare(holder, document, drawn, report)
     if "TREE" in imported:
-        _Trees(document, found, changes, edits).write(_rows(holder, "trees"))
+        _Trees(document, objects, changes, edits).write(_rows(holder, "trees"))
     if impostors is not None:
         impostors.write(document, changes)
-    _warn_of_lamps(document, found)
-    rows = {kind: _write_rows(document, found, changes, kind, one) for kind, one in _KINDS.items() if kind in imported}
-    _write_shaders(document, found, changes, impostors, rows.get("GLOW", []))
+    _warn_of_lamps(document, objects)
+    rows = {
+        kind: _write_rows(document, objects, changes, kind, own_objects)
+        for kind, own_objects in _KINDS.items()
+        if kind in imported
+    }
+    _write_shaders(document, objects, changes, impostors, rows.get("GLOW", []))
     if len(document.lights) and not (document.lights["type"] == SUN).any():
         raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
     beside = None if edits is None else visual_vertices.plan(edits, drawn, changes)
-    _warn_of_surfaces(document, found, _rows(holder, "surfaces"), placed=beside is not None)
-    _warn_of_others(document, scene, found)
+    _warn_of_surfaces(document, objects, _rows(holder, "surfaces"), placed=beside is not None)
+    _warn_of_others(document, scene, objects)
     changed = changes or (beside is not None and len(beside.reshaped))
     return LevelPlan(levels.write(document) if changed else data, changes, len(document.visuals), beside)
 
@@ -152,39 +156,41 @@ def _name(obj: Object) -> str:
     return str(obj.name_full)
 
 
-def _warn_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *, placed: bool) -> None:
+def _warn_of_surfaces(document: Level, level_objects: _Found, imported: Sequence[int], *, placed: bool) -> None:
     """Warn of moved, copied and deleted surfaces, which `level` cannot store.
 
     ``imported``: visuals of the imported surfaces. ``placed``: moved surfaces were written to `level.geom`.
     """
-    objects = list(found.first.get("SURFACE", {}).values())
+    objects = list(level_objects.first.get("SURFACE", {}).values())
     moved = [obj for obj in objects if not np.allclose(world_matrix(obj), np.eye(4), atol=SHIFTED)]
     if moved and not placed:
-        found.report.warn(say("surfaces cannot be moved as objects; not written: {}", listed_objects(moved)))
-    copies = found.copies.get("SURFACE", [])
+        level_objects.report.warn(say("surfaces cannot be moved as objects; not written: {}", listed_objects(moved)))
+    copies = level_objects.copies.get("SURFACE", [])
     if copies:
-        found.report.warn(say("surfaces cannot be added; not written: {}", listed_objects(copies)))
-    gone = sorted(set(imported) - set(found.first.get("SURFACE", {})))
+        level_objects.report.warn(say("surfaces cannot be added; not written: {}", listed_objects(copies)))
+    gone = sorted(set(imported) - set(level_objects.first.get("SURFACE", {})))
     if gone:
         names_ = listed_names([f"{document.name} {visual:05}" for visual in gone])
-        found.report.warn(say("surfaces cannot be deleted; they stay in the file: {}", names_))
+        level_objects.report.warn(say("surfaces cannot be deleted; they stay in the file: {}", names_))
 
 
-def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
+def _warn_of_others(document: Level, scene: Any, level_objects: _Found) -> None:
     """Warn of edits that are ignored: boxes, modifiers, and what is new in the level's collections."""
-    edited = [obj for obj in found.boxes if _is_edited_box(document, obj)]
+    edited = [obj for obj in level_objects.boxes if _is_edited_box(document, obj)]
     if edited:
-        found.report.warn(say("boxes only show where surfaces and trees are; not written: {}", listed_objects(edited)))
-    shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in found.all_of(kind)]
+        level_objects.report.warn(
+            say("boxes only show where surfaces and trees are; not written: {}", listed_objects(edited))
+        )
+    shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in level_objects.all_of(kind)]
     modified = [obj for obj in shown_meshes if obj.type == "MESH" and modifiers.is_modified(obj)]
     if modified:
         sentence = "modifiers and shape keys that are not applied are not written: {}"
-        found.report.warn(say(sentence, listed_objects(modified)))
-    mine = {*shown_meshes, *found.boxes, *found.all_of("LIGHT")}
+        level_objects.report.warn(say(sentence, listed_objects(modified)))
+    mine = {*shown_meshes, *level_objects.boxes, *level_objects.all_of("LIGHT")}
     beside: dict[Any, None] = {}
     for collection in scene.collection.children_recursive:
         nearest = [collection, *collection.children]
-        if any(obj in mine for one in nearest for obj in one.objects):
+        if any(obj in mine for group in nearest for obj in group.objects):
             beside.update(dict.fromkeys(obj for obj in collection.objects if obj.motionbridge_level.kind == "NONE"))
     for words, strangers in (
         ("meshes cannot be added to a level; not written", [obj for obj in beside if obj.type == "MESH"]),
@@ -195,7 +201,7 @@ def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
         ("instances are not written", [obj for obj in beside if shows_instances(obj)]),
     ):
         if strangers:
-            found.report.warn(say("{}: {}", say(words), listed_objects(strangers)))
+            level_objects.report.warn(say("{}: {}", say(words), listed_objects(strangers)))
 
 
 def _is_edited_box(document: Level, obj: Object) -> bool:
@@ -209,15 +215,15 @@ def _is_edited_box(document: Level, obj: Object) -> bool:
         return not np.array_equal(corners, meshes.positions_of(data), equal_nan=True)
 
 
-def _warn_of_lamps(document: Level, found: _Found) -> None:
+def _warn_of_lamps(document: Level, level_objects: _Found) -> None:
     """Warn of lamps with another type, which is not written: a level has one sun and point lights."""
     suns = document.lights["type"] == SUN
-    lamps = [obj for obj in found.all_of("LIGHT") if obj.type == "LIGHT"]
+    lamps = [obj for obj in level_objects.all_of("LIGHT") if obj.type == "LIGHT"]
     wanted = {True: "SUN", False: "POINT"}
     rows = [(obj, obj.motionbridge_level.row) for obj in lamps]
     other = [obj for obj, row in rows if row < len(suns) and obj.data.type != wanted[bool(suns[row])]]
     if other:
-        found.report.warn(say("lights cannot change their type; written as before: {}", listed_objects(other)))
+        level_objects.report.warn(say("lights cannot change their type; written as before: {}", listed_objects(other)))
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
@@ -265,7 +271,8 @@ class _ShaderStrings:
     def report_unwritten(self) -> None:
         """Report what could not be written or should be checked."""
         unnamed, other, several = (
-            list(dict.fromkeys(one)) for one in (self.without_names, self.other_texture_count, self.several_materials)
+            list(dict.fromkeys(sentences))
+            for sentences in (self.without_names, self.other_texture_count, self.several_materials)
         )
         if unnamed:
             words = (
@@ -290,16 +297,16 @@ class _ShaderStrings:
 
 def _write_shaders(
     document: Level,
-    found: _Found,
+    level_objects: _Found,
     changes: Changes,
     impostors: visual_vertices.ShownImpostors | None,
     glows: Sequence[Object],
 ) -> None:
     """Write changed shader strings. ``glows``: the object of each glow of the document, None if it has none."""
-    strings = _ShaderStrings(document, found.report)
+    strings = _ShaderStrings(document, level_objects.report)
     of_visual = document.visuals.shaders
     asked: dict[int, bytes] = {}
-    for obj in (*found.first.get("SURFACE", {}).values(), *found.first.get("TREE", {}).values()):
+    for obj in (*level_objects.first.get("SURFACE", {}).values(), *level_objects.first.get("TREE", {}).values()):
         visual = obj.motionbridge_level.row
         if visual < len(of_visual) and 0 <= of_visual[visual] < len(strings.known):
             # Faces with different materials are rare, so the mesh is only read if it has several slots.
@@ -323,7 +330,7 @@ def _write_shaders(
             glowing[row] = strings.string(obj, number, properties.shader, properties.texture) if named_ else kept_
     strings.report_unwritten()
     before = list(document.shaders)
-    rows = [np.array(list(one), np.int64) for one in (asked, glowing)]
+    rows = [np.array(list(pairs), np.int64) for pairs in (asked, glowing)]
     done = edit.set_shaders(document, rows[0], list(asked.values()), rows[1], list(glowing.values()))
     for number in done.replaced:
         new = names.decode(document.shaders[number])
@@ -340,17 +347,17 @@ class _Trees:
     """Writes trees that were moved, deleted or copied."""
 
     def __init__(
-        self, document: Level, found: _Found, changes: Changes, edits: visual_vertices.VertexEdits | None
+        self, document: Level, level_objects: _Found, changes: Changes, edits: visual_vertices.VertexEdits | None
     ) -> None:
-        self.document, self.found, self.changes, self.edits = document, found, changes, edits
+        self.document, self.level_objects, self.changes, self.edits = document, level_objects, changes, edits
         self.points: dict[Any, Floats] = {}
 
     def write(self, imported: Sequence[int]) -> None:
         """Write them into the document; ``imported``: visuals for which the import created objects."""
-        objects = self.found.first.get("TREE", {})
+        objects = self.level_objects.first.get("TREE", {})
         if not objects:
             # The user may have deleted the whole collection to work on the rest.
-            self.found.keep_all("no trees are in the scene: the imported ones are written")
+            self.level_objects.keep_all("no trees are in the scene: the imported ones are written")
             return
         count = len(self.document.visuals)
         kept_ = {visual: obj for visual, obj in objects.items() if visual < count}
@@ -365,7 +372,9 @@ class _Trees:
         rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
         visuals = visuals[moved]
         gone = np.array(sorted(set(imported) - set(objects)), np.int64)
-        self._warn_of_mirrored([list(kept_.values())[number] for number in moved] + self.found.copies.get("TREE", []))
+        self._warn_of_mirrored(
+            [list(kept_.values())[number] for number in moved] + self.level_objects.copies.get("TREE", [])
+        )
         self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
         self._hide(gone)
         self._copy()
@@ -377,7 +386,7 @@ class _Trees:
                 "{0:# tree is|# trees are} mirrored by a negative scale, and the game would show {0:its|their} faces "
                 "from behind: {1}"
             )
-            self.found.report.warn(say(words, len(mirrored), listed_objects(mirrored)))
+            self.level_objects.report.warn(say(words, len(mirrored), listed_objects(mirrored)))
 
     def _stored(self, visuals: list[int]) -> Floats:
         return visual_mesh.tree_matrices(self.document, np.array(visuals, np.int64)).astype(np.float64)
@@ -413,31 +422,31 @@ class _Trees:
             "{0:# deleted tree is|# deleted trees are} hidden by {0:its|their} scale: a level's visuals cannot be "
             "removed"
         )
-        self.found.report.note(say(words, len(gone)))
+        self.level_objects.report.note(say(words, len(gone)))
         self._follow(gone, _moves(stored, hidden))
 
     def _copy(self) -> None:
         count = len(self.document.visuals)
-        copies = [obj for obj in self.found.copies.get("TREE", []) if obj.motionbridge_level.row < count]
+        copies = [obj for obj in self.level_objects.copies.get("TREE", []) if obj.motionbridge_level.row < count]
         if not copies:
             return
         sources = np.array([obj.motionbridge_level.row for obj in copies], np.int64)
         stored = self._stored(sources.tolist())
-        matrices = np.array([_placed(one, world_matrix(obj)) for one, obj in zip(stored, copies, strict=True)])
+        matrices = np.array([_placed(tree, world_matrix(obj)) for tree, obj in zip(stored, copies, strict=True)])
         boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
         edit.add_trees(self.document, sources, matrices, boxes, _moves(stored, matrices))
-        for one in copies:
-            self.changes.add("tree", one.name)
+        for copy in copies:
+            self.changes.add("tree", copy.name)
         words = (
             "{0:# tree is|# trees are} added below a new root of the sector {0:it is|they are} in, which no one has "
             "tried in a game; {0:it has|they have} no collision and no impostors: {1}"
         )
-        self.found.report.warn(say(words, len(copies), listed_objects(copies)))
-        originals = self.found.first["TREE"]
+        self.level_objects.report.warn(say(words, len(copies), listed_objects(copies)))
+        originals = self.level_objects.first["TREE"]
         other = [obj for obj in copies if not self._has_mesh_of(obj, originals[obj.motionbridge_level.row])]
         if other:
             sentence = "{:# added tree has|# added trees have} another mesh than the original, which is not written: {}"
-            self.found.report.warn(say(sentence, len(other), listed_objects(other)))
+            self.level_objects.report.warn(say(sentence, len(other), listed_objects(other)))
 
     def _has_mesh_of(self, copy: Object, original: Object) -> bool:
         return copy.data == original.data or np.array_equal(self._points(copy), self._points(original), equal_nan=True)
@@ -454,14 +463,14 @@ class _Trees:
         return bounds(transformed(self._points(obj), matrix))
 
     def _follow(self, visuals: NDArray[np.int64], moves: Floats) -> None:
-        self.found.report.warn("trees were moved or deleted; collision and baked light stay as they are")
+        self.level_objects.report.warn("trees were moved or deleted; collision and baked light stay as they are")
         stay = edit.move_impostors(self.document, visuals, moves)
         if stay:
             words = (
                 "{0:# impostor does|# impostors do} not follow: not everything {0:it stands|they stand} for was "
                 "moved in the same way"
             )
-            self.found.report.warn(say(words, stay))
+            self.level_objects.report.warn(say(words, stay))
 
 
 def _moves(before: Floats, after: Floats) -> Floats:
@@ -480,9 +489,9 @@ def _moves(before: Floats, after: Floats) -> Floats:
 def _moved(stored: Floats, current: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Return which trees (n,) differ from the file's transforms (n, 4, 4), and their new transforms (moved, 4, 4)."""
     far = (_is_turned(current, stored) | _is_shifted(current, stored)) & np.isfinite(stored).all(axis=(1, 2))
-    places = {number: _placed(stored[number], current[number]) for number in np.flatnonzero(far).tolist()}
-    which = [number for number, place in places.items() if not np.array_equal(place, stored[number])]
-    matrices = [places[number] for number in which]
+    indices = {number: _placed(stored[number], current[number]) for number in np.flatnonzero(far).tolist()}
+    which = [number for number, index in indices.items() if not np.array_equal(index, stored[number])]
+    matrices = [indices[number] for number in which]
     return np.array(which, np.int64), np.array(matrices, np.float64).reshape(-1, 4, 4)
 
 
@@ -495,12 +504,12 @@ def _placed(stored: Floats, current: Floats) -> Floats:
     # The matrix as Blender shows it, without shear.
     parts: Any = Matrix(stored.tolist()).decompose()
     as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
-    now, shown, before = current[None], as_shown[None], stored[None]
-    sheared = (_is_turned(shown, before) | _is_shifted(shown, before))[0] and abs(np.linalg.det(as_shown)) > 0
+    now, visible, before = current[None], as_shown[None], stored[None]
+    sheared = (_is_turned(visible, before) | _is_shifted(visible, before))[0] and abs(np.linalg.det(as_shown)) > 0
     matrix = current @ np.linalg.inv(as_shown) @ stored if sheared else current.copy()
-    if not _is_turned(now, shown)[0]:
+    if not _is_turned(now, visible)[0]:
         matrix[:3, :3] = stored[:3, :3]
-    if not _is_shifted(now, shown)[0]:
+    if not _is_shifted(now, visible)[0]:
         matrix[:3, 3] = stored[:3, 3]
     return matrix
 
@@ -539,14 +548,14 @@ class _Kind:
     """Returns whether the import creates no object for a record, so that a missing object does not mean deleted."""
 
 
-def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how: _Kind) -> list[Object]:
+def _write_rows(document: Level, level_objects: _Found, changes: Changes, kind: str, how: _Kind) -> list[Object]:
     """Write records of a kind; returns the object of each record that remains, None for one without."""
     base: NDArray[np.void] = getattr(document, how.field)
-    first = found.first.get(kind, {})
+    first = level_objects.first.get(kind, {})
     if not first:
-        found.keep_all(how.missing)
+        level_objects.keep_all(how.missing)
         return []
-    copies = [obj for obj in found.copies.get(kind, []) if obj.motionbridge_level.row < len(base)]
+    copies = [obj for obj in level_objects.copies.get(kind, []) if obj.motionbridge_level.row < len(base)]
     rows: list[NDArray[np.void]] = []
     origins: list[int] = []
     edited = []

@@ -94,12 +94,12 @@ class ModelPlan(FilePlan):
 def file_inside(holder: Object) -> SkeletalFile | None:
     """Return the stored file of the motions inside the model of ``holder``, None if no actions belong to it."""
     path = bpy.path.abspath(holder.motionbridge_editor_model.path)
-    found = (
+    own_files = (
         file
         for file in holder.motionbridge_skeletal_files
         if file.embedded and bpy.path.abspath(file.path) == path and motions_of(file)
     )
-    return next(found, None)
+    return next(own_files, None)
 
 
 def with_motions(
@@ -165,11 +165,11 @@ def plan_export(
     if options.skeleton and holder.type == "ARMATURE" and model.bones:
         model = _with_bones(holder, model, changes, report)
     if options.meshes:
-        found = {one: gather(context, one, holder, report, apply=options.modifiers) for one in _meshes_of(holder)}
-        model = _with_meshes(holder, found, model, changes, report)
-        warn_of_pictures(materials_by_surface(found.values()).values(), report)
+        gathered = {obj: gather(context, obj, holder, report, apply=options.modifiers) for obj in _meshes_of(holder)}
+        model = _with_meshes(holder, gathered, model, changes, report)
+        warn_of_pictures(materials_by_surface(gathered.values()).values(), report)
         warn_of_instances(holder, report)
-        model = _with_surfaces(found.values(), base.model, model, changes, report)
+        model = _with_surfaces(gathered.values(), base.model, model, changes, report)
     model = _with_texts(properties, model, changes)
     document = base.with_model(model) if changes else base
     plan = ModelPlan(path, editor_model.write(document) if changes else data, changes)
@@ -267,36 +267,38 @@ def find_problems(
 
     ``found_meshes``: the meshes of a new model. Of meshes with modifiers the faces are unknown, which is reported.
     """
-    none = np.zeros(0, np.int64)
+    empty = np.zeros(0, np.int64)
     bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
-    found: list[Offending] = []
+    result: list[Offending] = []
     for obj in _meshes_of(holder) if found_meshes is None else found_meshes:
         gathered, is_modified = read(context, obj, holder, report, apply=True), modifiers.is_modified(obj)
         for problem in checks.find_problems(gathered.mesh, bones):
             if is_modified:
                 report.note(modifiers.NOTHING_SELECTED, obj.name)
-                found.append(Offending(obj, problem, none, none))
+                result.append(Offending(obj, problem, empty, empty))
             elif problem.domain is Domain.FACE:
                 chosen = np.unique(gathered.faces[problem.elements]).astype(np.int64)
-                found.append(Offending(obj, problem, chosen, none))
+                result.append(Offending(obj, problem, chosen, empty))
             else:
-                found.append(Offending(obj, problem, none, problem.elements))
+                result.append(Offending(obj, problem, empty, problem.elements))
     if bones is not None and len(bones) > MOST_BONES:
         sentence = say("the model has {:# bone|# bones}, the game supports {}", len(bones), MOST_BONES)
-        found.append(Offending(holder, whole(sentence, "Remove some"), none, none))
+        result.append(Offending(holder, whole(sentence, "Remove some"), empty, empty))
     roots = [bone for bone in holder.data.bones if bone.parent is None] if bones is not None else []
     if len(roots) > 1:
         sentence = say("{:# bone has|# bones have} no parent: {}", len(roots), ", ".join(bone.name for bone in roots))
-        found.append(Offending(holder, whole(sentence, "Parent all but one"), none, none))
+        result.append(Offending(holder, whole(sentence, "Parent all but one"), empty, empty))
     data = kept(holder.motionbridge_editor_model, "document")
     if data:
         # Problems of the stored file, except those of its meshes: these were checked above as they are now.
         remedy = "Repair it in the panels, or in the editor"
         sentences = [
-            one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("in mesh ")
+            problem
+            for problem in problems(editor_model.read(data, holder.name, report))
+            if not problem.startswith("in mesh ")
         ]
-        found += [Offending(holder, whole(sentence, remedy), none, none) for sentence in sentences]
-    return found
+        result += [Offending(holder, whole(sentence, remedy), empty, empty) for sentence in sentences]
+    return result
 
 
 def show_normals(context: Context, holder: Object, report: Report) -> int:
@@ -310,15 +312,15 @@ def show_normals(context: Context, holder: Object, report: Report) -> int:
     listed, count = model.meshes, 0
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for obj in _meshes_of(holder):
-        properties_of_mesh, found = obj.motionbridge_editor_mesh, Report()
-        mesh = gather(context, obj, holder, found, apply=False).mesh
+        properties_of_mesh, own_report = obj.motionbridge_editor_mesh, Report()
+        mesh = gather(context, obj, holder, own_report, apply=False).mesh
         is_part = properties_of_mesh.is_part and properties_of_mesh.index < len(listed)
-        encoded = encode_mesh(mesh, listed[properties_of_mesh.index], model, found)[0] if is_part else None
-        encoded = encoded or encode_new_mesh(mesh, model, rule, found)
+        encoded = encode_mesh(mesh, listed[properties_of_mesh.index], model, own_report)[0] if is_part else None
+        encoded = encoded or encode_new_mesh(mesh, model, rule, own_report)
         if rule_of(encoded) is Rule.NORMALS:
             report.note("the file stores normals, which are shown already", obj.name)
             continue
-        normals = decode_mesh(encoded, model, found).corner_normals
+        normals = decode_mesh(encoded, model, own_report).corner_normals
         if normals is None or len(normals) != len(mesh.corners):
             report.warn("normals are not shown: faces of the mesh cannot be stored", obj.name)
             continue
@@ -342,7 +344,7 @@ def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> 
     written: list[Bone] = []
     for stored in model.bones:
         bone = own.pop(stored.name.lower(), None)
-        if bone is None and any(one.name.lower() == stored.name.lower() for one in written):
+        if bone is None and any(bone.name.lower() == stored.name.lower() for bone in written):
             written.append(stored)  # only the first bone of a name is edited
             continue
         if bone is None:
@@ -409,25 +411,27 @@ def new_bone(bone: typed.Bone, parent: str, offset: NDArray[Any], angles: NDArra
 
 def _meshes_of(holder: Object) -> list[Object]:
     """Return the mesh objects of a model: imported ones in the file's order, then others."""
-    found = [obj for obj in (holder, *objects_below(holder)) if obj.type == "MESH"]
-    last = len(found) + max((one.motionbridge_editor_mesh.index for one in found), default=0)
+    objects = [obj for obj in (holder, *objects_below(holder)) if obj.type == "MESH"]
+    last = len(objects) + max((obj.motionbridge_editor_mesh.index for obj in objects), default=0)
     return sorted(
-        found, key=lambda one: one.motionbridge_editor_mesh.index if one.motionbridge_editor_mesh.is_part else last
+        objects, key=lambda obj: obj.motionbridge_editor_mesh.index if obj.motionbridge_editor_mesh.is_part else last
     )
 
 
-def _with_meshes(holder: Object, found: dict[Any, Gathered], model: Model, changes: Changes, report: Report) -> Model:
+def _with_meshes(
+    holder: Object, gathered: dict[Any, Gathered], model: Model, changes: Changes, report: Report
+) -> Model:
     listed = model.meshes
     parts: dict[int, Any] = {}
     added = []
-    for obj in found:
+    for obj in gathered:
         properties = obj.motionbridge_editor_mesh
         if properties.is_part and properties.index < len(listed) and properties.index not in parts:
             parts[properties.index] = obj
         else:
             added.append(obj)
     # If no mesh of the model is in the scene, those of the file are kept: editors do not load a model without one.
-    deleted = bool(found) and holder.motionbridge_editor_model.has_meshes
+    deleted = bool(gathered) and holder.motionbridge_editor_model.has_meshes
     written = []
     for number, stored in enumerate(listed):
         if number not in parts and deleted:
@@ -438,12 +442,12 @@ def _with_meshes(holder: Object, found: dict[Any, Gathered], model: Model, chang
             report.warn("a mesh of the model is not in the scene; written as the file has it", stored.label)
             written.append(stored)
             continue
-        mesh, difference = encode_mesh(found[parts[number]].mesh, stored, model, report)
+        mesh, difference = encode_mesh(gathered[parts[number]].mesh, stored, model, report)
         changes.include(difference, stored.label, "mesh")
         written.append(mesh)
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for obj in added:
-        written.append(encode_new_mesh(found[obj].mesh, model, rule, report))
+        written.append(encode_new_mesh(gathered[obj].mesh, model, rule, report))
         changes.add("mesh", obj.name)
     return with_mesh_list(model, written, bool(added) or len(written) < len(listed))
 
@@ -475,19 +479,21 @@ def new_surface(used: Material, dynamic: bool, report: Report) -> Surface:
 
     A missing texture name is taken from the image. ``dynamic``: of a model with bones.
     """
-    made = surface_of(used)
-    if not made.shader:
-        made = replace(made, shader=SHADER if dynamic else STATIC_SHADER)
-        report.note(say("materials without engine shader get {}", names.decode(made.shader)), used.name)
+    surface = surface_of(used)
+    if not surface.shader:
+        surface = replace(surface, shader=SHADER if dynamic else STATIC_SHADER)
+        report.note(say("materials without engine shader get {}", names.decode(surface.shader)), used.name)
     return replace(
-        made,
-        compiler_shader=made.compiler_shader or COMPILER_SHADER,
-        material=made.material or GAME_MATERIAL,
-        texture=made.texture or names.encode(texture_name(used)),
+        surface,
+        compiler_shader=surface.compiler_shader or COMPILER_SHADER,
+        material=surface.material or GAME_MATERIAL,
+        texture=surface.texture or names.encode(texture_name(used)),
     )
 
 
-def _with_surfaces(found: Iterable[Gathered], before: Model, model: Model, changes: Changes, report: Report) -> Model:
+def _with_surfaces(
+    gathered: Iterable[Gathered], before: Model, model: Model, changes: Changes, report: Report
+) -> Model:
     """Return the model with surfaces as the materials define them.
 
     Surfaces that meshes newly refer to are added; those that no mesh refers to any more are removed.
@@ -495,7 +501,7 @@ def _with_surfaces(found: Iterable[Gathered], before: Model, model: Model, chang
     old = newest(model, Surfaces)
     if old is None:
         return model
-    used = materials_by_surface(found)
+    used = materials_by_surface(gathered)
     used_before, used_now = _used_surfaces(before), _used_surfaces(model)
     written = []
     for surface in old.surfaces:
@@ -507,14 +513,14 @@ def _with_surfaces(found: Iterable[Gathered], before: Model, model: Model, chang
         if fields:
             changes.change("surface", surface.label, *fields)
         written.append(edited)
-    for key, one in used.items():
+    for key, used_material in used.items():
         if key in used_now and key not in {surface.label.lower() for surface in written}:
-            added = new_surface(one, bool(model.bones), report)
+            added = new_surface(used_material, bool(model.bones), report)
             if not added.texture:
-                report.warn(NO_TEXTURE, one.name)
+                report.warn(NO_TEXTURE, used_material.name)
             written.append(_of_layout(added, old.layout))
-            changes.add("surface", surface_name(one))
-    if all(one is other for one, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
+            changes.add("surface", surface_name(used_material))
+    if all(first is other for first, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
         old.surfaces
     ):
         return model
@@ -524,7 +530,7 @@ def _with_surfaces(found: Iterable[Gathered], before: Model, model: Model, chang
 def _used_surfaces(model: Model) -> set[str]:
     """Return the names, in lower case, of the surfaces that meshes refer to."""
     listed = (mesh.first(SurfacesOfFaces) for mesh in model.meshes)
-    return {entry.label.lower() for one in listed if one is not None for entry in one.surfaces}
+    return {entry.label.lower() for chunk in listed if chunk is not None for entry in chunk.surfaces}
 
 
 def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, list[str]]:
@@ -577,8 +583,8 @@ def _with_texts(properties: EditorModelProperties, model: Model, changes: Change
     stored = np.array([scale.scale if scale is not None else 1], np.float32)
     panel_scale = as_in_file(np.array([properties.scale], np.float32), stored)
     if not np.array_equal(panel_scale, stored, equal_nan=True):
-        made = ExportScale(panel_scale[0], scale.adjust_mass if scale is not None else 0)
-        model = model.with_value(0x927, made)
+        export_scale = ExportScale(panel_scale[0], scale.adjust_mass if scale is not None else 0)
+        model = model.with_value(0x927, export_scale)
         changes.lines.append("export scale")
     wanted = [entry.name for entry in properties.references]
     if wanted != [names.decode(name) for name in model.references]:
@@ -607,5 +613,5 @@ def _with_parts(model: Model, wanted: list[tuple[str, list[str]]]) -> Model:
 
     A list of bone parts by indices is removed, because editors would prefer it.
     """
-    made = Parts([Part(names.encode(name), list(map(names.encode, bones))) for name, bones in wanted])
-    return model.without(NumberedParts).with_value(0x923, made)
+    parts = Parts([Part(names.encode(name), list(map(names.encode, bones))) for name, bones in wanted])
+    return model.without(NumberedParts).with_value(0x923, parts)

@@ -126,18 +126,18 @@ def export_model(
     """
     plan = plan_export(context, holder, options, report)
     replaced.warn_of_model(holder.motionbridge_model, str(path), plan.data, ".ogf", report)
-    made = _file_plan(holder, str(path), plan)
-    before = made.changes
-    made.write(backup=options.backup)
+    file_plan = _file_plan(holder, str(path), plan)
+    before = file_plan.changes
+    file_plan.write(backup=options.backup)
     keep_exported(path, plan.data, holder.motionbridge_model)
     follow_model(holder, path, plan.data)
-    return plan if made.changes is before else replace(plan, changes=made.changes, words=())
+    return plan if file_plan.changes is before else replace(plan, changes=file_plan.changes, words=())
 
 
 def _file_plan(holder: Object, path: str, plan: Plan) -> FilePlan:
-    made = FilePlan(path, plan.data, replace(plan.changes, lines=[*plan.changes.lines, *plan.words]))
-    made.base = imported_digest(holder.motionbridge_model)
-    return made
+    file_plan = FilePlan(path, plan.data, replace(plan.changes, lines=[*plan.changes.lines, *plan.words]))
+    file_plan.base = imported_digest(holder.motionbridge_model)
+    return file_plan
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
@@ -150,9 +150,9 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     path = bpy.path.abspath(properties.path)
     plan = plan_export(context, holder, ModelExportOptions(), report)
     files.warn_of_replacing(path, report)
-    made = _file_plan(holder, path, plan)
-    onto_imported(made, properties, if_changed)
-    return made
+    result = _file_plan(holder, path, plan)
+    onto_imported(result, properties, if_changed)
+    return result
 
 
 def settle(plan: FilePlan, holder: Object) -> None:
@@ -199,11 +199,11 @@ def _steps(context: Context, holder: Object, base: Ogf, options: ModelExportOpti
 def _with_meshes(
     context: Context, holder: Object, base: Ogf, options: ModelExportOptions, report: Report
 ) -> tuple[Ogf, Changes]:
-    found = model_properties.meshes_of(holder)
+    own_meshes = model_properties.meshes_of(holder)
     old = decode_meshes(base, Report())
     gathered, exact, used = [], True, dict[Any, None]()
     for part, file_mesh in zip(mesh_parts(base), old, strict=True):
-        objects = found.pop(model_properties.part_text(part.path), [])
+        objects = own_meshes.pop(model_properties.part_text(part.path), [])
         if len(objects) > 1:
             raise WriteError(
                 say(
@@ -217,15 +217,15 @@ def _with_meshes(
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
             gathered.append(file_mesh)
             continue
-        mesh, is_exact, shown = _gather_mesh(
+        mesh, is_exact, slots = _gather_mesh(
             context, objects[0], holder, bone_labels(base), report, apply=options.modifiers
         )
-        two_sided = [one.name for one in shown if one is not None and one.motionbridge_surface.two_sided]
+        two_sided = [slot.name for slot in slots if slot is not None and slot.motionbridge_surface.two_sided]
         if two_sided:
             words = "two-sided materials are written by Replace Meshes alone: {}"
             report.warn(say(words, ", ".join(two_sided)), objects[0].name)
-        used.update(dict.fromkeys(shown))
-        _complete_material(objects[0], mesh, shown, file_mesh, report)
+        used.update(dict.fromkeys(slots))
+        _complete_material(objects[0], mesh, slots, file_mesh, report)
         if mesh.uvs is None and file_mesh.uvs is not None and len(mesh.triangles):
             report.warn("it has no UV map: vertices of the file keep their texture coordinates", objects[0].name)
         exact = exact and is_exact
@@ -258,13 +258,13 @@ def warn_of_instances(holder: Object, report: Report) -> None:
 
 def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
     """Warn of materials with another image than their texture. Only the texture's path is written."""
-    for one in used:
-        if one is not None and (picture := material.other_picture(one)):
+    for used_material in used:
+        if used_material is not None and (picture := material.other_picture(used_material)):
             words = (
                 "the material shows {!r}, but its texture is {}; type the path of another texture in Properties > "
                 "Material > X-Ray Material"
             )
-            report.warn(say(words, picture, one.motionbridge_material.texture), one.name)
+            report.warn(say(words, picture, used_material.motionbridge_material.texture), used_material.name)
 
 
 def _complete_material(
@@ -278,29 +278,29 @@ def _complete_material(
 
 
 def with_game_names(
-    used: Material | None, default: core_model.Material, place: str, report: Report
+    used: Material | None, default: core_model.Material, where: str, report: Report
 ) -> core_model.Material:
     """Return the game's names of a material, None for an empty slot.
 
     If it lacks the texture, that of its image or of ``default`` is used, and ``default``'s engine shader if it lacks
     that.
     """
-    found = material.gather(used)
-    if (found.texture, found.shader) == (default.texture, default.shader):
-        return found
-    place = used.name if used is not None else place
-    texture = found.texture or (texture_name(used) if used is not None else "")
+    result = material.gather(used)
+    if (result.texture, result.shader) == (default.texture, default.shader):
+        return result
+    where = used.name if used is not None else where
+    texture = result.texture or (texture_name(used) if used is not None else "")
     if not texture and default.texture:
         report.warn(
             "the material names no texture of the game, so that of the file stays; type the path of "
             "another one in Properties > Material > X-Ray Material",
-            place,
+            where,
         )
     elif not texture:
-        report.warn(NO_TEXTURE, place)
-    if not found.shader and default.shader:
-        report.note(say("materials without engine shader get {}", default.shader), place)
-    return replace(found, texture=texture or default.texture, shader=found.shader or default.shader)
+        report.warn(NO_TEXTURE, where)
+    if not result.shader and default.shader:
+        report.note(say("materials without engine shader get {}", default.shader), where)
+    return replace(result, texture=texture or default.texture, shader=result.shader or default.shader)
 
 
 def texture_name(used: Material) -> str:

@@ -41,11 +41,11 @@ def gather(context: Context, obj: Object, holder: Object, report: Report, *, app
 
     ``apply``: with its modifiers and shape keys.
     """
-    found = read(context, obj, holder, report, apply=apply)
+    result = read(context, obj, holder, report, apply=apply)
     transform = transform_in_model(obj, holder)
     if np.abs(transform - np.eye(4)).max() > 1e-6:
-        return replace(found, mesh=transformed_polygons(found.mesh, transform))
-    return found
+        return replace(result, mesh=transformed_polygons(result.mesh, transform))
+    return result
 
 
 def read(context: Context, obj: Object, holder: Object, report: Report, *, apply: bool) -> Gathered:
@@ -53,7 +53,10 @@ def read(context: Context, obj: Object, holder: Object, report: Report, *, apply
     with modifiers.evaluated(context, obj, report, apply=apply) as evaluated:
         mesh, faces = sharp_mesh.gather(obj, WANTED, evaluated)
         slots = material.materials_of(obj, evaluated or obj.data)
-    mesh.materials = [replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, slots, strict=True)]
+    mesh.materials = [
+        replace(used_material, name=surface_name(used))
+        for used_material, used in zip(mesh.materials, slots, strict=True)
+    ]
     if holder.type == "ARMATURE":
         game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
         mesh.groups = [game_names.get(group, group) for group in mesh.groups]
@@ -79,11 +82,11 @@ def surface_name(used: Material | None) -> str:
     return str((used.motionbridge_surface.is_surface and used.motionbridge_surface.game_name) or used.name)
 
 
-def materials_by_surface(found: Iterable[Gathered]) -> dict[str, Material]:
+def materials_by_surface(gathered: Iterable[Gathered]) -> dict[str, Material]:
     """Return the materials of meshes by the names of their surfaces in lower case; the first one of each name."""
     used: dict[str, Material] = {}
-    for one in found:
-        for slot in one.slots:
+    for mesh in gathered:
+        for slot in mesh.slots:
             if slot is not None:
                 used.setdefault(surface_name(slot).lower(), slot)
     return used

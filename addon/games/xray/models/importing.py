@@ -147,15 +147,15 @@ def import_model(
         shapes = [replace(shape, groups=given if shape.groups else []) for shape in shapes]
     else:
         shapes = [replace(shape, groups=list(groups_without_bones(shape.groups))) for shape in shapes]
-    made = _build_meshes(shapes, mesh_parts(document), tree, options, report)
+    own_meshes = _build_meshes(shapes, mesh_parts(document), tree, options, report)
     if rig is not None and options.readable_bones:
         show_bones(rig)
-    holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
-    gather_below(holder, made, into)
+    holder = rig or (own_meshes[0] if len(own_meshes) == 1 else bpy.data.objects.new(document.name, None))
+    gather_below(holder, own_meshes, into)
     _store_model(holder, document, path, data)
     inside = motion_set_of(document)
     digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
-    result = ImportedModel(holder, rig, made, references_of(document, tree), inside, digest)
+    result = ImportedModel(holder, rig, own_meshes, references_of(document, tree), inside, digest)
     missing = [reference.name for reference in result.references if not reference.files]
     for name in missing:
         report.note("a motion file of the model was not found; set the game folder in the preferences", name)
@@ -227,17 +227,19 @@ def _build_meshes(
     report: Report,
 ) -> list[Object]:
     surfaces: dict[tuple[str, str], Any] = {}
-    made = []
+    result = []
     for shape, part in zip(shapes, mesh_parts_of_model, strict=len(shapes) > 0):
         for surface in shape.materials:
             key = (surface.texture, surface.shader)
             if key not in surfaces:
                 surfaces[key] = build_material(surface, tree, options, report)
-        obj = meshes.build(shape, [surfaces[one.texture, one.shader] for one in shape.materials], report)
+        obj = meshes.build(
+            shape, [surfaces[used_material.texture, used_material.shader] for used_material in shape.materials], report
+        )
         obj.motionbridge_mesh.is_part = True
         obj.motionbridge_mesh.part = part_text(part.path)
-        made.append(obj)
-    return made
+        result.append(obj)
+    return result
 
 
 def build_material(surface: Material, tree: GameTree, options: ModelImportOptions, report: Report) -> typed.Material:
@@ -255,11 +257,11 @@ def build_material(surface: Material, tree: GameTree, options: ModelImportOption
     return material.build(surface, image, see_through=see_through)
 
 
-def gather_below(holder: Any, made: Sequence[Object], into: bpy.types.Collection) -> None:
+def gather_below(holder: Any, own_meshes: Sequence[Object], into: bpy.types.Collection) -> None:
     """Link all objects to a collection, and parent the meshes to their holder; an armature also deforms them."""
-    for obj in dict.fromkeys([holder, *made]):
+    for obj in dict.fromkeys([holder, *own_meshes]):
         into.objects.link(obj)
-    for obj in made:
+    for obj in own_meshes:
         if obj == holder:
             continue
         obj.parent = holder
@@ -288,12 +290,12 @@ def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:
 
 def find_references(names: Sequence[str], tree: GameTree) -> list[MotionReference]:
     """Find the files that the motion references ``names`` refer to."""
-    found: dict[str, tuple[Path, ...]] = {}
+    files_by_name: dict[str, tuple[Path, ...]] = {}
     for name in dict.fromkeys(names):
         # An entry of the list that the later games use may contain several names.
         paths = [path for part in dict.fromkeys(name.split(",")) for path in tree.find_motions(part)]
-        found[name] = tuple(dict.fromkeys(paths))
-    return [MotionReference(name, found[name]) for name in names]
+        files_by_name[name] = tuple(dict.fromkeys(paths))
+    return [MotionReference(name, files_by_name[name]) for name in names]
 
 
 def models_playing(motions: Path | str, options: ModelImportOptions | None = None) -> list[Path]:
@@ -308,8 +310,8 @@ def models_playing(motions: Path | str, options: ModelImportOptions | None = Non
     playing = [path for path in sorted(motions.parent.glob(MODELS)) if _plays(path, motions, tree)]
     if not playing:
         below = [path for path in files_below(motions.parent, MODEL_SUFFIX) if path.parent != motions.parent]
-        found = (path for path in sorted(below[:MOST_MODELS]) if _plays(path, motions, tree))
-        playing = list(itertools.islice(found, 1))
+        paths = (path for path in sorted(below[:MOST_MODELS]) if _plays(path, motions, tree))
+        playing = list(itertools.islice(paths, 1))
     return sorted(playing, key=lambda path: (not motions.stem.lower().startswith(path.stem.lower()), path.name))
 
 
@@ -347,18 +349,18 @@ def import_editor_model(
     rig, given = (None, []) if skeleton is None else _build_editor_rig(context, skeleton, model)
     tree = tree_of(path, options.game_folder, options.textures_folder)
     surfaces = _Surfaces(model, tree, options, report)
-    made = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
-    for obj, mesh, held in zip(made, decoded, model.meshes, strict=len(made) > 0):
+    own_meshes = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
+    for obj, mesh, held in zip(own_meshes, decoded, model.meshes, strict=len(own_meshes) > 0):
         sharp_mesh.remember(obj.data, mesh, report, normals=has_normals(held))
     if rig is not None and options.readable_bones:
         show_bones(rig)
-    holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
-    gather_below(holder, made, into)
-    _store_editor_model(holder, model, path, data, has_meshes=bool(made))
+    holder = rig or (own_meshes[0] if len(own_meshes) == 1 else bpy.data.objects.new(path.stem, None))
+    gather_below(holder, own_meshes, into)
+    _store_editor_model(holder, model, path, data, has_meshes=bool(own_meshes))
     references = find_references([names.decode(name) for name in model.references], tree)
     inside = model.first(skl.Skl) if model.motions else None
     digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
-    result = ImportedModel(holder, rig, made, references, inside, digest)
+    result = ImportedModel(holder, rig, own_meshes, references, inside, digest)
     scope.make_current(context, result.objects, holder)
     return result
 
@@ -366,14 +368,14 @@ def import_editor_model(
 def _build_editor_rig(context: Context, skeleton: Skeleton, model: editor_model.Model) -> tuple[Any, list[str]]:
     rig, given = armature.build(context, skeleton)
     bones = rig.data.bones
-    for number, (found, label, name) in enumerate(zip(model.bones, skeleton.bones, given, strict=True)):
+    for number, (own_bone, label, name) in enumerate(zip(model.bones, skeleton.bones, given, strict=True)):
         bone = bones[name]
         properties = bone.motionbridge_xray
         properties.is_bone = True
         properties.index = number
         properties.game_name, properties.imported_name = label, name
-        placement = found.first(bone_files.Placement)
-        physics = bone_files.decode_bone(found)
+        placement = own_bone.first(bone_files.Placement)
+        physics = bone_files.decode_bone(own_bone)
         if placement is not None:
             physics.entry.rotation, physics.entry.offset = placement.rotation, placement.offset
         bone_values.build(bone, physics.entry)
@@ -406,13 +408,13 @@ class _Surfaces:
         """Return the material of a surface that a mesh refers to."""
         key = wanted.name.lower()
         if key not in self._made:
-            made = build_material(wanted, self._tree, self._options, self._report)
+            used_material = build_material(wanted, self._tree, self._options, self._report)
             surface = self._listed.get(key)
-            self._made[key] = made if surface is None else _described(made, surface)
+            self._made[key] = used_material if surface is None else _described(used_material, surface)
         return self._made[key]
 
 
-def _described(made: typed.Material, surface: Surface) -> typed.Material:
+def _described(result: typed.Material, surface: Surface) -> typed.Material:
     """Set the other values of a surface on a material; on a copy if the material already has different ones."""
     values = {
         "game_name": surface.label,
@@ -420,16 +422,16 @@ def _described(made: typed.Material, surface: Surface) -> typed.Material:
         "game_material": names.decode(surface.material or b""),
         "two_sided": bool(surface.flags & TWO_SIDED),
     }
-    properties = made.motionbridge_surface
+    properties = result.motionbridge_surface
     if properties.is_surface and any(getattr(properties, name) != value for name, value in values.items()):
-        made = made.copy()
-        made.name = names.shortened(surface.label)
-        properties = made.motionbridge_surface
+        result = result.copy()
+        result.name = names.shortened(surface.label)
+        properties = result.motionbridge_surface
     properties.is_surface = True
     for name, value in values.items():
         setattr(properties, name, value)
-    made.use_backface_culling = not values["two_sided"]
-    return made
+    result.use_backface_culling = not values["two_sided"]
+    return result
 
 
 def _store_editor_model(holder: Any, model: editor_model.Model, path: Path, data: bytes, *, has_meshes: bool) -> None:

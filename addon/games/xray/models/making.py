@@ -117,14 +117,14 @@ def plan_new_object(
         words = "{!r} has no meshes"
         raise WriteError(say(words, holder.name), remedy="Parent meshes to it, or give them its Armature modifier")
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
-    found = [gather(context, one, holder, report, apply=options.modifiers) for one in mesh_objects]
-    bones = _bones(rig, report) if rig is not None else [_rigid_bone(found)] if rigid else []
+    gathered = [gather(context, mesh_obj, holder, report, apply=options.modifiers) for mesh_obj in mesh_objects]
+    bones = _bones(rig, report) if rig is not None else [_rigid_bone(gathered)] if rigid else []
     model = Model.of([(BONES, mapping.bones_chunk(bones))] if bones else [])
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
-    meshes = [_mesh(one, holder, model, rule, report) for one in found]
+    meshes = [_mesh(mesh, holder, model, rule, report) for mesh in gathered]
     surfaces = [
         new_surface(used, bool(bones), report)
-        for key, used in materials_by_surface(found).items()
+        for key, used in materials_by_surface(gathered).items()
         if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
     ]
     model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
@@ -156,17 +156,17 @@ def meshes_for(context: Context, holder: Object) -> list[Object]:
 def find_problems_of_new(context: Context, holder: Object, report: Report) -> list[Offending]:
     """Return what the editors or the game would reject in the new model of ``holder``; problems of its meshes first."""
     mesh_objects = meshes_for(context, holder)
-    found = find_mesh_problems(context, holder, report, mesh_objects)
+    result = find_mesh_problems(context, holder, report, mesh_objects)
     if not mesh_objects:
-        none = np.zeros(0, np.int64)
-        found.append(Offending(holder, whole("the model has no mesh", "Parent meshes to it"), none, none))
-    return found
+        empty = np.zeros(0, np.int64)
+        result.append(Offending(holder, whole("the model has no mesh", "Parent meshes to it"), empty, empty))
+    return result
 
 
 def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     index_of = {bone: number for number, bone in enumerate(now.bones)}
-    made, plain = [], []
+    bones, plain = [], []
     for bone in bone_properties.in_order(rig):
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         made_bone = new_bone(bone, parent, *placement(now, index_of[bone.name]))
@@ -176,15 +176,15 @@ def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
         if not entry.material:
             plain.append(bone.name)
             made_bone = bone_files.encode_bone(made_bone, replace(entry, material=NEW_BONE_MATERIAL))
-        made.append(made_bone)
+        bones.append(made_bone)
     if plain:
         report.note("bones without game material get default_object", ", ".join(plain))
-    return mapping.in_editor_order(made)
+    return mapping.in_editor_order(bones)
 
 
-def _rigid_bone(found: Iterable[Gathered]) -> bone_files.Bone:
+def _rigid_bone(gathered: Iterable[Gathered]) -> bone_files.Bone:
     """Return the bone that moves a model as a whole: at its origin, with a box around all meshes as its shape."""
-    points = np.concatenate([one.mesh.positions for one in found])
+    points = np.concatenate([mesh.mesh.positions for mesh in gathered])
     entry = new_entry()
     if len(points):
         entry.shape = replace(
@@ -193,8 +193,8 @@ def _rigid_bone(found: Iterable[Gathered]) -> bone_files.Bone:
     return mapping.new_object_bone(RIGID_BONE, "", np.zeros(3), np.zeros(3), entry)
 
 
-def _mesh(found: Gathered, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
-    obj, mesh = found.obj, found.mesh
+def _mesh(gathered: Gathered, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
+    obj, mesh = gathered.obj, gathered.mesh
     mesh.attributes = {}
     if obj.data.has_custom_normals and rule is not Rule.NORMALS:
         report.note("custom normals are not written: the editor computes them from sharp edges", obj.name)
@@ -282,7 +282,7 @@ def plan_new(
     generation = COP if options.most_links == COP.most_links else SOC
     name = Path(path).with_suffix(".object").name
     settings = ModelSettings(generation, options.collapse, taken.bones, options.most_bones)
-    made = game_model(document, name, settings, report)
+    model = game_model(document, name, settings, report)
     if chosen and document.model.references:
         report.warn("the motions inside are left out: the game reads motion references instead", holder.name)
     elif chosen:
@@ -292,8 +292,8 @@ def plan_new(
             plan = library.plan_onto(
                 omf_codec.OMF, context, holder, chosen, path, host=host, options=motion_options, report=report
             )
-        made = with_game_motions(made, plan.document.motion_set)
-    return FilePlan(path, ogf.write(made), Changes(new="model"))
+        model = with_game_motions(model, plan.document.motion_set)
+    return FilePlan(path, ogf.write(model), Changes(new="model"))
 
 
 def plan_replaced(context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
@@ -306,14 +306,14 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     plan = exporting.plan_export(context, holder, without_meshes, report)
     mesh_objects = meshes_for(context, holder)
     default = Material("", "", names.decode(SHADER if holder.type == "ARMATURE" else STATIC_SHADER))
-    found, two_sided_faces = [], []
-    for one in mesh_objects:
-        gathered = gather(context, one, holder, report, apply=options.modifiers)
-        gathered.mesh.materials = [with_game_names(used, default, one.name, report) for used in gathered.slots]
-        found.append(gathered.mesh)
+    parts, two_sided_faces = [], []
+    for mesh_obj in mesh_objects:
+        gathered = gather(context, mesh_obj, holder, report, apply=options.modifiers)
+        gathered.mesh.materials = [with_game_names(used, default, mesh_obj.name, report) for used in gathered.slots]
+        parts.append(gathered.mesh)
         two_sided_faces.append([used is not None and used.motionbridge_surface.two_sided for used in gathered.slots])
     base = ogf.read(plan.data, holder.name, Report())
-    data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=two_sided_faces))
+    data = ogf.write(with_new_meshes(base, parts, options.most_links, report, two_sided=two_sided_faces))
     plan.changes.lines.append("all meshes")
     return FilePlan(path, data, plan.changes)
 
@@ -328,14 +328,21 @@ def _warn(context: Context, holder: Object, report: Report) -> None:
 def _materials(mesh_objects: Sequence[Object]) -> list[typed.Material]:
     """Return the materials of meshes, each once."""
     return list(
-        {slot.material: None for one in mesh_objects for slot in one.material_slots if slot.material is not None}
+        {
+            slot.material: None
+            for mesh_obj in mesh_objects
+            for slot in mesh_obj.material_slots
+            if slot.material is not None
+        }
     )
 
 
 def _with_texture_name(used: typed.Material | None) -> Material:
     """Return the material's values; if it has no texture name, that of its image is used."""
-    found = material.gather(used)
-    return found if found.texture or used is None else replace(found, texture=texture_name(used))
+    used_material = material.gather(used)
+    return (
+        used_material if used_material.texture or used is None else replace(used_material, texture=texture_name(used))
+    )
 
 
 def _object(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> editor_model.Object:
@@ -410,11 +417,11 @@ def fit_shapes(
     for bone in rig.data.bones:
         if bone.name not in chosen or bone_properties.known(bone) is None:
             continue
-        found = points.get(bone_properties.game_name(bone))
-        if found is None or len(found) < FEWEST_BOX_POINTS:
+        point = points.get(bone_properties.game_name(bone))
+        if point is None or len(point) < FEWEST_BOX_POINTS:
             empty.append(bone.name)
             continue
-        volume, centre = _fit(bone.motionbridge_xray, kind, found)
+        volume, centre = _fit(bone.motionbridge_xray, kind, point)
         bone.motionbridge_xray.mass = volume * density
         bone.motionbridge_xray.centre_of_mass = centre.tolist()
         fitted += 1
@@ -449,31 +456,31 @@ def _fit(bone: BoneProperties, kind: str, points: Floats) -> tuple[float, Floats
 
 def find_problems(context: Context, holder: Object, report: Report) -> list[Offending]:
     """Return what the editors or the game would reject, and common problems of new models: scales, textures, shapes."""
-    found = find_problems_of_new(context, holder, report)
+    result = find_problems_of_new(context, holder, report)
     mesh_objects = meshes_for(context, holder)
-    found += [_whole(holder, *words) for words in _object_problems(holder)]
+    result += [_whole(holder, *words) for words in _object_problems(holder)]
     for used in _materials(mesh_objects):
         if not _with_texture_name(used).texture:
             sentence = "the material {!r} has no texture"
             words = (say(sentence, used.name), "Type its path in Properties > Material > X-Ray Material")
-            found.append(_whole(holder, *words))
-    for group in names.duplicates(one.name for one in mesh_objects):
-        found.append(_whole(holder, say("meshes named {!r} differ in case alone", group[0]), "Rename one"))
+            result.append(_whole(holder, *words))
+    for group in names.duplicates(mesh_obj.name for mesh_obj in mesh_objects):
+        result.append(_whole(holder, say("meshes named {!r} differ in case alone", group[0]), "Rename one"))
     if holder.type == "ARMATURE":
-        found += [_whole(holder, *words) for bone in holder.data.bones for words in _shape_problems(bone)]
-    return found
+        result += [_whole(holder, *words) for bone in holder.data.bones for words in _shape_problems(bone)]
+    return result
 
 
 def _whole(obj: Object, sentence: str, remedy: str) -> Offending:
-    none = np.zeros(0, np.int64)
-    return Offending(obj, whole(sentence, remedy), none, none)
+    empty = np.zeros(0, np.int64)
+    return Offending(obj, whole(sentence, remedy), empty, empty)
 
 
 def _object_problems(obj: Object) -> Iterator[tuple[str, str]]:
     # A matrix cannot tell a scale of (-1, 1, 1) from (-1, -1, -1), so the object's own scale is used if possible.
     scale = np.array(obj.scale if obj.parent is None else obj.matrix_world.to_scale())
     if np.abs(scale - 1).max() > SAME_SCALE:
-        yield say("the object is scaled ({})", ", ".join(f"{one:g}" for one in scale)), "Apply its scale (Ctrl A)"
+        yield say("the object is scaled ({})", ", ".join(f"{number:g}" for number in scale)), "Apply its scale (Ctrl A)"
 
 
 def _shape_problems(bone: Any) -> Iterator[tuple[str, str]]:

@@ -63,7 +63,7 @@ def holder_of(obj: Any) -> Any:
 
     It is ``obj``, one of its ancestors, or the armature that deforms it.
     """
-    ancestor = nearest_ancestor(obj, lambda one: remembered(one) is not None)
+    ancestor = nearest_ancestor(obj, lambda ancestor: remembered(ancestor) is not None)
     if ancestor is not None or obj is None:
         return ancestor
     rig = obj.find_armature()
@@ -81,10 +81,10 @@ def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
     For models whose skeleton cannot be built: several bones can have the same name or none, and Blender would number
     the groups.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for label in labels:
-        found[names.distinct(label or "bone", found.keys())] = label
-    return found
+        result[names.distinct(label or "bone", result.keys())] = label
+    return result
 
 
 def objects_below(holder: Object) -> list[Object]:
@@ -100,11 +100,11 @@ def _model_ancestor(obj: Any, holder: Object) -> Object:
 
 def meshes_of(holder: Object) -> dict[str, list[Any]]:
     """Return the mesh objects of ``holder`` and its descendants by the part of the model they were imported as."""
-    found: dict[str, list[Any]] = {}
+    meshes: dict[str, list[Any]] = {}
     for obj in (holder, *objects_below(holder)):
         if obj.type == "MESH" and obj.motionbridge_mesh.is_part:
-            found.setdefault(obj.motionbridge_mesh.part, []).append(obj)
-    return found
+            meshes.setdefault(obj.motionbridge_mesh.part, []).append(obj)
+    return meshes
 
 
 # Models of the editor -------------------------------------------------------------------------------------------------

@@ -78,34 +78,34 @@ class StoredGroup:
 
     def get(self, path: str, default: Any = None) -> Any:
         """Return a value that was set, such as ``shape.sph_rad``; for an enumeration its index, or its bits."""
-        found: Any = self._stored
+        result: Any = self._stored
         for name in path.split("."):
-            if found is None or name not in found:
+            if result is None or name not in result:
                 return default
-            found = found[name]
-        return found
+            result = result[name]
+        return result
 
     def identifier(self, path: str) -> str | None:
         """Return the identifier of an enumeration, set or default; None while blender-xray is not enabled."""
-        found = self._live
+        value = self._live
         for name in path.split("."):
-            found = getattr(found, name, None)
-        return str(found) if found is not None else None
+            value = getattr(value, name, None)
+        return str(value) if value is not None else None
 
     def vector(self, path: str) -> list[float] | None:
         """Return the numbers of a vector that was set, else None."""
-        found = self.get(path)
-        return [float(number) for number in found] if found is not None else None
+        values = self.get(path)
+        return [float(number) for number in values] if values is not None else None
 
 
 def _stored(owner: Any) -> Any:
     """Return the property group as Blender stored it: since 5.0 registered properties are stored separately."""
     system = getattr(owner, "bl_system_properties_get", None)
-    found = system() if system is not None else None
-    if found is not None and GROUP in found and len(found[GROUP]):
-        return found[GROUP]
-    found = owner.get(GROUP)
-    return found if callable(getattr(found, "keys", None)) else None
+    group = system() if system is not None else None
+    if group is not None and GROUP in group and len(group[GROUP]):
+        return group[GROUP]
+    group = owner.get(GROUP)
+    return group if callable(getattr(group, "keys", None)) else None
 
 
 def is_foreign(holder: Object) -> bool:
@@ -120,26 +120,26 @@ def take_over(holder: Object, actions: Iterable[Action], report: Report) -> Take
 
     Raises `WriteError` if there are none.
     """
-    found = TakenOver()
+    taken_over = TakenOver()
     rig = holder if holder.type == "ARMATURE" else None
     if rig is not None:
-        found.bones = _convert_bones(rig, report)
+        taken_over.bones = _convert_bones(rig, report)
     meshes = [obj for obj in (holder, *holder.children_recursive) if obj.type == "MESH"]
-    used = dict.fromkeys(one for obj in meshes for one in obj.data.materials if one is not None)
-    found.materials = sum(_convert_material(one) for one in used if one.library is None)
+    used = dict.fromkeys(material for obj in meshes for material in obj.data.materials if material is not None)
+    taken_over.materials = sum(_convert_material(material) for material in used if material.library is None)
     group = StoredGroup(holder)
-    listed = {str(one["name"]): one for one in group.get("motions_collection", ()) if "name" in one}
+    listed = {str(entry["name"]): entry for entry in group.get("motions_collection", ()) if "name" in entry}
     named = bool(group.get("use_custom_motion_names", False))
     for action in actions:
         known = listed.get(action.name)
         label = str(known.get("export_name", "")) if known is not None and named else ""
-        found.actions += _convert_action(action, label)
+        taken_over.actions += _convert_action(action, label)
     if group:
-        found.references = _convert_object(holder, group)
-    if not (group or found.bones or found.materials or found.actions):
+        taken_over.references = _convert_object(holder, group)
+    if not (group or taken_over.bones or taken_over.materials or taken_over.actions):
         words = "{!r} has no properties of blender-xray"
         raise WriteError(say(words, holder.name), remedy="Select the armature or object that blender-xray imported")
-    return found
+    return taken_over
 
 
 def _convert_bones(rig: Object, report: Report) -> int:
@@ -250,5 +250,5 @@ def _convert_object(holder: Object, group: StoredGroup) -> int:
 
 def _references(group: StoredGroup) -> Iterator[str]:
     """Yield the motion references: the list of newer versions, else the text of older ones."""
-    listed = [str(one["name"]) for one in group.get("motionrefs_collection", ()) if "name" in one]
+    listed = [str(entry["name"]) for entry in group.get("motionrefs_collection", ()) if "name" in entry]
     yield from listed or filter(None, (name.strip() for name in str(group.get("motionrefs", "")).split(",")))

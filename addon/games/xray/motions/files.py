@@ -143,13 +143,13 @@ def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
     library, parameters = document.motion_set
     if motions and max(motions) >= len(library.motions):
         raise damaged(file)
-    found = [
+    motions_of_file = [
         replace(stub, body=motions[index].body, starts=motions[index].starts, frames=motions[index].frames)
         if index in motions
         else stub
         for index, stub in enumerate(library.motions)
     ]
-    return document.with_motion_set(edit.only(MotionSet(with_motions(library, found), parameters), motions))
+    return document.with_motion_set(edit.only(MotionSet(with_motions(library, motions_of_file), parameters), motions))
 
 
 # ---- the editor's files
@@ -157,7 +157,9 @@ def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
 
 def keep_skl_document(file: Any, document: Skl) -> None:
     """Store ``document`` without its tracks."""
-    keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
+    keep(
+        file, "document", skl.write(document.with_motions([replace(motion, tracks=[]) for motion in document.motions]))
+    )
 
 
 def skl_document_of(file: SkeletalFile) -> Skl:
@@ -214,10 +216,10 @@ def rest_then(file: Any, now: Rest) -> Rest:
     kept_matrices = np.stack([known_matrices.get(bone, np.full((4, 4), np.nan)) for bone in now.bones])
     local = parent_local(kept_matrices, now.parents, now.root_frame)
     known = np.logical_and.reduce(np.isfinite(local), axis=(1, 2))
-    turns = np.where(known[:, None, None], local[:, :3, :3], np.eye(3))
+    rotations = np.where(known[:, None, None], local[:, :3, :3], np.eye(3))
     return replace(
         now,
-        rotations=np.where(known[:, None], rotation.from_matrices(turns), now.rotations),
+        rotations=np.where(known[:, None], rotation.from_matrices(rotations), now.rotations),
         translations=np.where(known[:, None], local[:, :3, 3], now.translations),
     )
 
@@ -249,13 +251,13 @@ def partitions_of(file: MotionFile) -> list[Partition]:
     ]
 
 
-def move_to_partition(file: MotionFile, place: int, bones: Collection[str]) -> int:
-    """Move ``bones`` (the game's names) into the bone part at index ``place``. Returns how many were moved.
+def move_to_partition(file: MotionFile, index: int, bones: Collection[str]) -> int:
+    """Move ``bones`` (the game's names) into the bone part at index ``index``. Returns how many were moved.
 
     They keep their tracks and are added at the end, sorted by track. Bones that are in no bone part are not added.
     """
     wanted = {bone.lower() for bone in bones}
-    target = file.partitions[place]
+    target = file.partitions[index]
     moved = []
     for partition in file.partitions:
         if partition == target:
@@ -327,10 +329,10 @@ class Unedited:
         parts = [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in file.partitions]
         then = [(entry.name, tuple(entry.matrix)) for entry in file.rest]
         of_file = (rest.bones, labels, bones_in_order(rig), parts, then, file.document_seal)
-        found = blake2b(repr(of_file).encode(), digest_size=DIGEST_SIZE)
+        digest = blake2b(repr(of_file).encode(), digest_size=DIGEST_SIZE)
         for array in (rest.parents, rest.rotations, rest.translations):
-            found.update(np.ascontiguousarray(array).data)
-        self._of_file = found.digest()
+            digest.update(np.ascontiguousarray(array).data)
+        self._of_file = digest.digest()
 
     def digest(self, action: Action, index: int, keys: bytes | None = None) -> bytes:
         """Return the digest of an action; empty for a new motion, and if keys alone do not show what it plays.
@@ -342,7 +344,7 @@ class Unedited:
         motion = action.motionbridge_motion
         if not keys or index < 0 or not kept(motion, "body"):
             return b""
-        marks = [(mark.name, [(one.start, one.end) for one in mark.intervals]) for mark in motion.marks]
+        marks = [(mark.name, [(interval.start, interval.end) for interval in mark.intervals]) for mark in motion.marks]
         of_action = (
             (index, motion.motion_name, motion.imported_name, motion.body_seal),
             (action.use_frame_range, action.frame_start, action.frame_end, motion.frame_step, motion.is_cut),

@@ -58,17 +58,17 @@ def identities_of(
     Raises `ReadError` if an action has an index that the file does not have.
     """
     location = FileLocation(bpy.path.abspath(file.path))
-    found = [MotionIdentity(location, index, label) for index, label in enumerate(labels)]
+    identities = [MotionIdentity(location, index, label) for index, label in enumerate(labels)]
     actions: dict[Action, MotionIdentity] = {}
     for action, index in action_lists.listed(file).items():
-        if index >= len(found):
+        if index >= len(identities):
             raise damaged(file)
         label = name(action, index)
         if index >= 0:
-            actions[action] = found[index] = MotionIdentity(location, index, label, digest(action, index))
+            actions[action] = identities[index] = MotionIdentity(location, index, label, digest(action, index))
         elif label:
             actions[action] = MotionIdentity(location, -1, label)
-    return Identities(found, actions)
+    return Identities(identities, actions)
 
 
 def found_by_name(wanted: Iterable[MotionIdentity], labels: Iterable[str]) -> dict[MotionIdentity, int]:

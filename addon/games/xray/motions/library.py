@@ -244,20 +244,20 @@ class ReadFiles:
 
     def take(self, codec: AnyCodec, path: str, report: Report) -> Opened[Any]:
         """Remove and return the kept file, with its report. Reads it again if it has changed on disk."""
-        state, opened, found = self._read.pop(path, (None, None, report))
+        state, opened, found_report = self._read.pop(path, (None, None, report))
         if opened is None or state != _file_state(path):
             return codec.read(path, report)
-        report.include(found)
+        report.include(found_report)
         return opened
 
 
 def _file_state(path: str) -> tuple[int, int]:
     """Return the modification time and the size of a file; zeros if unknown, and reading it reports why."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def list_motions(codec: AnyCodec, path: str) -> list[tuple[str, int]]:
@@ -385,7 +385,7 @@ def add(codec: AnyCodec, file: MotionFile | SkeletalFile, action: Action) -> Act
     properties, motion = lists.properties(action), action.motionbridge_motion
     if properties.file != file.name or action != original:
         drop(properties, "body")  # tracks of another file's bones
-    motion.is_motion, properties.file, properties.place, properties.imported_name = True, file.name, -1, ""
+    motion.is_motion, properties.file, properties.index, properties.imported_name = True, file.name, -1, ""
     codec.mark_new(action, max(orders, default=-1) + 1)
     action_lists.add(file, action, -1)
     hold_used(rig)
@@ -414,7 +414,7 @@ def written_names(chosen: Sequence[Action], lists: Kind, report: Report, *, rena
     keep their names in the file.
     """
     copies = action_lists.copies(chosen, lists)
-    found = []
+    result = []
     for action in chosen:
         in_file = imported_name(action, lists)
         label = str(action.motionbridge_motion.motion_name or in_file or action.name)
@@ -423,8 +423,8 @@ def written_names(chosen: Sequence[Action], lists: Kind, report: Report, *, rena
             report.note("a copy of another motion, written as a new one", f"{action.name}: {label}")
         elif not rename and in_file:
             label = in_file
-        found.append(label)
-    return found
+        result.append(label)
+    return result
 
 
 def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
@@ -436,10 +436,10 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
 
 def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: hosts.Host[Any]) -> None:
     """Raise `WriteError` if two motions would get the same name, unless they already have it in the target."""
-    found: dict[str, list[Action]] = {}
+    actions_by_name: dict[str, list[Action]] = {}
     for action, label in zip(chosen, labels, strict=True):
-        found.setdefault(label.lower(), []).append(action)
-    for label, same_named in found.items():
+        actions_by_name.setdefault(label.lower(), []).append(action)
+    for label, same_named in actions_by_name.items():
         if len(same_named) > 1 and any(host.name_of(action).lower() != label for action in same_named):
             raise WriteError(
                 say(
@@ -587,7 +587,9 @@ def _unedited(
     plan = plan_onto(
         codec, context, rig, chosen, file.name, host=host, options=options, report=Report(), samples=samples
     )
-    renamed = {action for action, one in plan.written.items() if one.name != imported_name(action, codec.lists)}
+    renamed = {
+        action for action, identity in plan.written.items() if identity.name != imported_name(action, codec.lists)
+    }
     return [action for action in chosen if action not in plan.edited and action not in renamed]
 
 
@@ -668,7 +670,7 @@ def plan_onto(
     plan = gatherer.plan(path)
     plan.shown_keys = sampler.movers.shown_keys(chosen)
     for action in plan.edited:
-        if imported_name(action, codec.lists) and not any(bone_of(one.data_path) for one in curves_of(action, rig)):
+        if imported_name(action, codec.lists) and not any(bone_of(curve.data_path) for curve in curves_of(action, rig)):
             report.warn(
                 "the action has no keys of bones: where nothing else moves them, the motion becomes "
                 "the rest pose (use Restore Motion for its keys, or import the file again)",
@@ -691,5 +693,5 @@ def _warn_of_removed(codec: AnyCodec, plan: Plan[Any], report: Report) -> None:
 def _warn_of_other_rigs(lists: Kind, rig: Object, file: MotionFile | SkeletalFile, report: Report) -> None:
     path = bpy.path.abspath(file.path)
     for other in motion_files.objects():
-        if other != rig and any(bpy.path.abspath(one.path) == path for one in lists.files_of(other)):
+        if other != rig and any(bpy.path.abspath(first.path) == path for first in lists.files_of(other)):
             report.note("another armature has motions of this file; each saves its own", f"{file.name}: {other.name}")

@@ -84,8 +84,10 @@ class OmfCodec(Codec[Omf, "MotionFile", OmfHost, MotionPlan, MotionImportOptions
         return omf.new_omf(inside) if inside is not None else None
 
     def motions(self, document: Omf) -> list[tuple[str, int]]:
-        found = document.motion_set
-        return [(label, motion.frames) for label, motion in zip(found.labels, found.library.motions, strict=True)]
+        motion_set = document.motion_set
+        return [
+            (label, motion.frames) for label, motion in zip(motion_set.labels, motion_set.library.motions, strict=True)
+        ]
 
     def builder(
         self, rig: Object, opened: Opened[Omf], chosen: list[int], options: MotionImportOptions, report: Report
@@ -167,8 +169,8 @@ class Builders:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for made in self._made.values():
-            made[0].close()
+        for opened in self._made.values():
+            opened[0].close()
 
     def for_motion(self, motion: Motion) -> tuple[actions.ClipWriter, list[str], list[int]]:
         count = motion.track_count
@@ -257,7 +259,7 @@ def describe(action: Action, motion: Motion, definition: Definition | None, inde
     """Store on the action the bytes of its motion, and its ``definition``: how the game plays it."""
     properties = action.motionbridge_motion
     properties.is_motion = True
-    properties.file, properties.place, properties.order = file.name, index, index
+    properties.file, properties.index, properties.order = file.name, index, index
     properties.status = "UNTOUCHED"
     properties.motion_name = properties.imported_name = name_in_game(motion, definition)
     keep(properties, "body", write_motion(motion))
@@ -491,8 +493,8 @@ def update_status(
                 _set_status(action, "UNTOUCHED")
         done += len(of_file) - len(digests)
         progress(done)
-        found = _compared(context, rig, file, list(digests), report, sample=sample, progress=_after(done, progress))
-        for action, status in found.items():
+        statuses = _compared(context, rig, file, list(digests), report, sample=sample, progress=_after(done, progress))
+        for action, status in statuses.items():
             _set_status(action, status)
             if status == "UNTOUCHED":
                 Unedited.remember(action, digests[action])
@@ -508,11 +510,11 @@ def edited(context: Context, rig: Object, file: Any) -> list[Action]:
     members = [action for action, index in action_lists.members(file, LISTS).items() if index >= 0]
     unknown = list(_unknown(rig, file, members))
     try:
-        found = _compared(context, rig, file, unknown, Report(), sample=False, progress=lambda _: None)
+        statuses = _compared(context, rig, file, unknown, Report(), sample=False, progress=lambda _: None)
     except MotionbridgeError:
         return unknown
-    last = {action: action.motionbridge_motion.status for action in found}
-    return [action for action, now in found.items() if "EDITED" in (now, now == "UNKNOWN" and last[action])]
+    last = {action: action.motionbridge_motion.status for action in statuses}
+    return [action for action, now in statuses.items() if "EDITED" in (now, now == "UNKNOWN" and last[action])]
 
 
 def _unknown(rig: Object, file: Any, chosen: Sequence[Action]) -> dict[Action, bytes]:
@@ -552,13 +554,13 @@ def _compared(
     )
     plan = plan_onto(OMF, context, rig, chosen, file.name, host=host, options=options, report=report, progress=progress)
     changed = {change.number: change for change in plan.changes.parts}
-    found = {}
+    result = {}
     for number, action in enumerate(chosen):
         motion, change = action.motionbridge_motion, changed.get(number)
         renamed = motion.motion_name != motion.imported_name
         same = "UNKNOWN" if action in plan.unsampled else "UNTOUCHED"
-        found[action] = "NEW" if change and change.new else "EDITED" if change or renamed else same
-    return found
+        result[action] = "NEW" if change and change.new else "EDITED" if change or renamed else same
+    return result
 
 
 def revert(context: Context, rig: Object, action: Action, report: Report) -> None:
@@ -576,15 +578,15 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
     keys_replaced(context, rig, action)
 
 
-def _restore(file: MotionFile, found: dict[Any, tuple[Motion, int]], report: Report) -> None:
-    """Rebuild actions from the motions of a file. ``found``: action -> its motion and the index of that in the file."""
+def _restore(file: MotionFile, own_motions: dict[Any, tuple[Motion, int]], report: Report) -> None:
+    """Rebuild actions from the motions of a file. ``own_motions``: action -> its motion and its index in the file."""
     rig: Any = file.id_data
     motions = motion_files.document_of(file).motion_set
     rest = rest_of(rig, space.XRAY_ROOT_FRAME)
     if motion_files.rest_changes(file, rig):
         rest = motion_files.rest_then(file, rest)
     with Builders(rig, rest, motions.parameters, file.path, report) as builders:
-        for action, (motion, index) in found.items():
+        for action, (motion, index) in own_motions.items():
             definition = motions.definition(index)
             order = action.motionbridge_motion.order
             builders.rebuild(action, motion, definition)
@@ -611,7 +613,7 @@ def delete(file: MotionFile, action: Action) -> None:
     index = action_lists.members(file, LISTS)[action]
     if index >= 0:
         deleted = file.deleted.add()
-        deleted.name, deleted.place = motion.imported_name, index
+        deleted.name, deleted.index = motion.imported_name, index
     action_lists.remove(file, action)
     if not action_lists.is_listed(action, LISTS):
         bpy.data.actions.remove(action)

@@ -111,7 +111,9 @@ class OmfHost(Host[MotionPlan]):
     @property
     def labels(self) -> list[str]:
         """The names of the motions here."""
-        return [one.label for one in self.motions.parameters.definitions] if self.motions is not None else []
+        return (
+            [definition.label for definition in self.motions.parameters.definitions] if self.motions is not None else []
+        )
 
     def keep(self, indices: Sequence[int]) -> None:
         """Remove all motions but those at these indices."""
@@ -155,15 +157,17 @@ class OmfHost(Host[MotionPlan]):
 
     def _deleted(self) -> list[MotionIdentity]:
         """Return what was deleted in the panel and is in the file as stored."""
-        places = [entry.place for entry in self.file.deleted] if self.file is not None else []
-        return [self.stored[place] for place in places if 0 <= place < len(self.stored)]
+        indices = [entry.index for entry in self.file.deleted] if self.file is not None else []
+        return [self.stored[index] for index in indices if 0 <= index < len(self.stored)]
 
     def arrange(self, plan: MotionPlan, chosen: Sequence[Action], *, whole: bool) -> None:
         """Put the motions of ``plan`` in the order of the list, and store in it what was deleted."""
         plan.deleted = self.deleted
         if not whole:
             if not self.as_imported:
-                plan.kept_deleted = [replace(one, index=self.table.get(one, -1)) for one in self._deleted()]
+                plan.kept_deleted = [
+                    replace(identity, index=self.table.get(identity, -1)) for identity in self._deleted()
+                ]
             return
         motions = plan.document.motion_set
         indices = [self.index(action) for action in chosen]
@@ -180,7 +184,9 @@ class OmfHost(Host[MotionPlan]):
             plan.data, plan.document = self.written(edit.arranged(motions, order))
             rank = {index: new for new, index in enumerate(order)}
             for table in (plan.written, plan.unwritten):
-                table.update({action: replace(one, index=rank[one.index]) for action, one in table.items()})
+                table.update(
+                    {action: replace(identity, index=rank[identity.index]) for action, identity in table.items()}
+                )
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
         """Return the bytes of the whole file with these motions, and the motions as a document."""
@@ -347,14 +353,14 @@ def settle(
     known = file.sha256 if file is not None and plan.was_known else ""
     follow_motions(rig, plan.path, plan.document.motion_set, known, digest)
     before = action_lists.members(file, LISTS) if file is not None else {}
-    files_of = {action: one.name for action, one in action_lists.files_of_actions(rig, LISTS).items()}
+    files_of = {action: identity.name for action, identity in action_lists.files_of_actions(rig, LISTS).items()}
     for action in plan.written:
         other = rig.motionbridge_motion_files.get(files_of.get(action, ""))
         if other is not None and other != file:
             action_lists.remove(other, action)
     plan.written = {
-        action if action in before else action_lists.own(rig, action, LISTS): one
-        for action, one in plan.written.items()
+        action if action in before else action_lists.own(rig, action, LISTS): identity
+        for action, identity in plan.written.items()
     }
     if file is None:
         file = motion_files.attach(rig, plan.path, LISTS)
@@ -364,20 +370,20 @@ def settle(
     file.deleted.clear()
     for deleted in plan.kept_deleted:
         entry = file.deleted.add()
-        entry.name, entry.place = deleted.name, deleted.index
+        entry.name, entry.index = deleted.name, deleted.index
     motions = plan.document.motion_set
     labels = motions.labels
     play = nla.playing(rig)
     for action, written in plan.written.items():
         motion, index = action.motionbridge_motion, written.index
         motion.is_motion = True
-        motion.file, motion.place, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
+        motion.file, motion.index, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
         stored = motions.library.motions[index]
         motion.motion_name = motion.imported_name = labels[index]
         keep(motion, "body", write_motion(stored))
         if not (play.ends(action) or (action in plan.shown_keys and action != play.action)):  # else keys do not say it
             motion_timing.set_length(action, stored.frames, rig)
-    indices = {action: one.index for action, one in (plan.written | plan.unwritten).items()}
+    indices = {action: identity.index for action, identity in (plan.written | plan.unwritten).items()}
     kept = dict.fromkeys(plan.written) | dict.fromkeys(before)
     action_lists.replace(file, [(action, indices.get(action, -1)) for action in kept])
     return file

@@ -86,10 +86,10 @@ def _file_of(action: Any) -> tuple[Any, Any] | None:
 
 def _targets(motion: Any) -> list[tuple[str, int]]:
     """Return what a motion can play on: names, each with its index in the file (bone part, or bone for FX)."""
-    found = _file_of(motion.id_data)
-    if found is None:
+    own_file = _file_of(motion.id_data)
+    if own_file is None:
         return [(ALL, ALL_PARTITIONS)]
-    rig, file = found
+    rig, file = own_file
     if "FX" in motion.flags:
         numbers = ((bone, known(bone), index) for index, bone in enumerate(in_order(rig)))
         return [(bone.name, index if of_file is None else of_file.index) for bone, of_file, index in numbers]
@@ -120,7 +120,7 @@ class StoredMotion:
     """What an action stores of the motion that it was imported from, of either kind of file."""
 
     file: StringProperty(name="File", description="The file that the motion belongs to", options={"HIDDEN"})
-    place: IntProperty(
+    index: IntProperty(
         name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
     )
     imported_name: StringProperty(options={"HIDDEN"})
@@ -180,9 +180,9 @@ class MotionProperties(StoredMotion, bpy.types.PropertyGroup):
 
 
 class DeletedMotion(bpy.types.PropertyGroup):
-    """A motion to remove from the file on the next save: its ``name``, and ``place``, its index in the file."""
+    """A motion to remove from the file on the next save: its ``name``, and ``index``, its index in the file."""
 
-    place: IntProperty(default=-1, options={"HIDDEN"})
+    index: IntProperty(default=-1, options={"HIDDEN"})
 
 
 class PartitionBone(bpy.types.PropertyGroup):

@@ -35,8 +35,8 @@ def names_inside(model: bytes, path: str) -> list[str]:
     editor. Raises `ReadError`.
     """
     if path.lower().endswith(".ogf"):
-        found = motion_set_of(ogf.read(model, path, Report()))
-        return found.labels if found is not None else []
+        motion_set = motion_set_of(ogf.read(model, path, Report()))
+        return motion_set.labels if motion_set is not None else []
     inside = editor_model.read(model, path, Report()).model.first(skl.Skl)
     return [motion.label for motion in inside.motions] if inside is not None else []
 

@@ -41,13 +41,13 @@ def saved_edits(context: Context, rig: Object, edited: Sequence[Action]) -> dict
 
     To be called while the control rig is there; the functions after it was removed.
     """
-    found = dict(_of_game(context, rig, edited))
+    result = dict(_of_game(context, rig, edited))
     files_of = action_lists.files_of_actions(rig, SKL_LISTS)
     for file in rig.motionbridge_skeletal_files:
-        chosen = [action for action in edited if action not in found and files_of.get(action) == file]
+        chosen = [action for action in edited if action not in result and files_of.get(action) == file]
         if chosen:
-            found.update(_of_editor(context, rig, file, chosen))
-    return found
+            result.update(_of_editor(context, rig, file, chosen))
+    return result
 
 
 def _of_game(context: Context, rig: Object, edited: Sequence[Action]) -> Iterator[tuple[Action, Restore]]:
@@ -79,14 +79,16 @@ def _of_editor(context: Context, rig: Object, file: Any, chosen: Sequence[Action
             yield action, partial(SKL.reload, of_disk, rig, file)
 
 
-def _is_same(one: SkeletalMotion, other: SkeletalMotion) -> bool:
+def _is_same(skeletal_motion: SkeletalMotion, other: SkeletalMotion) -> bool:
     """Return whether two motions play alike."""
-    if fingerprint(replace(one, tracks=[])) != fingerprint(replace(other, tracks=[])):
+    if fingerprint(replace(skeletal_motion, tracks=[])) != fingerprint(replace(other, tracks=[])):
         return False
-    if [(track.name, track.flags) for track in one.tracks] != [(track.name, track.flags) for track in other.tracks]:
+    if [(track.name, track.flags) for track in skeletal_motion.tracks] != [
+        (track.name, track.flags) for track in other.tracks
+    ]:
         return False
-    times = np.arange(2 * one.first, 2 * one.last + 1) / (2.0 * one.fps)
-    pairs = zip(one.tracks, other.tracks, strict=True)
+    times = np.arange(2 * skeletal_motion.first, 2 * skeletal_motion.last + 1) / (2.0 * skeletal_motion.fps)
+    pairs = zip(skeletal_motion.tracks, other.tracks, strict=True)
     channels = (both for tracks in pairs for both in zip(tracks[0].envelopes, tracks[1].envelopes, strict=True))
     return all(
         np.allclose(evaluate(before.decoded(), times), evaluate(now.decoded(), times), rtol=0.0, atol=SAME)

@@ -176,13 +176,19 @@ class SklCodec(Codec[Skl, "SkeletalFile", SklHost, "Plan[Skl]", SkeletalImportOp
                 motion = plan.document.motions[plan.unwritten[action].index]
                 before = _Imported.of(action, motion, bones)
                 tracks = {bone: motion.tracks[number] for bone, number in before.numbers.items()}
-                (shown,) = show_all([(motion, tracks)], bones.rest, showing=before.showing, report=report)
-                frames, on_bones = _frames_of(motion), shown.on_bones(bones.rest.bones)
+                (shown_tracks,) = show_all([(motion, tracks)], bones.rest, showing=before.showing, report=report)
+                frames, on_bones = _frames_of(motion), shown_tracks.on_bones(bones.rest.bones)
                 digests = writer.rebuild(action, rig, on_bones, 1.0 / motion.frame, frames)
                 _store_shown(
-                    action, motion, shown, before.numbers, digests, bones=bones.rest.bones, showing=before.showing
+                    action,
+                    motion,
+                    shown_tracks,
+                    before.numbers,
+                    digests,
+                    bones=bones.rest.bones,
+                    showing=before.showing,
                 )
-                describe(action, motion, skl.bytes_of(replace(motion, tail=b"")), skeletal.place, file)
+                describe(action, motion, skl.bytes_of(replace(motion, tail=b"")), skeletal.index, file)
                 motion_timing.store_marks(action, decode_marks(motion.marks))
 
 
@@ -229,14 +235,14 @@ class SklBuilder(Builder["SkeletalFile"]):
     def build(self, file: SkeletalFile) -> Iterator[tuple[int, Action]]:
         """Yield the index of each motion and its action; the bones get the rotation mode that plays it."""
         bones = self._bones.rest.bones
-        for index, shown, numbers in _show_chosen(
+        for index, tracks, numbers in _show_chosen(
             self._document, self._chosen, self._bones, self._showing, self._report
         ):
             motion = self._document.motions[index]
-            action = _build(self._writer, motion, shown, numbers, bones=bones, showing=self._showing)
+            action = _build(self._writer, motion, tracks, numbers, bones=bones, showing=self._showing)
             describe(action, motion, self._document.bodies[index], index, file)
             motion_timing.store_marks(action, decode_marks(motion.marks))
-            _set_modes(self._rig, [bones[bone] for bone in shown], self._showing)
+            _set_modes(self._rig, [bones[bone] for bone in tracks], self._showing)
             yield index, action
 
     def missing(self) -> list[str]:
@@ -289,7 +295,7 @@ def _show_chosen(
     for number, motion_index in enumerate(chosen, 1):
         motion = document.motions[motion_index]
         block.append((motion_index, tracks_on(motion, bones, report)))
-        keys += sum(len(one.keys) for track in motion.tracks for one in track.envelopes)
+        keys += sum(len(envelope.keys) for track in motion.tracks for envelope in track.envelopes)
         last = number == len(chosen)
         if not last and keys < KEYS_PER_BLOCK and document.motions[chosen[number]].frame == motion.frame:
             continue
@@ -297,16 +303,16 @@ def _show_chosen(
             (document.motions[index], {bone: document.motions[index].tracks[track] for bone, track in numbers.items()})
             for index, numbers in block
         ]
-        shown = show_all(motions, bones.rest, showing=showing, report=report)
-        for (index, numbers), one in zip(block, shown, strict=True):
-            yield index, one, numbers
+        shown_tracks_of_block = show_all(motions, bones.rest, showing=showing, report=report)
+        for (index, numbers), tracks in zip(block, shown_tracks_of_block, strict=True):
+            yield index, tracks, numbers
         block, keys = [], 0
 
 
 def _build(
     writer: pose.PoseWriter,
     motion: SkeletalMotion,
-    shown: ShownTracks,
+    tracks: ShownTracks,
     numbers: dict[int, int],
     *,
     bones: Sequence[str],
@@ -314,9 +320,9 @@ def _build(
 ) -> Action:
     """Create the action of a motion. ``numbers``: bone -> track, by index. ``bones``: Blender's names by index."""
     action, digests = writer.build(
-        motion.label or "motion", shown.on_bones(bones), 1.0 / motion.frame, _frames_of(motion)
+        motion.label or "motion", tracks.on_bones(bones), 1.0 / motion.frame, _frames_of(motion)
     )
-    _store_shown(action, motion, shown, numbers, digests, bones=bones, showing=showing)
+    _store_shown(action, motion, tracks, numbers, digests, bones=bones, showing=showing)
     return action
 
 
@@ -328,7 +334,7 @@ def _frames_of(motion: SkeletalMotion) -> tuple[int, int]:
 def _store_shown(
     action: Action,
     motion: SkeletalMotion,
-    shown: ShownTracks,
+    tracks: ShownTracks,
     numbers: dict[int, int],
     digests: Mapping[str, bytes],
     *,
@@ -339,8 +345,8 @@ def _store_shown(
     properties = action.motionbridge_skeletal
     properties.rotation = "QUATERNION" if showing.quaternions else "EULER"
     properties.metres, properties.radians = showing.tolerance
-    properties.kept_exactly = sum(map(shown.is_exact, shown))
-    properties.fitted = len(shown) - properties.kept_exactly
+    properties.kept_exactly = sum(map(tracks.is_exact, tracks))
+    properties.fitted = len(tracks) - properties.kept_exactly
     by_track = {number: digests[bones[bone]] for bone, number in numbers.items()}
     keep(properties, "drawn", b"".join(by_track.get(number, pose.NO_CURVES) for number in range(len(motion.tracks))))
 
@@ -349,7 +355,7 @@ def describe(action: Action, motion: SkeletalMotion, body: Bytes, index: int, fi
     """Store on the action the bytes of its motion, ``body``, and how the game plays it."""
     skeletal = action.motionbridge_skeletal
     skeletal.is_skeletal = True
-    skeletal.file, skeletal.place, skeletal.version = file.name, index, motion.version
+    skeletal.file, skeletal.index, skeletal.version = file.name, index, motion.version
     skeletal.fps, skeletal.imported_name = 1.0 / motion.frame, motion.label
     skeletal.shown_first, skeletal.shown_last = action.frame_start, action.frame_end
     keep(skeletal, "body", body)
@@ -436,10 +442,10 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         data = self._host.written(document)
         location = files.FileLocation(path)
         written = {
-            one.action: MotionIdentity(location, index, one.motion.label)
-            for one, index in zip(self._made, indices, strict=True)
+            encoded.action: MotionIdentity(location, index, encoded.motion.label)
+            for encoded, index in zip(self._made, indices, strict=True)
         }
-        edited = [one.action for one in self._made if one.change is not None]
+        edited = [encoded.action for encoded in self._made if encoded.change is not None]
         return Plan(path, data, changes, document, written, self._host.unwritten(location, written), edited)
 
     def _motion(self, action: Action, label: str) -> MadeMotion:
@@ -450,9 +456,9 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         base, saved = skl_motion_of(action), skl_motion_of(action, "saved")
         playing = self._playing(action, label)
         if saved is not None and self._sampler.movers.is_as_saved(action):
-            made, fields = with_playback(saved, playing)
+            motion, fields = with_playback(saved, playing)
             change = Part(playing.name, "motion", fields=tuple(fields), new=is_new) if fields or is_new else None
-            return MadeMotion(action, made, change)
+            return MadeMotion(action, motion, change)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
         clip.markers = motion_timing.gather_marks(action)
         before = (base.last - base.first) * base.frame if base is not None else None
@@ -460,21 +466,21 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         motion_timing.warn_of_marks(action, clip.markers, end, before, self.report)
         if base is None:
             self._fill(clip, action, None)
-            made, new = new_motion(clip, self.skeleton, self._options.version)
-            return MadeMotion(action, with_playback(made, playing)[0], new)
+            motion, new = new_motion(clip, self.skeleton, self._options.version)
+            return MadeMotion(action, with_playback(motion, playing)[0], new)
         if clip.markers and base.version == PACKED_SINCE:
             self.report.note(say("written as version {}, for its marks", MARKS_SINCE), action.name)
             base = replace(base, version=MARKS_SINCE)
         self._fill(clip, action, base)
-        made, change = encode_motion(clip, base, self.skeleton)
-        made, fields = with_playback(made, playing)
+        motion, change = encode_motion(clip, base, self.skeleton)
+        motion, fields = with_playback(motion, playing)
         if fields or (is_new and change is None):
             change = replace(
                 change or Part(playing.name, "motion"), fields=(*(change.fields if change else ()), *fields)
             )
         if is_new and change is not None:
             change = replace(change, new=True)
-        return MadeMotion(action, made, change)
+        return MadeMotion(action, motion, change)
 
     def _playing(self, action: Action, name: str) -> Playback:
         played = action.motionbridge_motion
@@ -492,10 +498,10 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         if base is None:
             return self._as_played(action, motion_timing.ends_of(action, self._rig))
         first, last = motion_timing.frames_of_skeletal(action, base, self._rig)
-        found = self._as_played(action, (first, last))
-        if found == (first, last):
-            motion_timing.warn_of_skeletal(action, base, found, self.report, self._rig)
-        return found
+        result = self._as_played(action, (first, last))
+        if result == (first, last):
+            motion_timing.warn_of_skeletal(action, base, result, self.report, self._rig)
+        return result
 
     def _as_played(self, action: Action, ends: tuple[int, int]) -> tuple[int, int]:
         """Return the first and the last frame as an NLA strip plays the action, by default ``ends``."""
@@ -534,8 +540,10 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         self._warn(action, keys, tracked, to_sample)
         tracks = self._keyed_tracks(keys, rest, rest_edited, frame, imported, sampled=to_sample)
         if to_sample:
-            shown = imported.shown([row for row in rows if row in imported.numbers]) if imported is not None else {}
-            tracks |= self._sampled_tracks(sampled, rows, clip.first, frame, shown)
+            imported_tracks = (
+                imported.shown([row for row in rows if row in imported.numbers]) if imported is not None else {}
+            )
+            tracks |= self._sampled_tracks(sampled, rows, clip.first, frame, imported_tracks)
         for index, channels in sorted(tracks.items(), key=lambda track: track[0]):
             clip.bones.append(self._label(rest.bones[index], index))
             clip.tracks.append(channels)
@@ -544,8 +552,8 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         """Return the game's name of a bone. Raises `WriteError` if an earlier bone has it, in any letter case."""
         if index not in self._labels:
             label = game_name(self._rig.data.bones[bone]).lower()
-            found = map(game_name, self._rig.data.bones)
-            refuse_bones_of_one_name([one for one in found if one.lower() == label])
+            names = map(game_name, self._rig.data.bones)
+            refuse_bones_of_one_name([name for name in names if name.lower() == label])
         return self._labels[index]
 
     def _warn(self, action: Action, keys: pose.PoseKeys, tracked: list[str] | None, sampled: set[str]) -> None:
@@ -585,10 +593,12 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
             and (index in numbers or bone in keyed)
             and not (imported is not None and self._is_as_built(index, bone, keys, imported, rest_edited))
         ]
-        shown = imported.shown([index for index in candidates if index in numbers]) if imported is not None else {}
+        imported_tracks = (
+            imported.shown([index for index in candidates if index in numbers]) if imported is not None else {}
+        )
         tracks: dict[int, Channels] = {}
         for index in candidates:
-            bone, imported_track = rest.bones[index], shown.get(index)
+            bone, imported_track = rest.bones[index], imported_tracks.get(index)
             curves = keys.curves(bone, 1.0 / frame, self._options.tolerance)
             mode, muted_channels = keys.modes[bone], keys.muted.get(bone, ())
             base = imported_track if bone not in rest_edited else None
@@ -628,18 +638,18 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         return same(curves.rotation, imported.pose.rotation, frame)
 
     def _sampled_tracks(
-        self, clip: Clip, rows: Sequence[int], first: int, frame: float, shown: Mapping[int, Shown]
+        self, clip: Clip, rows: Sequence[int], first: int, frame: float, imported_tracks: Mapping[int, Shown]
     ) -> dict[int, Channels]:
         """Fit curves to sampled poses of bones that differ from the file on any frame. Returns channels by bone index.
 
-        ``rows``: index of the bone of each track of ``clip``. ``frame``: seconds per frame. ``shown``: the imported
-        tracks.
+        ``rows``: index of the bone of each track of ``clip``. ``frame``: seconds per frame. ``imported_tracks``: those
+        of the imported motion.
         """
         times = np.arange(first, first + clip.frames, dtype=np.float64) * frame
         metres, radians = self._options.tolerance
         tracks = {}
         for index, rotations, locations in zip(rows, clip.rotations, clip.translations, strict=True):
-            imported = shown.get(index)
+            imported = imported_tracks.get(index)
             if imported is not None and _has_poses(imported, times, rotations, locations, (metres, radians)):
                 continue
             angles = rotation.euler_zxy(rotation.matrices(rotations))

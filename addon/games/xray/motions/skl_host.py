@@ -64,12 +64,12 @@ class SklHost(Host[Plan[Skl]]):
         host = cls(document, file, on_disk, model)
         stored: list[MotionIdentity] = []
         for known in rig.motionbridge_skeletal_files:
-            found = _identities(known, [motion.label for motion in skl_document_of(known).motions])
-            host.identities |= found.actions
-            stored = found.motions if known == file else stored
+            identities = _identities(known, [motion.label for motion in skl_document_of(known).motions])
+            host.identities |= identities.actions
+            stored = identities.motions if known == file else stored
         if on_disk and document is not None:
-            saved = {one.name.lower() for one in host.identities.values() if one.index < 0}
-            imported = [one for one in stored if one.digest or one.name.lower() not in saved]
+            saved = {identity.name.lower() for identity in host.identities.values() if identity.index < 0}
+            imported = [identity for identity in stored if identity.digest or identity.name.lower() not in saved]
             wanted = dict.fromkeys([*imported, *host.identities.values()])
             host.table = found_by_name(wanted, [motion.label for motion in document.motions])
         else:
@@ -92,7 +92,7 @@ class SklHost(Host[Plan[Skl]]):
 
     def room_for(self, chosen: list[Action], report: Report) -> list[Action]:
         """Return the motion that the file came with if it is a `.skl`, which stores one: no copies beside it."""
-        originals = [one for one in chosen if one in self.identities and self.identities[one].index >= 0]
+        originals = [action for action in chosen if action in self.identities and self.identities[action].index >= 0]
         if not originals or self.file is None or Path(self.file.path).suffix.lower() != ".skl":
             return chosen
         for action in chosen:
@@ -100,21 +100,25 @@ class SklHost(Host[Plan[Skl]]):
                 report.warn("a .skl file stores one motion: left out; export it to a file of its own", action.name)
         return originals
 
-    def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes, list[int]]:
+    def joined(self, motions_made: list[MadeMotion], path: str) -> tuple[Skl, Changes, list[int]]:
         """Return the document to write at ``path``, its changes, and the index in it of each motion.
 
         Raises `WriteError` if ``path`` is a `.skl` and there is not exactly one motion.
         """
-        changes = Changes(parts=[one.change for one in made if one.change is not None], noun="motion", items="channel")
-        document, indices = self.document, list(range(len(made)))
+        changes = Changes(
+            parts=[own_encoded.change for own_encoded in motions_made if own_encoded.change is not None],
+            noun="motion",
+            items="channel",
+        )
+        document, indices = self.document, list(range(len(motions_made)))
         single = Path(path).suffix.lower() == ".skl"
         if document is not None and self.on_disk:
-            motions, indices = self._replaced(document, made, changes)
+            motions, indices = self._replaced(document, motions_made, changes)
         else:
-            motions = [one.motion for one in made]
-            for number, one in enumerate(made):
-                if document is not None and (index := self.index(one.action)) is not None:
-                    motions[number] = replace(one.motion, tail=document.motions[index].tail)
+            motions = [own_encoded.motion for own_encoded in motions_made]
+            for number, encoded in enumerate(motions_made):
+                if document is not None and (index := self.index(encoded.action)) is not None:
+                    motions[number] = replace(encoded.motion, tail=document.motions[index].tail)
         if single and len(motions) != 1:
             raise WriteError(
                 say("a .skl file stores one motion, not {}", len(motions)),
@@ -127,31 +131,31 @@ class SklHost(Host[Plan[Skl]]):
         return document.with_motions(motions), changes, indices
 
     def _replaced(
-        self, document: Skl, made: list[MadeMotion], changes: Changes
+        self, document: Skl, motions_made: list[MadeMotion], changes: Changes
     ) -> tuple[list[SkeletalMotion], list[int]]:
-        """Return the motions on disk, each replaced by the one in ``made`` that it is or whose name it has, with the
-        others at the end; and the index of each.
+        """Return the motions on disk, each replaced by the one in ``motions_made`` that it is or whose name it has,
+        with the others at the end; and the index of each.
         """
         motions = list(document.motions)
         labels = [motion.label.lower() for motion in motions]
-        known = [self.index(one.action) for one in made]
+        known = [self.index(own_encoded.action) for own_encoded in motions_made]
         free = set(range(len(motions))).difference(known)
         indices = []
-        for one, index in zip(made, known, strict=True):
+        for encoded, index in zip(motions_made, known, strict=True):
             if index is None:
-                is_new = one.action not in self.identities
-                same_name = (i for i in sorted(free) if is_new and labels[i] == one.motion.label.lower())
+                is_new = encoded.action not in self.identities
+                same_name = (i for i in sorted(free) if is_new and labels[i] == encoded.motion.label.lower())
                 index = next(same_name, len(motions))
                 free.discard(index)
             indices.append(index)
             if index == len(motions):
-                motions.append(one.motion)
-                if one.change is None:
-                    changes.parts.append(Part(one.motion.label, "motion", new=True))
+                motions.append(encoded.motion)
+                if encoded.change is None:
+                    changes.parts.append(Part(encoded.motion.label, "motion", new=True))
                 continue
-            old, motions[index] = motions[index], replace(one.motion, tail=motions[index].tail)
-            if one.change is None and skl.bytes_of(old) != skl.bytes_of(motions[index]):
-                changes.parts.append(Part(one.motion.label, "motion", fields=("as imported",)))
+            old, motions[index] = motions[index], replace(encoded.motion, tail=motions[index].tail)
+            if encoded.change is None and skl.bytes_of(old) != skl.bytes_of(motions[index]):
+                changes.parts.append(Part(encoded.motion.label, "motion", fields=("as imported",)))
         return motions, indices
 
 

@@ -152,7 +152,7 @@ def show_all(
     named = {(row, bone): track for row, (_, tracks) in enumerate(motions) for bone, track in tracks.items()}
     titles = [motion.label for motion, _ in motions]
     labels = [f"{titles[row]} {rest.bones[bone]}" for row, bone in named]
-    places = np.array([bone for _, bone in named], np.intp)
+    indices = np.array([bone for _, bone in named], np.intp)
     channels = decode_tracks(
         [(f"{label} ", track.envelopes) for label, track in zip(labels, named.values(), strict=True)],
         BONE,
@@ -160,21 +160,21 @@ def show_all(
         report,
     )
     # Blender's location x, y, z are the file's X, Y, Z; its angles x, y, z are P, H, B.
-    in_file = np.array([len(one.keys) for track in named.values() for one in track.envelopes]).reshape(-1, 6)
+    in_file = np.array([len(envelope.keys) for track in named.values() for envelope in track.envelopes]).reshape(-1, 6)
     numbers = (channels.counts.reshape(-1, 6) > 0) | (in_file[:, BONE.channels] == 0)
     located, rotated = (np.flatnonzero(numbers[:, part].all(axis=1)) for part in (slice(3), slice(3, 6)))
-    inverse_rotations = rotation.matrices(rest.rotations[places[located]]).swapaxes(1, 2)
+    inverse_rotations = rotation.matrices(rest.rotations[indices[located]]).swapaxes(1, 2)
     moved = pose_curves.convert_locations_of_bones(
         channels.take((6 * located[:, None] + np.arange(3)).ravel()),
         inverse_rotations,
-        -(inverse_rotations @ rest.translations[places[located]][:, :, None])[..., 0],
+        -(inverse_rotations @ rest.translations[indices[located]][:, :, None])[..., 0],
         frame,
         showing.tolerance[0],
     )
     turned = pose_curves.convert_rotations_of_bones(
         channels.take((6 * rotated[:, None] + np.arange(3, 6)).ravel()),
         "ZXY",
-        rotation.conjugate(rest.rotations[places[rotated]]),
+        rotation.conjugate(rest.rotations[indices[rotated]]),
         frame,
         showing.tolerance[1],
         quaternions=showing.quaternions,
@@ -186,12 +186,12 @@ def show_all(
     for number, ((row, bone), label, located_as, rotated_as) in enumerate(
         zip(named, labels, located_at, rotated_at, strict=True)
     ):
-        shown = result[row]
-        shown.numbers[bone] = number
+        own_tracks = result[row]
+        own_tracks.numbers[bone] = number
         if located_as >= 0:
-            shown.located[bone] = located_as
+            own_tracks.located[bone] = located_as
         if rotated_as >= 0:
-            shown.rotated[bone] = rotated_as
+            own_tracks.rotated[bone] = rotated_as
         if located_as < 0 or rotated_as < 0:
             report.warn("its values are too large for a pose: not shown, kept", label)
     return result
@@ -211,9 +211,9 @@ def _without_unusable(
         kept = np.array([pose_curves.is_finite(Curves.of(curves), frame) for curves in bones]).nonzero()[0]
         usable = [pose_curves.without_merged_keys(curve, frame) for number in kept.tolist() for curve in bones[number]]
         carried = pose_curves.ConvertedBones(Curves.of(usable), carried.exact[kept])
-    found = np.full(tracks, -1)
-    found[numbers[kept]] = np.arange(len(kept))
-    return carried, found.tolist()
+    sources = np.full(tracks, -1)
+    sources[numbers[kept]] = np.arange(len(kept))
+    return carried, sources.tolist()
 
 
 def continues_outside_keys(track: BoneTrack) -> bool:
@@ -227,7 +227,7 @@ def same(curves: Sequence[Curve] | None, given: Sequence[Curve] | None, frame: f
     """Return whether curves read from Blender are those it was given. ``frame``: seconds per frame."""
     if curves is None or given is None or len(curves) != len(given):
         return curves is None and given is None
-    return all(_unchanged(one, other, frame) for one, other in zip(curves, given, strict=True))
+    return all(_unchanged(curve, other, frame) for curve, other in zip(curves, given, strict=True))
 
 
 def _unchanged(now: Curve, then: Curve, frame: float) -> bool:

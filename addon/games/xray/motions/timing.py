@@ -209,8 +209,12 @@ def warn_of_marks(action: Action, markers: list[Marker], end: float, before: flo
     ``end``: seconds from the motion's first to its last frame; ``before``: the same in its file, None for a new motion.
     """
     known = action.motionbridge_motion.marks if before is not None else ()
-    were = {mark.name for mark in known if _is_outside([(one.start, one.end) for one in mark.intervals], before)}
-    outside = [one.name for one in markers if _is_outside(one.intervals, end) and one.name not in were]
+    were = {
+        mark.name
+        for mark in known
+        if _is_outside([(interval.start, interval.end) for interval in mark.intervals], before)
+    }
+    outside = [marker.name for marker in markers if _is_outside(marker.intervals, end) and marker.name not in were]
     if outside:
         report.warn(
             "marks are outside the motion, so the game does not use them; move their pose markers too",
@@ -230,9 +234,9 @@ def frames_of_skeletal(
     ``base``: the motion as imported, if it has been read already. ``rig`` as in `frames_of`.
     """
     skeletal = action.motionbridge_skeletal
-    shown = skeletal.shown_first, skeletal.shown_last
-    first, last = (base.first, base.last) if base is not None else map(round, shown)
-    if (action.frame_start, action.frame_end) != shown:
+    frames = skeletal.shown_first, skeletal.shown_last
+    first, last = (base.first, base.last) if base is not None else map(round, frames)
+    if (action.frame_start, action.frame_end) != frames:
         start, count = actions.frame_range(action, imported=max(last - first, 0) + 1, owner=rig)
         return start, start + count - 1
     if actions.key_span(action)[1] <= skeletal.shown_last + actions.NEAR:
@@ -246,10 +250,12 @@ def frames_of_skeletal(
 
 def _key_ends(base: SkeletalMotion) -> tuple[float, float]:
     """Return the frames of the first and the last key of a motion as imported."""
-    times = [keys["time"] for track in base.tracks for keys in (one.keys for one in track.envelopes) if len(keys)]
-    found = np.concatenate(times) if times else np.zeros(0)
-    found = found[np.isfinite(found)].astype(np.float64) / base.frame
-    return (float(found.min()), float(found.max())) if len(found) else (0.0, 0.0)
+    times = [
+        keys["time"] for track in base.tracks for keys in (envelope.keys for envelope in track.envelopes) if len(keys)
+    ]
+    ends = np.concatenate(times) if times else np.zeros(0)
+    ends = ends[np.isfinite(ends)].astype(np.float64) / base.frame
+    return (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 0.0)
 
 
 def warn_of_skeletal(

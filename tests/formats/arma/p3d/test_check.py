@@ -54,7 +54,7 @@ def test_a_box_that_is_one_component_has_no_problem():
         assert found(box(), resolution) == {}
 
 
-def test_a_geometry_without_a_mass_is_no_problem_as_most_published_ones_have_none():
+def test_a_geometry_without_a_mass_is_not_a_problem_as_most_published_ones_have_none():
     assert found(box(mass=0)) == {}
     assert found(replace(box(), attributes={})) == {}
 
@@ -70,8 +70,8 @@ def test_an_open_box_and_a_wall_inside_are_found():
 
 
 def test_turned_faces_are_found_and_a_whole_piece_that_is_turned():
-    one = found(box(faces=[SIDES[0][::-1], *SIDES[1:]]))
-    assert one == {"5 of 6 faces point the other way than their neighbours": [0, 2, 3, 4, 5]}
+    entry = found(box(faces=[SIDES[0][::-1], *SIDES[1:]]))
+    assert entry == {"5 of 6 faces point the other way than their neighbours": [0, 2, 3, 4, 5]}
     assert found(box(faces=[side[::-1] for side in SIDES])) == {"6 of 6 faces point inwards": [0, 1, 2, 3, 4, 5]}
 
 
@@ -109,8 +109,8 @@ def test_components_are_the_connected_pieces():
     assert found(two_boxes({"Component01": range(8)}), FIRE) == {
         "6 of 12 faces are in no component": list(range(6, 12))
     }
-    none = "it has no components (vertex groups Component01, Component02 and so on)"
-    assert found(two_boxes({"door": range(8), "components": range(8)}), FIRE) == {none: []}
+    empty = "it has no components (vertex groups Component01, Component02 and so on)"
+    assert found(two_boxes({"door": range(8), "components": range(8)}), FIRE) == {empty: []}
     halves = {"Component01": [0, 1, 2, 3, 4, 5], "Component02": range(8), "Component03": range(8, 16)}
     sentence = "6 of 12 faces are connected to faces of another component"
     assert found(two_boxes(halves), FIRE) == {sentence: list(range(6))}
@@ -181,9 +181,9 @@ def test_uv_sets_of_a_lod_are_counted():
     lods = [level([[0, 1, 2, 3], [0, 3, 4]], tags=sets[:count]) for count in range(5)]
     hidden = p3d.LodContent(mesh(CUBE, []), 1.0)
     assert [check.hidden_uv_sets(hidden, lod) for lod in lods] == [0, 0, 1, 1, 2]
-    shown = [p3d.content_of(lod, "x", Report()) for lod in lods]
-    assert [check.hidden_uv_sets(content, lod) for content, lod in zip(shown, lods, strict=True)] == [0] * 5
-    assert [len(content.mesh.more_uvs) for content in shown] == [0, 0, 1, 1, 2]
+    actual = [p3d.content_of(lod, "x", Report()) for lod in lods]
+    assert [check.hidden_uv_sets(content, lod) for content, lod in zip(actual, lods, strict=True)] == [0] * 5
+    assert [len(content.mesh.more_uvs) for content in actual] == [0, 0, 1, 1, 2]
     assert check.hidden_uv_sets(hidden, None) == 0
 
 
@@ -196,10 +196,10 @@ def test_an_edit_is_blamed_for_what_it_made_worse():
     assert list(check.new_problems(old, old)) == []
     assert list(check.new_problems(problems(box()), old)) == []
     assert list(check.new_problems(problems(box({}, faces=TRIANGLES[2:])), old)) == [], "as many as before"
-    assert [one.sentence for one in check.new_problems(problems(box({}, faces=TRIANGLES[4:])), old)] == [
-        "8 of 8 faces have an open edge; this LOD must be closed"
-    ]
-    assert [one.sentence for one in check.new_problems(old, [])] == [one.sentence for one in old]
+    assert [
+        new_problem.sentence for new_problem in check.new_problems(problems(box({}, faces=TRIANGLES[4:])), old)
+    ] == ["8 of 8 faces have an open edge; this LOD must be closed"]
+    assert [new_problem.sentence for new_problem in check.new_problems(old, [])] == [entry.sentence for entry in old]
 
 
 @pytest.mark.parametrize("resolution", [GEOMETRY, FIRE, SHADOW, ROADWAY, PATHS, 1.0, 1e15])
@@ -322,7 +322,8 @@ def test_real_models_have_no_problem_but_those_that_they_do_have(file):
     for lod in document.lods:
         content = p3d.content_of(lod, file.stem, Report())
         sentences = {
-            one.sentence for one in check.find_problems(content, hidden_uv_sets=check.hidden_uv_sets(content, lod))
+            problem.sentence
+            for problem in check.find_problems(content, hidden_uv_sets=check.hidden_uv_sets(content, lod))
         }
         assert {(file.stem, sentence) for sentence in sentences} <= ACCEPTED
         if lod.kind in check.GEOMETRIES and len(content.mesh.counts):

@@ -33,9 +33,9 @@ def encoded(content, base):
     return encode_lod(content, base, Report())
 
 
-def differing(one: bytes, other: bytes) -> list[int]:
-    assert len(one) == len(other)
-    return np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8)).tolist()
+def differing(entry: bytes, other: bytes) -> list[int]:
+    assert len(entry) == len(other)
+    return np.flatnonzero(np.frombuffer(entry, np.uint8) != np.frombuffer(other, np.uint8)).tolist()
 
 
 def edited(lod, **changes):
@@ -72,8 +72,8 @@ def test_unedited_lods_of_real_models_keep_every_byte(file):
 
 
 def _of_proxies(lod):
-    found = [lod.faces["corners"]["point"][faces != 0, :3] for name, _, faces in lod.selections() if "proxy:" in name]
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, int)
+    result = [lod.faces["corners"]["point"][faces != 0, :3] for name, _, faces in lod.selections() if "proxy:" in name]
+    return np.unique(np.concatenate(result)) if result else np.zeros(0, int)
 
 
 @pytest.mark.parametrize("file", corpus_files("p3d/*.p3d"))
@@ -84,29 +84,29 @@ def test_lods_of_real_models_written_as_new_ones_say_the_same(file):
         pytest.skip("not an editable model")
     for lod in document.lods:
         content = content_of(lod, file.stem, Report())
-        made, changes = encoded(replace(content, proxies=()), None)
+        created, changes = encoded(replace(content, proxies=()), None)
         assert changes.sentence() == "a new LOD"
-        data = p3d.write(p3d.P3d(0x101, [made]))
+        data = p3d.write(p3d.P3d(0x101, [created]))
         mesh = p3d.decode_polygons(p3d.read(data, "", Report()).lods[0], Report(), {}, file.stem)
         for name in ("positions", "counts", "corners"):
             assert np.array_equal(getattr(mesh, name), getattr(content.mesh, name), equal_nan=name == "positions")
         assert np.array_equal(mesh.uvs, content.mesh.uvs)
         assert np.abs(mesh.corner_normals - content.mesh.corner_normals).max(initial=0) <= 2e-4
-        texts = [[(one.materials[at].texture, one.materials[at].shader) for at in one.material_index] for one in
+        texts = [[(entry.materials[at].texture, entry.materials[at].shader) for at in entry.material_index] for entry in
                  (mesh, content.mesh)]  # fmt: skip
         assert texts[0] == texts[1]
-        full = {name for name, found in _weights(content.mesh).items() if found}
-        assert {name: found for name, found in _weights(mesh).items() if found}.keys() == full
+        full = {name for name, weight in _weights(content.mesh).items() if weight}
+        assert {name: weight for name, weight in _weights(mesh).items() if weight}.keys() == full
         for name in full:
             for vertex, weight in _weights(content.mesh)[name].items():
                 assert abs(_weights(mesh)[name][vertex] - weight) <= 1 / 255
 
 
 def _weights(mesh):
-    found = {name: {} for name in mesh.groups}
+    result = {name: {} for name in mesh.groups}
     for vertex, group, weight in zip(mesh.weights.vertices, mesh.weights.groups, mesh.weights.weights, strict=True):
-        found[mesh.groups[group]][int(vertex)] = float(weight)
-    return found
+        result[mesh.groups[group]][int(vertex)] = float(weight)
+    return result
 
 
 def test_a_texture_coordinate_changes_its_corner_and_the_copy_in_set_0():
@@ -137,10 +137,10 @@ def test_a_further_uv_map_changes_its_own_set():
     lod = level(SQUARE, tags=[uv_tag(1, given), uv_tag(2, 1 - given)])
     content = content_of(lod, "x", Report())
     assert list(content.mesh.more_uvs) == ["UVSet 1", "UVSet 2"]
-    shown = content.mesh.more_uvs["UVSet 1"]
-    assert np.array_equal(shown[:, 0], given[:, 0])
-    assert np.array_equal(shown[:, 1], 1 - given[:, 1]), "v counts upwards in Blender"
-    moved = shown.copy()
+    actual = content.mesh.more_uvs["UVSet 1"]
+    assert np.array_equal(actual[:, 0], given[:, 0])
+    assert np.array_equal(actual[:, 1], 1 - given[:, 1]), "v counts upwards in Blender"
+    moved = actual.copy()
     moved[4] = 0.25, 0.75
     result, changes = encoded(edited(lod, more_uvs=content.mesh.more_uvs | {"UVSet 1": moved}), lod)
     assert changes.sentence() == "1 texture coordinate changed"
@@ -199,14 +199,14 @@ def test_names_of_the_file_itself_are_no_selections():
 
 
 def test_many_new_proxies_lie_where_they_belong():
-    places = np.tile(np.eye(4), (3, 1, 1))
-    places[:, :3, 3] = np.arange(9).reshape(3, 3)
-    content = replace(edited(level(SQUARE)), proxies=[ProxyContent("tag\\gun", place) for place in places])
+    positions = np.tile(np.eye(4), (3, 1, 1))
+    positions[:, :3, 3] = np.arange(9).reshape(3, 3)
+    content = replace(edited(level(SQUARE)), proxies=[ProxyContent("tag\\gun", position) for position in positions])
     result, changes = encoded(content, level(SQUARE))
     assert changes.sentence() == "3 proxies added"
-    found = list(p3d.proxies(p3d.read(p3d.write(p3d.P3d(0x101, [result])), "", Report()).lods[0]))
-    assert [one.name for one in found] == ["tag\\gun.001", "tag\\gun.002", "tag\\gun.003"]
-    assert np.array_equal([one.transform for one in found], places)
+    answer = list(p3d.proxies(p3d.read(p3d.write(p3d.P3d(0x101, [result])), "", Report()).lods[0]))
+    assert [entry.name for entry in answer] == ["tag\\gun.001", "tag\\gun.002", "tag\\gun.003"]
+    assert np.array_equal([entry.transform for entry in answer], positions)
 
 
 def test_a_normal_that_no_face_uses_any_more_is_replaced():
@@ -369,10 +369,10 @@ def with_proxy():
 def test_a_moved_proxy_moves_its_triangle_alone():
     lod = with_proxy()
     content = content_of(lod, "x", Report())
-    (one,) = content.proxies
-    moved = one.transform.copy()
+    (entry,) = content.proxies
+    moved = entry.transform.copy()
     moved[:3, 3] += (1, 2, 4)  # up is z in Blender, y in the file
-    result, changes = encoded(replace(content, proxies=[replace(one, transform=moved)]), lod)
+    result, changes = encoded(replace(content, proxies=[replace(entry, transform=moved)]), lod)
     assert changes.sentence() == "1 proxy changed"
     assert np.array_equal(result.points[:4], lod.points[:4])
     assert result.points["position"][4:].tolist() == (TRIANGLE + np.float32([1, 4, 2])).tolist()
@@ -420,8 +420,8 @@ def test_deleted_and_new_proxies():
 def test_a_renamed_proxy_keeps_its_triangle():
     lod = with_proxy()
     content = content_of(lod, "x", Report())
-    (one,) = content.proxies
-    result, changes = encoded(replace(content, proxies=[replace(one, path="c\\d.001")]), lod)
+    (entry,) = content.proxies
+    result, changes = encoded(replace(content, proxies=[replace(entry, path="c\\d.001")]), lod)
     assert changes.sentence() == "1 proxy changed"
     assert [tag.name for tag in result.tags] == [b"proxy:c\\d.001", b"body", b"#EndOfFile#"]
     assert np.array_equal(result.points, lod.points)
@@ -434,9 +434,9 @@ def test_renamed_proxies_do_not_get_the_name_of_another_one():
     content = content_of(lod, "x", Report())
 
     def written(*paths):
-        wanted = [replace(one, path=path) for one, path in zip(content.proxies, paths, strict=False)]
+        wanted = [replace(proxy, path=path) for proxy, path in zip(content.proxies, paths, strict=False)]
         wanted += [ProxyContent(path, np.eye(4)) for path in paths[2:]]
-        return [one.name for one in p3d.proxies(encoded(replace(content, proxies=wanted), lod)[0])]
+        return [proxy.name for proxy in p3d.proxies(encoded(replace(content, proxies=wanted), lod)[0])]
 
     assert written("B.001", "b.001") == ["B.002", "b.001"]
     assert written("b.001", "b.001", "b.001") == ["b.002", "b.001", "b.003"]
@@ -457,7 +457,7 @@ def test_typed_paths_have_backslashes_and_those_of_the_file_keep_their_slashes()
     report = Report()
     result, _ = encode_lod(replace(content, mesh=mesh, proxies=copies), lod, report)
     assert result.textures()[result.face_texts[0]] == ("tag/of_file_co.paa", "tag\\b.rvmat")
-    assert [one.name for one in p3d.proxies(result)] == ["a/b.001", "a/b.002", "tag\\gun.001"]
+    assert [proxy.name for proxy in p3d.proxies(result)] == ["a/b.001", "a/b.002", "tag\\gun.001"]
     typed = "the games separate folders by \\, so {} is written as {} (x)".format
     assert report.lines() == [
         typed("tag/b.rvmat", "tag\\b.rvmat"),
@@ -558,7 +558,7 @@ def test_nan_values_of_a_damaged_file_stay():
 
 
 @pytest.mark.parametrize("bits", [0x7F800001, 0x7FC00000, 0xFFC00001, 0x7F800000])
-def test_a_resolution_that_is_no_number_keeps_its_bits(bits):
+def test_a_resolution_that_is_not_finite_keeps_its_bits(bits):
     lod = level(SQUARE)
     lod.resolution = np.array(bits, np.uint32).view(np.float32)[()]
     again, changes = encoded(content_of(lod, "x", Report()), lod)
@@ -622,8 +622,8 @@ def test_any_part_of_a_lod_can_be_deleted_and_the_rest_says_the_same(faces, data
         corner_normals=mesh.corner_normals[corner],
         material_index=mesh.material_index[kept],
         attributes={
-            name: Attribute(found.domain, found.values[kept if found.domain is Domain.FACE else used])
-            for name, found in mesh.attributes.items()
+            name: Attribute(attribute.domain, attribute.values[kept if attribute.domain is Domain.FACE else used])
+            for name, attribute in mesh.attributes.items()
         },
         weights=VertexWeights(
             number[mesh.weights.vertices[inside]].astype(np.int32),

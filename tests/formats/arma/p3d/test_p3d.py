@@ -125,7 +125,7 @@ def test_tags_that_nothing_reads_are_raw_bytes():
     assert verify(data, "x.p3d").raw_share == pytest.approx(123 / len(data))
 
 
-def test_nan_and_infinite_values_are_told_and_kept():
+def test_nan_and_infinite_values_are_reported_and_kept():
     data = bytearray(model(lod(), lod(resolution=float("inf"))))
     points = data.index(struct.pack("<3fI", *POINTS[1], 0))
     data[points : points + 8] = struct.pack("<2f", float("nan"), float("inf"))
@@ -152,8 +152,8 @@ def test_faces_with_any_run_of_textures(texts):
     data = model(lod(faces=[arma_face(3 + number % 2, QUAD, *pair) for number, pair in enumerate(texts)]))
     document, _ = read(data)
     assert p3d.write(document) == data
-    found = document.lods[0]
-    assert [found.texts[number] for number in found.face_texts] == texts
+    result = document.lods[0]
+    assert [result.texts[number] for number in result.face_texts] == texts
 
 
 def test_a_hundred_thousand_faces_of_one_texture_are_read_at_once():
@@ -181,34 +181,34 @@ def test_the_mesh_of_a_level():
 
 def test_weights_of_the_bones_asked_for():
     document, _ = read(ARMA)
-    found = p3d.selection_weights(document.lods[0], ["pelvis", "SPINE", "absent"])
-    assert list(found) == ["pelvis", "SPINE"]
+    result = p3d.selection_weights(document.lods[0], ["pelvis", "SPINE", "absent"])
+    assert list(result) == ["pelvis", "SPINE"]
     # 1 is whole, 2 is 254/255, 128 is 128/255, 129 is 127/255.
-    np.testing.assert_allclose(found["pelvis"], [1, 1, 128 / 255, 0], atol=1e-6)
+    np.testing.assert_allclose(result["pelvis"], [1, 1, 128 / 255, 0], atol=1e-6)
     everything = p3d.selection_weights(document.lods[0])
     assert list(everything) == ["Pelvis", "spine"]
     np.testing.assert_allclose(everything["spine"], [0, 0, 127 / 255, 254 / 255], atol=1e-6)
-    np.testing.assert_array_equal(everything["spine"], found["SPINE"])
+    np.testing.assert_array_equal(everything["spine"], result["SPINE"])
 
 
 def test_pivots_are_points_of_the_memory_level():
     selections = [(b"PELVIS", bytes((0, 0, 1, 1)) + b"\0\0")]
     document, _ = read(model(lod(tags=SELECTIONS), lod(resolution=1e15, tags=selections)))
     report = Report()
-    found = p3d.pivots(document, ["Pelvis", "spine"], report)
-    assert {bone: place.tolist() for bone, place in found.items()} == {"Pelvis": [1, 2, 0]}
+    result = p3d.pivots(document, ["Pelvis", "spine"], report)
+    assert {bone: position.tolist() for bone, position in result.items()} == {"Pelvis": [1, 2, 0]}
     assert not report
     without, _ = read(model(lod(tags=SELECTIONS)))
-    found = p3d.pivots(without, ["Pelvis", "spine"], report)
-    assert {bone: place.tolist() for bone, place in found.items()} == {"Pelvis": [0, 0, 0], "spine": [1, 2, 0]}
+    result = p3d.pivots(without, ["Pelvis", "spine"], report)
+    assert {bone: position.tolist() for bone, position in result.items()} == {"Pelvis": [0, 0, 0], "spine": [1, 2, 0]}
     assert "no Memory LOD" in report.lines()[0]
 
 
 def test_centres_are_weighted():
     document, _ = read(ARMA)
-    found = p3d.centres(document.lods[0], ["pelvis"])["pelvis"]
+    result = p3d.centres(document.lods[0], ["pelvis"])["pelvis"]
     whole, part = 1, 128 / 255
-    np.testing.assert_allclose(found, [(whole + part) / (2 + part), 2 * part / (2 + part), 0], atol=1e-6)
+    np.testing.assert_allclose(result, [(whole + part) / (2 + part), 2 * part / (2 + part), 0], atol=1e-6)
 
 
 def test_a_real_man_fits_his_animation(corpus):
@@ -217,10 +217,10 @@ def test_a_real_man_fits_his_animation(corpus):
     weights = p3d.selection_weights(document.lods[0], clip.bones)
     assert len(weights) == 66
     np.testing.assert_allclose(sum(weights.values()), 1, atol=0.01)
-    places = {bone.lower(): place for bone, place in p3d.centres(document.lods[0], clip.bones).items()}
-    assert places["lefthand"][0] > 0 > places["righthand"][0], "his left is +x"
-    assert places["head"][2] > places["pelvis"][2] > places["leftfoot"][2], "up is z"
-    assert places["lefttoebase"][1] < places["leftfoot"][1], "he faces -y"
+    positions = {bone.lower(): centre for bone, centre in p3d.centres(document.lods[0], clip.bones).items()}
+    assert positions["lefthand"][0] > 0 > positions["righthand"][0], "his left is +x"
+    assert positions["head"][2] > positions["pelvis"][2] > positions["leftfoot"][2], "up is z"
+    assert positions["lefttoebase"][1] < positions["leftfoot"][1], "he faces -y"
 
 
 @pytest.mark.parametrize("data", [ARMA, FLASHPOINT], ids=["P3DM", "SP3X"])
@@ -266,7 +266,7 @@ FAR_POINT, FAR_NORMAL = [(4, 0), (1, 0), (2, 0), (0, 0)], [(0, 2), (1, 0), (2, 0
 def test_faces_that_no_mesh_can_have_are_kept_counted_and_not_shown(arma):
     odd = [(count, QUAD) for count in (0, 1, 2, 5, MANY)] + [(3, FAR_POINT), (4, FAR_NORMAL)]
     make = arma_face if arma else lambda count, pairs, *_: old_face(count, pairs, b"")
-    data = model(lod(arma, faces=[make(3, TRIANGLE, b"", b""), *(make(*one, b"", b"") for one in odd)]))
+    data = model(lod(arma, faces=[make(3, TRIANGLE, b"", b""), *(make(*entry, b"", b"") for entry in odd)]))
     document, report = read(data)
     assert p3d.write(document) == data
     assert report.lines() == [

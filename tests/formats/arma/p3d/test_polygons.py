@@ -15,9 +15,9 @@ FACES = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=4), max_size=2
 
 def level(faces, points=6, tags=(), resolution=1.0) -> Lod:
     """Points along a curve; corner normals and texture places tell the corners of a face apart."""
-    places = np.zeros(points, POINT)
+    positions = np.zeros(points, POINT)
     steps = np.arange(points, dtype=np.float32)
-    places["position"] = np.stack([steps, steps**2, steps % 3], axis=-1)
+    positions["position"] = np.stack([steps, steps**2, steps % 3], axis=-1)
     rows = np.zeros(len(faces), FACE)
     for row, face in zip(rows, faces, strict=True):
         row["count"] = len(face)
@@ -27,7 +27,17 @@ def level(faces, points=6, tags=(), resolution=1.0) -> Lod:
     texts = [(b"a.paa", b"a.rvmat")]
     ends = [*tags, Tag(LAST_TAG, b"")]
     return Lod(
-        ARMA, 0x100, 0, b"", places, normals, rows, texts, np.zeros(len(faces), np.int32), ends, np.float32(resolution)
+        ARMA,
+        0x100,
+        0,
+        b"",
+        positions,
+        normals,
+        rows,
+        texts,
+        np.zeros(len(faces), np.int32),
+        ends,
+        np.float32(resolution),
     )
 
 
@@ -54,12 +64,14 @@ def test_every_face_that_is_one_stays_as_it_is(faces):
     assert at == len(mesh.corners) == len(mesh.corner_normals)
 
 
-def test_axes_normals_and_texture_places():
+def test_axes_normals_and_texture_coordinates():
     mesh = p3d.decode_polygons(level([[0, 1, 2, 3]]), Report(), {}, "x")
     assert mesh.positions[2].tolist() == [2, 2, 4], "y and z exchanged"
     assert mesh.corner_normals[0].tolist() == [0, 0, 1], "turned round"
     assert mesh.uvs[0].tolist() == [0, 1], "v from below"
-    assert [(found.name, found.texture, found.shader) for found in mesh.materials] == [("a", "a.paa", "a.rvmat")]
+    assert [(material.name, material.texture, material.shader) for material in mesh.materials] == [
+        ("a", "a.paa", "a.rvmat")
+    ]
 
 
 def test_groups_are_called_as_asked_and_weights_are_those_stored():
@@ -82,7 +94,7 @@ def test_sharp_edges_and_mass():
     assert "mass" not in p3d.decode_polygons(level([[0, 1, 2]], tags=short), Report(), {}, "x").attributes
 
 
-def test_what_is_not_shown_is_said():
+def test_what_is_not_shown_is_reported():
     tags = [Tag(b"#UVSet#", bytes(4)), Tag(b"#UVSet#", b"\1\0\0\0"), Tag(b"#Animation#", bytes(4 + 12 * 6))]
     report = Report()
     p3d.decode_polygons(level([[0, 0, 1]], tags=tags), report, {}, "x")
@@ -97,58 +109,58 @@ def test_what_is_not_shown_is_said():
 def test_a_proxy_stands_at_its_right_angle(turned):
     # Up to 3 along the file's y, forward to 2 along its z: the model is not turned.
     corners = np.array([(1, 1, 1), (1, 3, 1), (1, 1, 2)], np.float32)
-    place = level([turned], points=3, tags=[Tag(b"proxy:\\a\\b.001", b"\0\0\0\1"), Tag(b"hand", b"\1\0\0\0")])
-    place.points["position"] = corners
-    (found,) = p3d.proxies(place)
-    assert (found.name, found.point, found.bones) == ("\\a\\b.001", 0, {"hand": 1.0})
-    assert found.transform[:3, 3].tolist() == [1, 1, 1]
-    np.testing.assert_allclose(found.transform[:3, :3], np.eye(3), atol=1e-12)
-    assert p3d.decode_polygons(place, Report(), {}, "x").counts.tolist() == []
+    position = level([turned], points=3, tags=[Tag(b"proxy:\\a\\b.001", b"\0\0\0\1"), Tag(b"hand", b"\1\0\0\0")])
+    position.points["position"] = corners
+    (obj,) = p3d.proxies(position)
+    assert (obj.name, obj.point, obj.bones) == ("\\a\\b.001", 0, {"hand": 1.0})
+    assert obj.transform[:3, 3].tolist() == [1, 1, 1]
+    np.testing.assert_allclose(obj.transform[:3, :3], np.eye(3), atol=1e-12)
+    assert p3d.decode_polygons(position, Report(), {}, "x").counts.tolist() == []
 
 
 def test_the_shorter_leg_of_a_proxy_is_forward_and_exact():
     """The longer one says only where up is; x points aside, and the frame stays right-handed in Blender."""
-    place = level([[0, 1, 2]], points=3, tags=[Tag(b"proxy:a.001", b"\0\0\0\1")])
-    place.points["position"] = [(0, 0, 0), (1, 0, 0), (0.2, 0, 2)]  # in the file: forward is +x, up nearly its z
-    (found,) = p3d.proxies(place)
-    np.testing.assert_allclose(found.transform[:3, 1], [1, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(found.transform[:3, 2], [0, 1, 0], atol=1e-12)
-    np.testing.assert_allclose(found.transform[:3, 0], [0, 0, 1], atol=1e-12)
+    position = level([[0, 1, 2]], points=3, tags=[Tag(b"proxy:a.001", b"\0\0\0\1")])
+    position.points["position"] = [(0, 0, 0), (1, 0, 0), (0.2, 0, 2)]  # in the file: forward is +x, up nearly its z
+    (result,) = p3d.proxies(position)
+    np.testing.assert_allclose(result.transform[:3, 1], [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(result.transform[:3, 2], [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(result.transform[:3, 0], [0, 0, 1], atol=1e-12)
 
 
 def test_the_proxy_of_a_real_model_is_not_turned(corpus):
     """Its triangle is (0, 0, 0), (0, 2, 0), (0, 0, 1) in file axes: the engine's own orientation."""
     document = p3d.read((corpus / "p3d" / "crowbar_proxy.p3d").read_bytes(), "crowbar", Report())
-    found = [proxy for lod in document.lods for proxy in p3d.proxies(lod)]
-    assert len(found) == 1
-    np.testing.assert_allclose(found[0].transform, np.eye(4), atol=1e-6)
+    result = [proxy for lod in document.lods for proxy in p3d.proxies(lod)]
+    assert len(result) == 1
+    np.testing.assert_allclose(result[0].transform, np.eye(4), atol=1e-6)
 
 
 def test_a_proxy_without_area_or_triangle_does_no_harm():
     tags = [Tag(b"proxy:flat.01", b"\0\0\0\1"), Tag(b"proxy:none.01", b"\0\0\0\0")]
-    place = level([[0, 1, 2]], points=3, tags=tags)
-    place.points["position"] = [(0, 0, 0), (1, 0, 0), (np.nan, 0, 0)]
-    (found,) = p3d.proxies(place)
-    assert found.name == "flat.01"
-    assert np.isfinite(found.transform).all()
-    place.points["position"] = [(np.inf, 0, 0), (-np.inf, 0, 0), (3e38, 0, 3e38)]
-    (found,) = p3d.proxies(place)
-    assert np.array_equal(found.transform[:3, :3], np.eye(3))
+    position = level([[0, 1, 2]], points=3, tags=tags)
+    position.points["position"] = [(0, 0, 0), (1, 0, 0), (np.nan, 0, 0)]
+    (obj,) = p3d.proxies(position)
+    assert obj.name == "flat.01"
+    assert np.isfinite(obj.transform).all()
+    position.points["position"] = [(np.inf, 0, 0), (-np.inf, 0, 0), (3e38, 0, 3e38)]
+    (obj,) = p3d.proxies(position)
+    assert np.array_equal(obj.transform[:3, :3], np.eye(3))
 
 
-def test_points_that_are_no_numbers_do_not_count_for_the_middle():
-    place = level([], points=3, tags=[Tag(b"hand", b"\1\1\1"), Tag(b"lost", b"\0\0\1")])
-    place.points["position"] = [(0, 0, 0), (2, 4, 6), (np.inf, np.nan, 0)]
-    found = p3d.centres(place, ["hand", "lost"])
-    assert {bone: point.tolist() for bone, point in found.items()} == {"hand": [1, 6 / 2, 4 / 2]}
+def test_points_that_are_not_finite_do_not_count_for_the_middle():
+    position = level([], points=3, tags=[Tag(b"hand", b"\1\1\1"), Tag(b"lost", b"\0\0\1")])
+    position.points["position"] = [(0, 0, 0), (2, 4, 6), (np.inf, np.nan, 0)]
+    result = p3d.centres(position, ["hand", "lost"])
+    assert {bone: point.tolist() for bone, point in result.items()} == {"hand": [1, 6 / 2, 4 / 2]}
 
 
 def test_named_points_know_all_their_selections():
     tags = [Tag(b"light", b"\0\1\0"), Tag(b"Pelvis", bytes((0, 128, 1))), Tag(b"-off", b"\1\1\1")]
-    place = level([], points=3, tags=tags, resolution=1e15)
-    found = p3d.named_points(place)
-    assert [point.name for point in found] == ["", "light", "Pelvis"]
-    assert list(found[1].bones) == ["light", "Pelvis"], "the heaviest first"
-    assert found[1].bones["Pelvis"] == pytest.approx(128 / 255)
-    assert found[2].transform[:3, 3].tolist() == [2, 2, 4]
+    position = level([], points=3, tags=tags, resolution=1e15)
+    result = p3d.named_points(position)
+    assert [point.name for point in result] == ["", "light", "Pelvis"]
+    assert list(result[1].bones) == ["light", "Pelvis"], "the heaviest first"
+    assert result[1].bones["Pelvis"] == pytest.approx(128 / 255)
+    assert result[2].transform[:3, 3].tolist() == [2, 2, 4]
     assert p3d.named_points(level([], points=0)) == []

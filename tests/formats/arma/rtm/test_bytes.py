@@ -92,10 +92,10 @@ def test_a_frame_may_name_the_bones_in_another_order():
     assert rtm.encode_plain(clip, document)[0] is document
     clip.deltas[0, 0, 0, 3] += 1  # the pelvis, which stands second in that frame
     changed = rtm.write(rtm.encode_plain(clip, document)[0])
-    place = first + 80 + 32 + 36
-    assert changed[:place] == data[:place]
-    assert struct.unpack_from("<f", changed, place)[0] == 1.25
-    assert changed[place + 4 :] == data[place + 4 :]
+    position = first + 80 + 32 + 36
+    assert changed[:position] == data[:position]
+    assert struct.unpack_from("<f", changed, position)[0] == 1.25
+    assert changed[position + 4 :] == data[position + 4 :]
 
 
 @pytest.mark.parametrize("version", [2, 3, 4, 5])
@@ -157,7 +157,7 @@ def test_all_27_files_are_there(corpus):
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm_binarised/*.rtm"))
-def test_arrays_written_anew_say_the_same(file):
+def test_arrays_written_again_say_the_same(file):
     document, _ = read(file.read_bytes(), file.name)
     again, report = read(rtm.write(document.unpacked()))
     assert not report
@@ -264,22 +264,22 @@ def test_no_frames_is_read_with_a_warning():
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_nan_and_infinite_values_are_told_and_kept(value):
+def test_nan_and_infinite_values_are_reported_and_kept(value):
     """By whoever reads the file: `verify` and `info` too."""
     odd = (*MOVED[:11], value)
-    made = {
+    created = {
         "matrices: 1": plain(matrices=[[IDENTITY, odd], [IDENTITY, MOVED]]),
         "phases: 1": plain(phases=(0.0, value)),
         "step: 1": plain(step=(value, 0.0, 0.0)),
         "events: 2": events((value, b"a", b""), (value, b"b", b"")) + plain(),
     }
     frame = transform(translation=(value, 0.0, value)) + transform()
-    made |= {"matrices: 4": binarised(frames=[frame] * 2), "events: 1": binarised(keys=[(0, b"a", value, b"")])}
-    for place, data in made.items():
+    created |= {"matrices: 4": binarised(frames=[frame] * 2), "events: 1": binarised(keys=[(0, b"a", value, b"")])}
+    for position, data in created.items():
         document, report = read(data)
-        assert report.lines() == [f"{NOT_FINITE} ({place})"]
+        assert report.lines() == [f"{NOT_FINITE} ({position})"]
         assert both_ways(document) == data
-        assert verify(data, "x.rtm").warnings == (f"{NOT_FINITE} ({place})",)
+        assert verify(data, "x.rtm").warnings == (f"{NOT_FINITE} ({position})",)
 
 
 def test_bytes_behind_the_last_frame_stay():
@@ -289,7 +289,7 @@ def test_bytes_behind_the_last_frame_stay():
         assert both_ways(document) == data + b"more"
 
 
-def test_odd_heads_of_binarised_files_are_told_and_kept():
+def test_odd_heads_of_binarised_files_are_reported_and_kept():
     data = bytearray(binarised(turned=0))
     struct.pack_into("<I", data, 29, 7)
     document, report = read(bytes(data))
@@ -332,25 +332,25 @@ def test_text_of_a_binarised_file():
 
 
 def test_what_differs():
-    one, _ = read(plain())
+    entry, _ = read(plain())
     other, _ = read(plain(phases=(0.0, 0.5), matrices=[[IDENTITY, MOVED], [IDENTITY, (*MOVED[:9], 0.25, 0.5, -1)]]))
-    assert list(Walk(rtm.VIEWS).differences(one, other)) == [
+    assert list(Walk(rtm.VIEWS).differences(entry, other)) == [
         "phases: 0.0 1.0 / 0.0 0.5",
         "bone 'Spine': frame 1, by at most 0.25",
     ]
-    assert list(Walk(rtm.VIEWS).differences(one, read(plain(step=(0, 0, 1)))[0])) == [
+    assert list(Walk(rtm.VIEWS).differences(entry, read(plain(step=(0, 0, 1)))[0])) == [
         "step: 0.0 0.0 -1.5 / 0.0 0.0 1.0"
     ]
-    names = list(Walk(rtm.VIEWS).differences(one, read(plain(bones=(b"Pelvis", b"Spine1")))[0]))
+    names = list(Walk(rtm.VIEWS).differences(entry, read(plain(bones=(b"Pelvis", b"Spine1")))[0]))
     assert names == ["bone 'Spine' is only in the first", "bone 'Spine1' is only in the second"]
     turned = plain(bones=(b"SPINE", b"Pelvis"), matrices=[[MOVED, IDENTITY], [MOVED, MOVED]])
-    assert list(Walk(rtm.VIEWS).differences(one, read(turned)[0])) == [
+    assert list(Walk(rtm.VIEWS).differences(entry, read(turned)[0])) == [
         "the bones are in another order",
         "bone 'Pelvis': frame 1, by at most 1",
         "bone 'Spine' is now called 'SPINE'",
         "bone 'Spine': names in the frames: 2 of 2 frames differ, first 0",
     ]
-    assert next(Walk(rtm.VIEWS).differences(one, read(binarised())[0])) == "plain / binarised"
+    assert next(Walk(rtm.VIEWS).differences(entry, read(binarised())[0])) == "plain / binarised"
     assert list(
         Walk(rtm.VIEWS).differences(read(binarised())[0], read(binarised(frames=[transform() * 2] * 2))[0])
     ) == [

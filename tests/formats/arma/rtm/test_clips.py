@@ -80,13 +80,13 @@ def test_a_binarised_bone_is_turned_half_round_transposed_and_relative_to_its_pa
     )
     clip = clip_of(document, PAIR)
     cosine, sine = math.cos(math.pi / 2), math.sin(math.pi / 2)
-    turn = np.array([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])  # R(q) of a quarter turn about y
+    quaternion = np.array([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])  # R(q) of a quarter turn about y
     half = np.diag([-1.0, 1.0, -1.0])
 
-    def delta(place):
+    def delta(position):
         result = np.eye(4)
-        result[:3, :3] = half @ turn.T @ half
-        result[:3, 3] = half @ place
+        result[:3, :3] = half @ quaternion.T @ half
+        result[:3, 3] = half @ position
         return result
 
     pelvis, spine = delta([0.5, 0, 0]), delta([0.25, 0.5, -0.75])
@@ -128,7 +128,7 @@ def test_zero_quaternions_are_the_identity():
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm/*.rtm", *BINARISED))
-def test_what_nobody_touched_is_the_document_itself(file):
+def test_what_is_not_edited_is_the_document_itself(file):
     document = read(file.read_bytes(), file.name)
     hierarchy = skeleton_of(file)
     clip = clip_of(document, hierarchy)
@@ -152,18 +152,19 @@ def test_the_scene_may_lose_shear_and_yet_the_file_is_kept(file):
     parents = MAN_ARMA_3.parent_indices(clip.bones)
     rests = np.broadcast_to(np.eye(4), (len(clip.bones), 4, 4)).copy()
     rests[:, :3, 3] = np.random.default_rng(1).normal(size=(len(rests), 3))
-    found = deltas.channels(clip.deltas, rests, parents)
+    result = deltas.channels(clip.deltas, rests, parents)
     keys = replace(
-        found,
+        result,
         **{
-            name: getattr(found, name).astype(np.float32).astype(float) for name in ("locations", "rotations", "scales")
+            name: getattr(result, name).astype(np.float32).astype(float)
+            for name in ("locations", "rotations", "scales")
         },
     )
     back = replace(clip, deltas=deltas.deltas_of(keys, rests, parents))
-    again, changes = rtm.encode_plain(back, document, unedited=deltas.deltas_of(found, rests, parents))
+    again, changes = rtm.encode_plain(back, document, unedited=deltas.deltas_of(result, rests, parents))
     assert again is document, changes.sentence()
     back.deltas[5 % len(rests), 0, 0, 3] += 1e-4
-    again, changes = rtm.encode_plain(back, document, unedited=deltas.deltas_of(found, rests, parents))
+    again, changes = rtm.encode_plain(back, document, unedited=deltas.deltas_of(result, rests, parents))
     assert [(change.name, change.items[0].keys) for change in changes.parts] == [(clip.bones[5 % len(rests)], 1)]
     assert np.count_nonzero(again.matrices != document.matrices) == 1
 
@@ -176,8 +177,8 @@ def test_another_library_reads_the_same_plain_file(file):
     assert list(theirs.bones) == document.bones
     assert [frame.phase for frame in theirs.frames] == document.phases.tolist()
     assert list(theirs.motion) == document.step.tolist()
-    found = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])
-    np.testing.assert_array_equal(found[..., :3], document.matrices)
+    result = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])
+    np.testing.assert_array_equal(result[..., :3], document.matrices)
     assert list(theirs.properties) == [
         (float(event.phase), event.name.decode(), event.value.decode()) for event in document.events or ()
     ]
@@ -196,11 +197,11 @@ def test_another_library_converts_to_the_same_matrices(file):
     )
     theirs = judge.RtmFile.from_binarized(judge.BmtrFile.read_file(str(file)), pairs)
     mine = rtm.ALONG_SKELETON["plain"](document, hierarchy, Report())
-    found = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])[..., :3]
+    result = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])[..., :3]
     # It takes quaternions for unit ones, which they are to 1 / 16384 where there is no scale.
     scaled = rtm.scaled_bones(document)
     assert bool(scaled) == (file.stem == "rhs_sawfix_v5")
-    assert scaled or np.abs(found - mine.matrices).max() < 4e-3
+    assert scaled or np.abs(result - mine.matrices).max() < 4e-3
     assert mine.phases.tolist() == [frame.phase for frame in theirs.frames]
 
 
@@ -227,13 +228,13 @@ def test_binarising_gives_the_vendors_own_bytes(vendors_pair):
 def test_the_vendors_binarised_file_gives_the_plain_one_within_half_precision(vendors_pair):
     wanted, before = vendors_pair
     report = Report()
-    found, plain_one = rtm.ALONG_SKELETON["plain"](read(before), VENDOR, report), read(wanted)
+    result, plain_one = rtm.ALONG_SKELETON["plain"](read(before), VENDOR, report), read(wanted)
     assert not report
-    assert [bone.lower() for bone in plain_one.bones] == found.bones
-    np.testing.assert_allclose(found.matrices, plain_one.matrices, atol=5e-4)
-    assert found.phases.tolist() == plain_one.phases.tolist()
-    assert found.step.tolist() == plain_one.step.tolist()
-    assert [event.meaning for event in found.events] == [event.meaning for event in plain_one.events]
+    assert [bone.lower() for bone in plain_one.bones] == result.bones
+    np.testing.assert_allclose(result.matrices, plain_one.matrices, atol=5e-4)
+    assert result.phases.tolist() == plain_one.phases.tolist()
+    assert result.step.tolist() == plain_one.step.tolist()
+    assert [event.meaning for event in result.events] == [event.meaning for event in plain_one.events]
 
 
 @pytest.mark.parametrize("file", corpus_files(*BINARISED))
@@ -312,12 +313,12 @@ def test_the_sign_of_a_quaternion_depends_on_how_far_it_turns():
         quaternions = np.stack([np.cos(half), np.sin(half), 0 * half, 0 * half], axis=-1)
         clip = clip_of(document, PAIR)
         clip.deltas = rotation.transforms(quaternions, np.zeros((2, 3)))[None]
-        found = rtm.encode_binarised(clip, PAIR)[0].transforms["rotation"][:, 0]
-        assert ((found[:, 3] > 0) if turned == 1.0 else (found[:, :3].sum(axis=-1) > 0)).all()
-    assert (found[:, 3] < 0).sum() == 1
+        result = rtm.encode_binarised(clip, PAIR)[0].transforms["rotation"][:, 0]
+        assert ((result[:, 3] > 0) if turned == 1.0 else (result[:, :3].sum(axis=-1) > 0)).all()
+    assert (result[:, 3] < 0).sum() == 1
 
 
-def test_old_versions_are_written_anew_without_a_hierarchy():
+def test_old_versions_are_written_again_without_a_hierarchy():
     document = read(binarised(3))
     again = rtm.ALONG_SKELETON["5"](document, None, Report())
     assert rtm.write(again) == binarised(5)
@@ -336,7 +337,7 @@ def test_one_number_changes_four_bytes_of_a_plain_file():
     clip.deltas[1, 1, 2, 3] += 0.25  # upwards: the file's y
     again, changes = rtm.encode_plain(clip, document)
     written = rtm.write(again)
-    differ = [place for place in range(len(data)) if data[place] != written[place]]
+    differ = [index for index in range(len(data)) if data[index] != written[index]]
     last = len(data) - 8  # x y z of the last matrix end the file
     assert set(differ) <= set(range(last, last + 4))
     assert changes.sentence() == "1 bone, 1 frame changed, 1 unchanged"
@@ -429,7 +430,7 @@ def test_events_make_an_old_binarised_file_version_5():
     assert [event.kind for event in read(rtm.write(again)).events] == [0, -1]
 
 
-def test_shear_and_uneven_scale_are_said_to_be_left_out():
+def test_shear_and_uneven_scale_are_reported_to_be_left_out():
     clip = clip_of(read(plain()))
     clip.deltas[1, 0, :3, :3] *= 1.5
     assert rtm.encode_binarised(clip, PAIR)[1].left_out == []
@@ -464,16 +465,16 @@ def test_real_phases_of_whole_cycles_are_the_default(file):
 @given(st.lists(st.floats(-60000, 60000), min_size=1, max_size=20), st.sampled_from([1.0, 2.0, 64.0]))
 def test_halves_are_rounded_towards_zero_but_for_noise(values, magnitude):
     exact = np.array(values)
-    found = halves(exact, magnitude)
-    again = found.astype(float)
+    result = halves(exact, magnitude)
+    again = result.astype(float)
     coarse = np.abs(exact) < magnitude * 2.0**-12
     assert (np.abs(again) <= np.abs(exact) + magnitude * 2.0**-20).all()
-    next_out = np.abs(np.nextafter(found, np.copysign(np.inf, exact).astype(np.float16)).astype(float))
+    next_out = np.abs(np.nextafter(result, np.copysign(np.inf, exact).astype(np.float16)).astype(float))
     assert (next_out > np.abs(exact))[~coarse & (np.abs(exact) >= 2.0**-14)].all()
     np.testing.assert_allclose(again[coarse], exact[coarse], atol=max(magnitude * 2.0**-23, 2.0**-14))
     assert (again[np.abs(exact) < 2.0**-15] == 0).all()
     noise = np.random.default_rng(len(values)).uniform(-1, 1, again.shape) * magnitude * 2.0**-24
-    np.testing.assert_array_equal(halves(again + noise, magnitude), found, "what was rounded stays what it is")
+    np.testing.assert_array_equal(halves(again + noise, magnitude), result, "what was rounded stays what it is")
 
 
 @pytest.mark.parametrize(
@@ -502,7 +503,7 @@ def test_what_the_game_cannot_take_is_refused(change, sentence, based):
         assert refusal.value.remedy
 
 
-def test_nan_phases_and_matrices_of_a_file_are_told_and_kept():
+def test_nan_phases_and_matrices_of_a_file_are_reported_and_kept():
     nan = float("nan")
     document = read(plain(phases=(0.0, nan), matrices=[[IDENTITY, MOVED], [IDENTITY, (nan,) * 12]]))
     clip = rtm.decode(document, Report())
@@ -526,20 +527,20 @@ def test_binarised_clips_come_back_within_their_steps(seed, frames, bones):
         )
     )
     clip = clip_of(document)
-    turns = random.normal(size=(bones, frames, 4))
-    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
-    places = random.uniform(-2, 2, (bones, frames, 3))
-    relative = deltas.compose(places, turns, np.ones((bones, frames, 3)))
+    rotations = random.normal(size=(bones, frames, 4))
+    rotations /= np.linalg.norm(rotations, axis=-1, keepdims=True)
+    positions = random.uniform(-2, 2, (bones, frames, 3))
+    relative = deltas.compose(positions, rotations, np.ones((bones, frames, 3)))
     parents = hierarchy.parent_indices(clip.bones)
     clip.deltas = absolute(relative, parents)
     written, _ = rtm.encode_binarised(clip, hierarchy)
     back = clip_of(read(rtm.write(written)), hierarchy)
-    found = deltas.relative(back.deltas, parents)
-    np.testing.assert_allclose(found[..., :3, :3], relative[..., :3, :3], atol=3e-4)
-    np.testing.assert_allclose(found[..., :3, 3], relative[..., :3, 3], atol=1e-3)
+    result = deltas.relative(back.deltas, parents)
+    np.testing.assert_allclose(result[..., :3, :3], relative[..., :3, :3], atol=3e-4)
+    np.testing.assert_allclose(result[..., :3, 3], relative[..., :3, 3], atol=1e-3)
 
 
-def test_other_phases_go_in_packed_anew_and_are_told_once():
+def test_other_phases_go_in_packed_again_and_are_reported_once():
     packed = replace(read(binarised()), phases_block=b"packed")
     for document in (packed, read(plain())):
         again, changes = rtm.with_phases(document, np.array([0.0, 0.75]), Changes())

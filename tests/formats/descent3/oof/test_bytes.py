@@ -144,11 +144,11 @@ def test_what_is_read_is_what_the_engine_reads(vectors, name):
     for key, mine in {
         "vertex": [part.positions for part in parts],
         "vertex_normal": [part.normals for part in parts],
-        "face_normal": [one.rows["normal"] for one in faces],
-        "face_corner_count": [one.counts for one in faces],
-        "face_texture": [one.rows["texture"] for one in faces],
-        "corner_vertex": [one.corners["vertex"] for one in faces],
-        "corner_uv": [one.corners["uv"] for one in faces],
+        "face_normal": [face.rows["normal"] for face in faces],
+        "face_corner_count": [face.counts for face in faces],
+        "face_texture": [face.rows["texture"] for face in faces],
+        "corner_vertex": [face.corners["vertex"] for face in faces],
+        "corner_uv": [face.corners["uv"] for face in faces],
     }.items():
         assert np.array_equal(engine[key], np.concatenate(mine), equal_nan=engine[key].dtype.kind == "f"), key
     guns = document.last(GunPoints)
@@ -179,7 +179,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("data", "words"), WRONG.values(), ids=WRONG)
-def test_what_is_no_model_of_descent_3_is_refused_with_a_reason_and_a_remedy(data, words):
+def test_what_is_not_a_model_of_descent_3_is_refused_with_a_reason_and_a_remedy(data, words):
     with pytest.raises(ReadError, match=words) as refusal:
         read(data)
     assert refusal.value.remedy
@@ -218,14 +218,14 @@ ODD = {
 
 
 @pytest.mark.parametrize(("data", "words"), ODD.values(), ids=ODD)
-def test_what_is_odd_is_said_and_kept(data, words):
+def test_what_is_odd_is_reported_and_kept(data, words):
     document, report = read(data)
     assert any(words in line for line in report.lines()), report.lines()
     assert oof.write(document) == data
     assert memory_peak(lambda: verify(data, "odd.oof")) < 300_000
 
 
-def test_a_vertex_out_of_range_is_said():
+def test_a_vertex_out_of_range_is_reported():
     data = bytearray(model())
     at = bytes(data).index(bytes.fromhex("01000000 0000803f 000080bf"))
     struct.pack_into("<i", data, at, 4)

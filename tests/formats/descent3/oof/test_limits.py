@@ -15,9 +15,9 @@ from tests.real_files import corpus_files
 
 def square(corners=4, **more):
     angles = np.arange(corners) * 2 * np.pi / corners
-    places = np.stack([np.cos(angles), np.sin(angles), np.zeros(corners)], axis=-1).astype(np.float32)
-    one = np.array([corners], np.int32), np.arange(corners, dtype=np.int32)
-    return PolygonMesh("m", places, *one, materials=[Material("t", "t")], **more)
+    positions = np.stack([np.cos(angles), np.sin(angles), np.zeros(corners)], axis=-1).astype(np.float32)
+    entry = np.array([corners], np.int32), np.arange(corners, dtype=np.int32)
+    return PolygonMesh("m", positions, *entry, materials=[Material("t", "t")], **more)
 
 
 def of(*parts, **more):
@@ -39,8 +39,8 @@ def gun():
 
 
 def faces(count):
-    one = square()
-    return PolygonMesh("m", one.positions, np.full(count, 4, np.int32), np.tile(one.corners, count))
+    entry = square()
+    return PolygonMesh("m", entry.positions, np.full(count, 4, np.int32), np.tile(entry.corners, count))
 
 
 def cornered(*counts):
@@ -73,7 +73,7 @@ def test_what_the_game_cannot_take_is_refused(wrong, words):
     with pytest.raises(WriteError, match=words) as refusal:
         oof.encode(wrong)
     assert refusal.value.remedy
-    assert any(found.problem.fatal and words in found.problem.sentence for found in oof.find_problems(wrong))
+    assert any(problem.problem.fatal and words in problem.problem.sentence for problem in oof.find_problems(wrong))
 
 
 def test_what_just_fits_is_written():
@@ -119,26 +119,26 @@ WORTH_A_LOOK = {
 }
 
 
-@pytest.mark.parametrize(("odd", "place", "words"), WORTH_A_LOOK.values(), ids=WORTH_A_LOOK)
-def test_what_is_worth_a_look_is_said_and_written(odd, place, words):
-    found = [one for one in oof.find_problems(odd) if words in one.problem.sentence]
-    assert [one.part for one in found] == [place]
-    assert not found[0].problem.fatal
-    assert found[0].problem.remedy
+@pytest.mark.parametrize(("odd", "part_index", "words"), WORTH_A_LOOK.values(), ids=WORTH_A_LOOK)
+def test_what_is_suspicious_is_reported_and_written(odd, part_index, words):
+    problems = [problem for problem in oof.find_problems(odd) if words in problem.problem.sentence]
+    assert [entry.part for entry in problems] == [part_index]
+    assert not problems[0].problem.fatal
+    assert problems[0].problem.remedy
     if "faces " in words:
-        assert found[0].problem.elements.tolist() == [0]
+        assert problems[0].problem.elements.tolist() == [0]
     oof.encode(odd)
 
 
-def test_an_untouched_file_leaves_whatever_it_breaks():
+def test_an_unedited_file_leaves_whatever_it_breaks():
     document = oof.read(
         model(replaced={b"TXTR": b"\2\0\0\0" + b"\x29\0\0\0" + b"x" * 40 + b"\0" + b"\1\0\0\0\0"}), "a", Report()
     )
-    found = oof.decode(document, Report())
-    assert oof.encode(found, document)[0] is document
-    found.textures.append("y" * 41)
+    result = oof.decode(document, Report())
+    assert oof.encode(result, document)[0] is document
+    result.textures.append("y" * 41)
     with pytest.raises(WriteError, match=r"'y+' is longer than 30"):
-        oof.encode(found, document)
+        oof.encode(result, document)
 
 
 @pytest.mark.parametrize("name", sorted(FATAL.keys() - {"no part", "a long file name"}))
@@ -148,28 +148,28 @@ def test_what_was_odd_in_the_file_already_stops_no_other_edit(name, monkeypatch)
     with monkeypatch.context() as unchecked:
         unchecked.setattr(mapping, "refuse", lambda *_: None)
         base = oof.read(oof.write(oof.encode(wrong)[0]), "odd.oof", Report())
-    found = oof.decode(base, Report())
-    found.parts[0].offset = np.array([1, 2, 3], np.float32)
-    made, changes = oof.encode(found, base)
+    result = oof.decode(base, Report())
+    result.parts[0].offset = np.array([1, 2, 3], np.float32)
+    created, changes = oof.encode(result, base)
     assert ": offset" in "; ".join(changes.lines)
-    assert any(words in one.problem.sentence for one in oof.find_problems(oof.decode(made, Report())))
+    assert any(words in problem.problem.sentence for problem in oof.find_problems(oof.decode(created, Report())))
     with pytest.raises(WriteError, match=words):
-        oof.encode(found)  # a new file is ours alone
+        oof.encode(result)  # a new file is ours alone
 
 
 def test_more_of_an_oddity_is_refused():
     twelve = oof.WeaponBattery([0] * 12)
     wrong = of(part(), points=[gun()], batteries=[twelve])
     known = of(part(), points=[gun()], batteries=[twelve, twelve])
-    for one in (wrong, known):
-        one.parts[0].source = 0
+    for entry in (wrong, known):
+        entry.parts[0].source = 0
     refuse(wrong, wrong)
     with pytest.raises(WriteError, match="battery 1 has 12 guns"):
         refuse(known, wrong)
-    one, more, worse = (of(part(cornered(*counts), source=0)) for counts in ([100], [100, 4], [100, 100, 4]))
-    refuse(more, one)
+    entry, more, worse = (of(part(cornered(*counts), source=0)) for counts in ([100], [100, 4], [100, 100, 4]))
+    refuse(more, entry)
     with pytest.raises(WriteError, match="2 of 3 faces"):
-        refuse(worse, one)
+        refuse(worse, entry)
 
 
 @pytest.mark.parametrize("file", corpus_files("oof"))
@@ -178,11 +178,11 @@ def test_real_models_break_no_limit(file):
     assert list(find_problems(oof.decode(document, Report()))) == []
 
 
-def test_numbers_that_are_none_are_refused():
-    places = square().positions.copy()
-    places[1, 1] = np.nan
+def test_numbers_that_are_not_one_are_refused():
+    positions = square().positions.copy()
+    positions[1, 1] = np.nan
     for wrong, words in (
-        (part(PolygonMesh("m", places, np.array([4]), np.arange(4))), "NaN or infinite position"),
+        (part(PolygonMesh("m", positions, np.array([4]), np.arange(4))), "NaN or infinite position"),
         (part(PolygonMesh("m", square().positions, np.array([4]), np.arange(1, 5))), "refers to a missing vertex"),
         (part(square(uvs=np.full((4, 2), np.inf, np.float32))), "is NaN or infinite"),
         (part(square(uvs=np.zeros((3, 2), np.float32))), "different numbers of texture coordinates and corners"),

@@ -26,26 +26,26 @@ def decoded(data=None):
 def turning(rates, ticks, first=0, moved=(0, 0, 0)):
     """A motion whose quaternions are the products of turns about x, y, z at these degrees a tick, as they vary."""
     times = np.arange(ticks, dtype=np.float64)
-    turns = np.broadcast_to(np.array([1.0, 0, 0, 0]), (ticks, 4))
+    rotations = np.broadcast_to(np.array([1.0, 0, 0, 0]), (ticks, 4))
     for axis, rate in enumerate(rates):
-        turns = rotation.multiply(rotation.about_axis(axis, np.radians(rate) * times), turns)
+        rotations = rotation.multiply(rotation.about_axis(axis, np.radians(rate) * times), rotations)
     bow = np.sin(times / 7)[:, None]
-    return oof.Motion(first, rotation.continuous(turns), times[:, None] * np.array(moved, np.float64) + bow * moved)
+    return oof.Motion(first, rotation.continuous(rotations), times[:, None] * np.array(moved, np.float64) + bow * moved)
 
 
 def played(motion, precision=None):
     """The motion written, read again and played by `pose`, whose arithmetic is the engine's."""
-    document, found = decoded(model(without=(b"WBAT", b"RANI", b"PANI")))
-    found.parts[0].motion, found.parts[1].spin_axis = motion, np.array([1.0, 0, 0])
+    document, result = decoded(model(without=(b"WBAT", b"RANI", b"PANI")))
+    result.parts[0].motion, result.parts[1].spin_axis = motion, np.array([1.0, 0, 0])
     settings = oof.Settings(precision=precision or Precision())
-    again, changes = oof.encode(found, document, settings)
+    again, changes = oof.encode(result, document, settings)
     again = oof.read(oof.write(again), "again.oof", Report())
     ticks = np.arange(motion.first, motion.first + len(motion.rotations))
-    shown = pose.poses(again, ticks)
+    poses = pose.poses(again, ticks)
     # Mirrored by hand: y and z change places.
     mirror = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]], np.float64)
-    matrices = mirror @ shown.rotations[:, 0] @ mirror
-    moved = (shown.positions[:, 0] - again.sub_objects[0].offset) @ mirror
+    matrices = mirror @ poses.rotations[:, 0] @ mirror
+    moved = (poses.positions[:, 0] - again.sub_objects[0].offset) @ mirror
     return again, matrices, moved, changes
 
 
@@ -62,9 +62,9 @@ def degrees_apart(matrices, quaternions):
 )
 def test_what_is_written_plays_as_it_was(rates, ticks, first, moved):
     motion = turning(rates, ticks, first, moved)
-    document, matrices, places, changes = played(motion)
+    document, matrices, own_positions, changes = played(motion)
     assert degrees_apart(matrices, motion.rotations).max() < 0.025
-    assert np.abs(places - motion.displacements).max() < 1e-4 + 1e-6 * np.abs(motion.displacements).max()
+    assert np.abs(own_positions - motion.displacements).max() < 1e-4 + 1e-6 * np.abs(motion.displacements).max()
     assert not changes.left_out
     rotations, positions = document.last(RotationTracks), document.last(PositionTracks)
     keys = rotations.keys[0]
@@ -106,10 +106,10 @@ def test_a_pose_that_is_held_has_two_keys_and_rest_has_none():
     assert degrees_apart(matrices, held).max() < 0.003
     document, *_ = played(oof.Motion(0, rotation.about_axis(2, np.zeros(11)), np.zeros((11, 3))))
     assert len(document.last(RotationTracks).keys[0]) == 0
-    document, matrices, places, _ = played(oof.Motion(5, held[:1], np.array([[1.0, 2, 3]])))
+    document, matrices, positions, _ = played(oof.Motion(5, held[:1], np.array([[1.0, 2, 3]])))
     assert document.last(RotationTracks).ranges[0].tolist() == [5, 6], "no range is empty: the game crashes there"
     assert document.last(PositionTracks).keys[0]["start"].tolist() == [5, 6]
-    assert np.allclose(places, [[1, 2, 3]])
+    assert np.allclose(positions, [[1, 2, 3]])
 
 
 def test_ticks_that_have_keys_keep_them():
@@ -119,18 +119,18 @@ def test_ticks_that_have_keys_keep_them():
     assert {0, 4, 11, 30} <= {*document.last(RotationTracks).keys[0]["start"].tolist()}
 
 
-def test_a_turn_too_fast_for_ticks_is_said():
+def test_a_turn_too_fast_for_ticks_is_reported():
     *_, changes = played(turning((0, 0, 40), 5))
     assert changes.left_out == ["body turns 40° in one tick: the game rotates the shorter way"]
 
 
 def test_one_edited_part_leaves_the_others_keys_alone():
     keys = body(CHUNKS[b"RANI"], 2300)
-    document, found = decoded(model(without=(b"WBAT",)))
-    motion = found.parts[0].motion
+    document, result = decoded(model(without=(b"WBAT",)))
+    motion = result.parts[0].motion
     motion.displacements = motion.displacements.copy()
     motion.displacements[5, 2] += 0.5
-    again, changes = oof.encode(found, document)
+    again, changes = oof.encode(result, document)
     assert changes.lines == ["body: position keys 2 -> 5"]
     unchanged = [section.id for section in document.sections if section not in again.sections]
     assert unchanged == [b"RANI", b"PANI"]
@@ -142,17 +142,17 @@ def test_one_edited_part_leaves_the_others_keys_alone():
 
 
 def test_a_changed_property_leaves_the_keys_and_another_axis_does_not():
-    document, found = decoded()
-    found.parts[1].spin_axis = np.array([0, 0, 1.0])
-    again, changes = oof.encode(found, document)
+    document, result = decoded()
+    result.parts[1].spin_axis = np.array([0, 0, 1.0])
+    again, changes = oof.encode(result, document)
     assert changes.lines == ["rotor: axis of rotation"]
     keys = again.last(RotationTracks).keys[1]
     assert keys["axis"].tolist() == [[0, -1, 0]] * 2
     assert keys["angle"].tolist() == [0, 65536]
     turned = pose.poses(again, np.array([0.0]), np.array([0.5])).rotations[0, 1]
     mirror = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]], np.float64)
-    shown = mirror @ turned @ mirror
-    assert np.allclose(shown @ [1, 0, 0], [0, 1, 0], atol=1e-3), "a quarter turn about z takes x to y"
+    actual = mirror @ turned @ mirror
+    assert np.allclose(actual @ [1, 0, 0], [0, 1, 0], atol=1e-3), "a quarter turn about z takes x to y"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -160,50 +160,50 @@ def test_an_axis_that_is_not_finite_is_kept_and_no_such_axis_is_written(value):
     keys = body(CHUNKS[b"RANI"], 2300)
     broken = keys.replace(np.array([-1, 0, 0], "<f4").tobytes(), np.array([value, 0, 0], "<f4").tobytes())
     assert broken != keys
-    document, found = decoded(model(replaced={b"RANI": broken}))
-    assert oof.encode(found, document)[0] is document
+    document, result = decoded(model(replaced={b"RANI": broken}))
+    assert oof.encode(result, document)[0] is document
     largest = np.finfo(np.float32).max
-    found.parts[1].spin_axis = np.clip(found.parts[1].spin_axis, -largest, largest)  # as Blender's properties hold it
-    assert oof.encode(found, document)[0] is document
-    found.parts[1].spin_axis = np.array([0, value, 0])
+    result.parts[1].spin_axis = np.clip(result.parts[1].spin_axis, -largest, largest)  # as Blender's properties hold it
+    assert oof.encode(result, document)[0] is document
+    result.parts[1].spin_axis = np.array([0, value, 0])
     with pytest.raises(WriteError, match="axis of rotation of 'rotor' is NaN or infinite"):
-        oof.encode(found, document)
+        oof.encode(result, document)
 
 
 def test_an_axis_at_the_other_end_of_the_numbers_is_another_axis():
     keys = body(CHUNKS[b"RANI"], 2300)
     far = keys.replace(np.array([-1, 0, 0], "<f4").tobytes(), np.array([-3e38, 0, 0], "<f4").tobytes())
-    document, found = decoded(model(replaced={b"RANI": far}))
-    assert oof.encode(found, document)[0] is document
-    found.parts[1].spin_axis = -found.parts[1].spin_axis
-    assert oof.encode(found, document)[1].lines == ["rotor: axis of rotation"]
+    document, result = decoded(model(replaced={b"RANI": far}))
+    assert oof.encode(result, document)[0] is document
+    result.parts[1].spin_axis = -result.parts[1].spin_axis
+    assert oof.encode(result, document)[1].lines == ["rotor: axis of rotation"]
 
 
 def test_positions_with_a_range_of_their_own_are_sampled_as_the_game_plays_them():
     """The fraction comes from the rotation's range: positions of ticks 0 to 10 take the rotation's 20."""
     keys = body(CHUNKS[b"RANI"], 2300)
     slower = np.array([0, 0, 20], "<i4").tobytes() + keys[12:]
-    document, found = decoded(model(replaced={b"RANI": slower}))
-    motion = found.parts[0].motion
+    document, result = decoded(model(replaced={b"RANI": slower}))
+    motion = result.parts[0].motion
     assert (motion.first, motion.last) == (0, 20)
     assert np.allclose(motion.displacements[:, 1], np.arange(21) * 0.2)
-    assert oof.encode(found, document)[0] is document
+    assert oof.encode(result, document)[0] is document
     motion.rotations = turning((0, 0, 1), 21).rotations
-    again, _ = oof.encode(found, document)
+    again, _ = oof.encode(result, document)
     assert again.last(PositionTracks).ranges[0].tolist() == [0, 20]
-    shown = oof.decode(again, Report()).parts[0].motion
-    assert np.abs(shown.displacements - motion.displacements).max() < 1e-4
+    actual = oof.decode(again, Report()).parts[0].motion
+    assert np.abs(actual.displacements - motion.displacements).max() < 1e-4
 
 
-def test_positions_without_any_rotation_jump_and_that_is_said():
+def test_positions_without_any_rotation_jump_and_that_is_reported():
     document = oof.read(model(without=(b"RANI",)), "a.oof", Report())
     report = Report()
-    found = oof.decode(document, report)
-    assert found.parts[0].motion.displacements.tolist() == [[0, 0, 0], [0, 4, 0]]
+    result = oof.decode(document, report)
+    assert result.parts[0].motion.displacements.tolist() == [[0, 0, 0], [0, 4, 0]]
     assert report.lines() == ["the rotation's range is empty: positions jump to their last key (body)"]
 
 
-def test_keys_that_start_too_late_are_said():
+def test_keys_that_start_too_late_are_reported():
     keys = bytearray(body(CHUNKS[b"PANI"], 2300))
     keys[12:16] = b"\3\0\0\0"
     report = Report()
@@ -216,21 +216,21 @@ def test_a_range_of_billions_of_ticks_costs_nothing():
     keys[4:12] = np.array([-(2**31), 2**31 - 1], "<i4").tobytes()
     document = oof.read(model(replaced={b"RANI": bytes(keys)}), "a.oof", Report())
     report = Report()
-    found = oof.decode(document, report)
-    assert found.parts[0].motion is None
+    result = oof.decode(document, report)
+    assert result.parts[0].motion is None
     assert "the motions last more than 150000 ticks; left out here, kept for export" in report.lines()
-    assert oof.encode(found, document)[0] is document
+    assert oof.encode(result, document)[0] is document
 
 
 @pytest.mark.parametrize("without", [(b"WBAT",), (b"WBAT", b"PANI")])
 def test_keys_without_times_are_kept_but_not_changed(without):
-    document, found = decoded(model(2000, without=without))
-    assert found.parts[0].motion.last == 2
-    found.parts[0].name = "other"
-    assert oof.encode(found, document)[1].lines == ["other: name"]
-    found.parts[0].motion = turning((0, 0, 5), 3)
+    document, result = decoded(model(2000, without=without))
+    assert result.parts[0].motion.last == 2
+    result.parts[0].name = "other"
+    assert oof.encode(result, document)[1].lines == ["other: name"]
+    result.parts[0].motion = turning((0, 0, 5), 3)
     with pytest.raises(WriteError, match="have no times") as refusal:
-        oof.encode(found, document)
+        oof.encode(result, document)
     assert "2300" in refusal.value.remedy
 
 
@@ -248,8 +248,8 @@ def test_the_key_that_holds_is_the_highest_that_has_started(starts, first, lengt
     rows = np.zeros(len(starts), ROTATION_KEY)
     rows["start"] = starts = sorted(starts, key=lambda n: (n * 7) % 5)
     fractions = np.linspace(0, 1, 13, dtype=np.float32)
-    found, *_ = pose._keys_at(fractions, Keys(rows, (first, first + length)))
-    for fraction, key in zip(fractions, found, strict=True):
+    result, *_ = pose._keys_at(fractions, Keys(rows, (first, first + length)))
+    for fraction, key in zip(fractions, result, strict=True):
         tick = int(np.float32(np.float32(fraction * np.float32(length)) + np.float32(first)))
         started = [number for number, start in enumerate(starts) if start <= tick]
         wanted = len(starts) - 1 if fraction >= 1 else max(started, default=0)
@@ -274,7 +274,7 @@ def twenty_keys():
     moved["start"], moved["position"] = starts, rng.normal(size=(20, 3))
     ranges = np.array([[0, 120], [0, 0]], np.int32)
     document, _ = decoded(model(without=(b"WBAT", b"RANI", b"PANI")))
-    sections = [one for one in document.sections if one.id not in (b"RANI", b"PANI")]
+    sections = [section for section in document.sections if section.id not in (b"RANI", b"PANI")]
     sections.append(Section(b"RANI", RotationTracks([turned, turned[:0]], ranges)))
     sections.append(Section(b"PANI", PositionTracks([moved, moved[:0]], ranges)))
     base = oof.read(oof.write(replace(document, sections=sections)), "keys.oof", Report())
@@ -283,14 +283,14 @@ def twenty_keys():
 
 def edited(change):
     """The file after ``change(rotations, displacements)`` of the first part's motion; how it plays, how it should."""
-    base, found = twenty_keys()
-    motion = found.parts[0].motion
+    base, result = twenty_keys()
+    motion = result.parts[0].motion
     turned, moved = motion.rotations.copy(), motion.displacements.copy()
     turned, moved = change(turned, moved)
-    found.parts[0].motion = replace(motion, rotations=turned, displacements=moved)
-    made, _ = oof.encode(found, base)
-    again = oof.read(oof.write(made), "again.oof", Report())
-    return base, again, oof.decode(again, Report()).parts[0].motion, found.parts[0].motion
+    result.parts[0].motion = replace(motion, rotations=turned, displacements=moved)
+    created, _ = oof.encode(result, base)
+    again = oof.read(oof.write(created), "again.oof", Report())
+    return base, again, oof.decode(again, Report()).parts[0].motion, result.parts[0].motion
 
 
 def keys_of(document, kind):
@@ -307,65 +307,65 @@ def turn(rows):
 
 @pytest.mark.parametrize("tick", [6, 57, 60, 114])
 def test_one_edited_tick_keeps_the_other_keys(tick):
-    base, again, shown, wanted = edited(turn([tick]))
+    base, again, actual, wanted = edited(turn([tick]))
     assert keys_of(again, PositionTracks) == keys_of(base, PositionTracks)
     before, after = keys_of(base, RotationTracks), keys_of(again, RotationTracks)
     edits = {(tick + 5) // 6, tick // 6 + 1}  # a key at the tick, and the one after it, which is relative to it
     assert [number for number, key in enumerate(before) if key not in after] == sorted(edits & {*range(20)})
     assert len(after) <= len(before) + 14
-    assert np.degrees(rotation.angles_between(shown.rotations, wanted.rotations)).max() < 0.03
+    assert np.degrees(rotation.angles_between(actual.rotations, wanted.rotations)).max() < 0.03
 
 
 def test_an_edited_interval_keeps_the_keys_outside_of_it():
-    base, again, shown, wanted = edited(turn(np.arange(49, 66)))
+    base, again, actual, wanted = edited(turn(np.arange(49, 66)))
     before, after = keys_of(base, RotationTracks), keys_of(again, RotationTracks)
     assert before[:9] == after[:9]
     assert before[-8:] == after[-8:]
-    assert np.degrees(rotation.angles_between(shown.rotations, wanted.rotations)).max() < 0.03
+    assert np.degrees(rotation.angles_between(actual.rotations, wanted.rotations)).max() < 0.03
 
 
-def test_one_edited_place_keeps_the_other_places_and_every_turn():
+def test_one_edited_position_keeps_the_other_positions_and_every_turn():
     def change(turned, moved):
         moved[60] += (1.0, 2.0, 3.0)
         return turned, moved
 
-    base, again, shown, wanted = edited(change)
+    base, again, actual, wanted = edited(change)
     assert keys_of(again, RotationTracks) == keys_of(base, RotationTracks)
     before, after = keys_of(base, PositionTracks), keys_of(again, PositionTracks)
     assert len(set(before) - set(after)) == 1
     assert len(after) == 22
-    assert np.abs(shown.displacements - wanted.displacements).max() < 1e-3
+    assert np.abs(actual.displacements - wanted.displacements).max() < 1e-3
 
 
 def test_a_motion_that_goes_on_longer_keeps_all_its_keys():
-    base, found = twenty_keys()
-    motion = found.parts[0].motion
+    base, result = twenty_keys()
+    motion = result.parts[0].motion
     rows = np.minimum(np.arange(161), 120)
     turned, moved = motion.rotations[rows], motion.displacements[rows].copy()
     moved[121:] += np.arange(1, 41)[:, None]
-    found.parts[0].motion = replace(motion, rotations=turned, displacements=moved)
-    made, _ = oof.encode(found, base)
-    again = oof.read(oof.write(made), "again.oof", Report())
+    result.parts[0].motion = replace(motion, rotations=turned, displacements=moved)
+    created, _ = oof.encode(result, base)
+    again = oof.read(oof.write(created), "again.oof", Report())
     assert again.last(RotationTracks).ranges[0].tolist() == [0, 160]
     assert keys_of(again, RotationTracks) == keys_of(base, RotationTracks)
     assert keys_of(again, PositionTracks)[:20] == keys_of(base, PositionTracks)
-    shown = oof.decode(again, Report()).parts[0].motion
-    assert np.degrees(rotation.angles_between(shown.rotations, turned)).max() < 0.01
-    assert np.abs(shown.displacements - moved).max() < 1e-3
+    actual = oof.decode(again, Report()).parts[0].motion
+    assert np.degrees(rotation.angles_between(actual.rotations, turned)).max() < 0.01
+    assert np.abs(actual.displacements - moved).max() < 1e-3
 
 
 @pytest.mark.parametrize("first", [6, 12, 15])
 def test_a_motion_that_begins_later_plays_as_it_did(first):
-    base, found = twenty_keys()
-    motion = found.parts[0].motion
+    base, result = twenty_keys()
+    motion = result.parts[0].motion
     turned, moved = motion.rotations[first:], motion.displacements[first:]
-    found.parts[0].motion = replace(motion, first=first, rotations=turned, displacements=moved)
-    made, _ = oof.encode(found, base)
-    again = oof.read(oof.write(made), "again.oof", Report())
+    result.parts[0].motion = replace(motion, first=first, rotations=turned, displacements=moved)
+    created, _ = oof.encode(result, base)
+    again = oof.read(oof.write(created), "again.oof", Report())
     kept = (first + 5) // 6 + 1  # the key before it is relative to nothing now
     assert keys_of(again, RotationTracks)[kept - 20 :] == keys_of(base, RotationTracks)[kept:]
-    shown = oof.decode(again, Report()).parts[0].motion
-    assert np.degrees(rotation.angles_between(shown.rotations, turned)).max() < 0.03
+    actual = oof.decode(again, Report()).parts[0].motion
+    assert np.degrees(rotation.angles_between(actual.rotations, turned)).max() < 0.03
 
 
 @given(st.lists(st.integers(0, 120), min_size=1, max_size=6), st.floats(0.5, 90))
@@ -374,5 +374,5 @@ def test_edits_anywhere_play_as_asked(rows, degrees):
         turned[rows] = rotation.multiply(rotation.about_axis(0, np.radians(degrees)), turned[rows])
         return rotation.continuous(turned), moved
 
-    _, _, shown, wanted = edited(change)
-    assert np.degrees(rotation.angles_between(shown.rotations, wanted.rotations)).max() < 0.06
+    _, _, actual, wanted = edited(change)
+    assert np.degrees(rotation.angles_between(actual.rotations, wanted.rotations)).max() < 0.06

@@ -21,18 +21,18 @@ def engine(vectors, name):
 @pytest.mark.parametrize("name", engine_models())
 def test_poses_are_the_games(vectors, name):
     document, numbers = engine(vectors, name)
-    found = pose.poses(document, numbers["frame"], numbers["game_time"], numbers["override"])
-    assert np.abs(found.rotations - numbers["ideal_local_matrix"]).max() < 1e-6
-    assert np.array_equal(found.fractions, numbers["time_fraction"])
-    assert np.abs(found.positions - numbers["local_position"]).max() < 1e-6
+    result = pose.poses(document, numbers["frame"], numbers["game_time"], numbers["override"])
+    assert np.abs(result.rotations - numbers["ideal_local_matrix"]).max() < 1e-6
+    assert np.array_equal(result.fractions, numbers["time_fraction"])
+    assert np.abs(result.positions - numbers["local_position"]).max() < 1e-6
     ideal = numbers["ideal_local_matrix"]
     cosine = np.hypot(ideal[..., 0, 2], ideal[..., 2, 2])
-    off = np.abs(found.rotations - numbers["local_matrix"]).max(axis=(2, 3))
+    off = np.abs(result.rotations - numbers["local_matrix"]).max(axis=(2, 3))
     assert off[cosine > 0.1].max(initial=0) < 1e-3
     assert off[cosine <= 0.1].max(initial=0) < 0.1  # near the vertical the game's own arithmetic twists
     if name != "near_vertical":
-        assert np.abs(found.model_rotations - numbers["model_matrix"]).max() < 2e-3
-        assert np.abs(found.model_positions - numbers["model_position"]).max() < 1.5e-2
+        assert np.abs(result.model_rotations - numbers["model_matrix"]).max() < 2e-3
+        assert np.abs(result.model_positions - numbers["model_position"]).max() < 1.5e-2
 
 
 @pytest.mark.parametrize("name", engine_models())
@@ -44,13 +44,13 @@ def test_property_strings_mean_what_they_mean_to_the_game(vectors, name):
     }  # fmt: skip
     in_a_battery = 0x8000
     for part, flags, glow in zip(document.sub_objects, numbers["sub_flags"], numbers["sub_glow"], strict=True):
-        said = parse_property(part.property_text)
+        message = parse_property(part.property_text)
         mine = 0
-        if said is not None and said.works:
-            mine = bits[said.kind] if said.kind is not Kind.MONITOR else 0x10 << int(said.numbers[0]) - 1
+        if message is not None and message.works:
+            mine = bits[message.kind] if message.kind is not Kind.MONITOR else 0x10 << int(message.numbers[0]) - 1
         assert mine == int(flags) & 0x1FFFFFF & ~in_a_battery, part.property_text
-        if said is not None and said.kind in (Kind.GLOW, Kind.THRUSTER):
-            assert np.allclose(said.numbers, glow, atol=1e-5)
+        if message is not None and message.kind in (Kind.GLOW, Kind.THRUSTER):
+            assert np.allclose(message.numbers, glow, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_property_strings_mean_what_they_mean_to_the_game(vectors, name):
     ],
 )
 def test_a_property_string_is_taken_apart(text, kind, numbers, works):
-    found = parse_property(text)
-    assert (found.kind, found.numbers, found.works) == (kind, numbers, works)
-    assert parse_property(found.text()).kind is kind
+    result = parse_property(text)
+    assert (result.kind, result.numbers, result.works) == (kind, numbers, works)
+    assert parse_property(result.text()).kind is kind
 
 
 @pytest.mark.parametrize("text", ["", "$f", "$rotate", "$monitor09", "$monitor1", "$viewer ", "$glow =1,2,3,4", "hull"])
@@ -103,18 +103,18 @@ def keyed(keys, ticks=(0, 10)):
         np.array([tick], "<i4").tobytes() + np.array(axis, "<f4").tobytes() + np.array([units], "<i4").tobytes()
         for tick, axis, units in keys
     )
-    none = np.array([0, *ticks], "<i4").tobytes()
-    data = model(replaced={b"RANI": head + rows + none}, without=(b"PANI",))
+    empty = np.array([0, *ticks], "<i4").tobytes()
+    data = model(replaced={b"RANI": head + rows + empty}, without=(b"PANI",))
     return oof.read(data, "keyed.oof", Report())
 
 
 def test_keys_are_cumulative_in_the_parents_frame():
     document = keyed([(0, (0, 0, 2), 0x4000), (5, (1, 0, 0), 0x2000), (10, (0, 1, 0), 0x1000)])
-    found = pose.poses(document, np.array([-1, 0, 5, 10, 11])).rotations[:, 0]
+    result = pose.poses(document, np.array([-1, 0, 5, 10, 11])).rotations[:, 0]
     first = rodrigues((0, 0, 1), 90)
     second = rodrigues((1, 0, 0), 45) @ first
     third = rodrigues((0, 1, 0), 22.5) @ second
-    for matrix, wanted in zip(found, (first, first, second, third, third), strict=True):
+    for matrix, wanted in zip(result, (first, first, second, third, third), strict=True):
         assert np.abs(matrix - wanted).max() < 1e-12
 
 
@@ -141,7 +141,7 @@ def test_a_battery_aims_its_turrets_and_a_rotor_runs_by_the_clock():
     assert moved.model_positions[0, 1].tolist() == [1.5, 1, 2]
 
 
-def test_parents_in_a_ring_end_nothing():
+def test_a_cycle_of_parents_ends_nothing():
     ring = bytearray(body(CHUNKS[b"SOBJ"], 2300))
     ring[4:8] = b"\1\0\0\0"
     document = oof.read(model(replaced={b"SOBJ": bytes(ring)}), "ring.oof", Report())

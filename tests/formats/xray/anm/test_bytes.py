@@ -65,12 +65,12 @@ def read(data, name="test.anm"):
 def test_every_field_of_each_version(data, version, order):
     document, report = read(data)
     assert not report
-    found = document.animation
-    assert (found.name, found.first, found.last, found.fps, found.version) == (b"camera", -1, 60, 34.0, version)
-    assert [envelope.keys["value"][0] for envelope in found.envelopes] == order
+    obj = document.animation
+    assert (obj.name, obj.first, obj.last, obj.fps, obj.version) == (b"camera", -1, 60, 34.0, version)
+    assert [envelope.keys["value"][0] for envelope in obj.envelopes] == order
     assert anm.write(document) == anm.recompose(document) == data
     assert anm.raw_size(document) == 0
-    assert found.frame == pytest.approx(1 / 34)
+    assert obj.frame == pytest.approx(1 / 34)
 
 
 def test_old_keys_field_by_field():
@@ -135,7 +135,7 @@ def test_no_animation_at_all(data):
 
 
 @pytest.mark.parametrize("fps", [0.0, -30.0, float("nan"), float("inf")])
-def test_a_senseless_rate_is_told_and_kept(fps):
+def test_a_senseless_rate_is_reported_and_kept(fps):
     data = chunk(0x1100, head(5, fps=fps) + EMPTY[5] * 6)
     document, report = read(data)
     assert "30 frames per second are used" in report.lines()[0]
@@ -170,16 +170,16 @@ def test_text_of_a_file():
 
 
 def test_what_differs():
-    one, _ = read(VERSION_5)
+    entry, _ = read(VERSION_5)
     changed = chunk(
         0x1100, head(5, name=b"other", last=61) + VERSION_5[8 + len(head(5)) :].replace(b"\xff\xff", b"\1\1")
     )
     other, _ = read(changed)
-    assert list(Walk(anm.VIEWS).differences(one, one)) == []
-    lines = list(Walk(anm.VIEWS).differences(one, other))
+    assert list(Walk(anm.VIEWS).differences(entry, entry)) == []
+    lines = list(Walk(anm.VIEWS).differences(entry, other))
     assert lines[:2] == ["name: 'camera' / 'other'", "last: 60 / 61"]
     assert sorted({line.split()[1] for line in lines[2:]}) == ["P", "X", "Z"]
     faster, _ = read(
         VERSION_5.replace(struct.pack("<f", 34.0), struct.pack("<f", np.nextafter(np.float32(34), np.float32(35))))
     )
-    assert list(Walk(anm.VIEWS).differences(one, faster)) == ["fps: 34.0 / 34.000004"]
+    assert list(Walk(anm.VIEWS).differences(entry, faster)) == ["fps: 34.0 / 34.000004"]

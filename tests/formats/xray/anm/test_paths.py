@@ -33,9 +33,9 @@ def through_blender(path):
     return Path(path.name, path.fps, path.first, path.last, Channels(curves[:3], curves[3:]))
 
 
-def lifted(curve, place, rise):
+def lifted(curve, position, rise):
     for part in (curve.keys, curve.left, curve.right):
-        part[place, 1] += rise
+        part[position, 1] += rise
 
 
 def made(shape=Shape.TCB, count=6, version=5, seed=0):
@@ -81,11 +81,11 @@ def test_poses_are_the_engines(vectors, corpus):
 
 
 @pytest.mark.parametrize("file", corpus_files("anm/[!o]*"))
-def test_a_real_path_through_blenders_numbers_is_untouched(file):
+def test_a_real_path_through_blenders_numbers_is_unedited(file):
     document = opened(file)
     path = anm.decode(document, Report())
-    for way in (path, through_blender(path)):
-        again, changes = anm.encode(way, document)
+    for kind in (path, through_blender(path)):
+        again, changes = anm.encode(kind, document)
         assert again is document
         assert not changes
     assert changes.sentence() == "6 channels unchanged"
@@ -193,11 +193,11 @@ def test_new_paths_are_of_version_3_and_exact():
     assert max(changes.worst_errors()) < 1e-6
     again = anm.decode(anm.read(anm.write(document), "new.anm", Report()), Report())
     times = np.linspace(0, 5 / 3, 300)
-    for one, other in zip(path.channels, again.channels, strict=True):
-        np.testing.assert_allclose(evaluate_curve(one, times), evaluate_curve(other, times), atol=1e-6)
+    for channel, other in zip(path.channels, again.channels, strict=True):
+        np.testing.assert_allclose(evaluate_curve(channel, times), evaluate_curve(other, times), atol=1e-6)
 
 
-def test_what_16_bit_handles_cost_is_told():
+def test_what_16_bit_handles_cost_is_reported():
     path = through_blender(anm.decode(made(), Report()))
     _, changes = anm.encode(path, version=5)
     metres, radians = changes.worst_errors()
@@ -206,7 +206,7 @@ def test_what_16_bit_handles_cost_is_told():
     assert {change.name for change in changes.all_items()} == set("XYZHPB")
 
 
-def test_a_linear_behaviour_that_cannot_be_kept_is_told():
+def test_a_linear_behaviour_that_cannot_be_kept_is_reported():
     document = made()
     path = anm.decode(document, Report())
     curve = path.channels.location[0]
@@ -236,9 +236,9 @@ def test_versions_into_one_another(file, version):
         # 16-bit numbers fit full floats and each other: nothing is lost, there and back.
         assert anm.write(back) == file.read_bytes()
         assert not report
-        for one, other in zip(document.animation.envelopes, again.animation.envelopes, strict=True):
-            np.testing.assert_allclose(one.decoded().parameters, other.decoded().parameters, atol=2e-6)
-            np.testing.assert_array_equal(one.keys["value"], other.keys["value"])
+        for envelope, other in zip(document.animation.envelopes, again.animation.envelopes, strict=True):
+            np.testing.assert_allclose(envelope.decoded().parameters, other.decoded().parameters, atol=2e-6)
+            np.testing.assert_array_equal(envelope.keys["value"], other.keys["value"])
     else:
         assert "steps of 0.98 ms" in report.lines()[0]
 
@@ -250,7 +250,7 @@ def test_the_registry_offers_the_versions():
 
 @pytest.mark.parametrize("field", ["keys", "left", "right"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_numbers_that_are_none_are_not_written(field, value):
+def test_numbers_that_are_not_one_are_not_written(field, value):
     document = made()
     path = anm.decode(document, Report())
     getattr(path.channels.location[2], field)[1, 1] = value
@@ -289,7 +289,7 @@ def test_a_channel_of_nan_is_shown_empty_and_kept_beside_edits():
     assert again.animation.envelopes[0] is document.animation.envelopes[0]
 
 
-def test_equal_and_falling_times_are_told_and_kept():
+def test_equal_and_falling_times_are_reported_and_kept():
     document = made(Shape.LINEAR)
     document.animation.envelopes[0].keys["time"][:] = [0, 1, 1, 2, 1.5, 3]
     report = Report()
@@ -324,10 +324,10 @@ def test_encoding_touches_neither_the_path_nor_the_base():
     before, kept = anm.write(document), copy.deepcopy(path)
     anm.encode(path, document)
     assert anm.write(document) == before
-    for one, other in zip(path.channels, kept.channels, strict=True):
-        np.testing.assert_array_equal(one.keys, other.keys)
-        np.testing.assert_array_equal(one.left, other.left)
-        np.testing.assert_array_equal(one.right, other.right)
+    for channel, other in zip(path.channels, kept.channels, strict=True):
+        np.testing.assert_array_equal(channel.keys, other.keys)
+        np.testing.assert_array_equal(channel.left, other.left)
+        np.testing.assert_array_equal(channel.right, other.right)
 
 
 def test_numbers_too_large_for_handles_are_kept():

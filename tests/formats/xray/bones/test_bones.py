@@ -102,7 +102,7 @@ def test_no_bones_at_all(data):
         read(data)
 
 
-def test_what_cannot_be_read_is_kept_and_told():
+def test_what_cannot_be_read_is_kept_and_reported():
     odd = chunk(2, b"a\0") + chunk(7, b"short") + chunk(8, bytes(9)) + chunk(0x77, b"?")
     data = chunk(0, odd) + chunk(0x923, b"\xff" * 4) + b"end"
     document, report = read(data)
@@ -111,24 +111,24 @@ def test_what_cannot_be_read_is_kept_and_told():
     assert bones.raw_size(document) == len(b"short") + 9 + len(b"?") + 4 + len(b"end")
 
 
-def test_numbers_that_are_none_come_back_bit_for_bit():
+def test_numbers_that_are_not_one_come_back_bit_for_bit():
     data = chunk(0, chunk(2, b"a\0") + chunk(0x10, bytes.fromhex("0100a07f")))
     assert bones.write(read(data)[0]) == data
 
 
 def test_text_and_differences():
-    one, _ = read(SMALL)
-    assert bones.describe(one) == ["2 bones, 10 kg", "bones: head, neck", "parts: body (2 bones)"]
-    lines = [line.strip() for line in Walk(bones.VIEWS).dump(one)]
+    entry, _ = read(SMALL)
+    assert bones.describe(entry) == ["2 bones, 10 kg", "bones: head, neck", "parts: body (2 bones)"]
+    lines = [line.strip() for line in Walk(bones.VIEWS).dump(entry)]
     assert "centre 0.0 0.5 0.0" in lines
     assert "'creatures\\\\human'" in lines
     assert lines[-2:] == ["part 'body'", "'head' 'neck'"]
     other, _ = read(SMALL.replace(struct.pack("<f", 0.75), struct.pack("<f", 0.5)))
-    assert list(Walk(bones.VIEWS).differences(one, one)) == []
-    assert list(Walk(bones.VIEWS).differences(one, other)) == ["bone 'head': friction: 0.75 / 0.5"]
+    assert list(Walk(bones.VIEWS).differences(entry, entry)) == []
+    assert list(Walk(bones.VIEWS).differences(entry, other)) == ["bone 'head': friction: 0.75 / 0.5"]
 
 
-def test_masses_that_are_none_are_described():
+def test_masses_that_are_not_one_are_described():
     odd = struct.pack("<4f", float("inf"), 0, 0, 0), struct.pack("<4f", float("-inf"), 0, 0, 0)
     data = b"".join(chunk(number, chunk(2, b"a\0") + chunk(7, body)) for number, body in enumerate(odd))
     assert bones.describe(read(data)[0])[0] == "2 bones, nan kg"

@@ -81,9 +81,9 @@ def test_an_edit_changes_its_chunk_alone():
     entry = replace(entry, mass=np.float32(12), joint=replace(entry.joint, limits=entry.joint.limits * 2))
     data = bones.write(with_bones(document, {0: encode_bone(document.bones[0], entry)}))
     assert len(data) == len(SMALL)
-    found = bones.read(data, "test.bones", Report()).bones[0]
-    assert found.first(Mass).mass == 12
-    assert found.first(Joint).limits[0].tolist() == [0, 2, 4, 6]
+    own_document = bones.read(data, "test.bones", Report()).bones[0]
+    assert own_document.first(Mass).mass == 12
+    assert own_document.first(Joint).limits[0].tolist() == [0, 2, 4, 6]
     lines = list(Walk(bones.VIEWS).differences(read(SMALL)[0], bones.read(data, "test.bones", Report())))
     assert len(lines) == 2
 

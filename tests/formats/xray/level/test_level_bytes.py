@@ -268,7 +268,7 @@ def test_visuals_of_any_chunks_in_any_order_come_back(visuals, tail):
     assert level.raw_size(document) == kept + len(tail)
 
 
-def test_what_the_game_refuses_is_said():
+def test_what_the_game_refuses_is_reported():
     dark = SMALL_LEVEL.replace(words(1, 3) + floats(1, 1), words(2, 1) + floats(1, 1))
     assert list(text.problems(read(dark)[0])) == ["there is no sun (a light of type 3)"]
     document, _ = read(SMALL_LEVEL)
@@ -402,7 +402,7 @@ def test_info_says_counts_textures_memory_and_sectors(tmp_path, capsys):
     (tmp_path / "level").write_bytes(SMALL_LEVEL)
     (tmp_path / "level.geom").write_bytes(SMALL_GEOM)
     assert main(["info", str(tmp_path / "level"), str(tmp_path / "level.geom")]) == 0
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     for line in (
         "X-Ray level (level), ",
         "version 14, quality 1, 3 visuals: 1 node, 1 progressive surface, 1 progressive tree",
@@ -413,7 +413,7 @@ def test_info_says_counts_textures_memory_and_sectors(tmp_path, capsys):
         "version 14, 3 vertices in 1 buffer, 6 indices in 1 buffer, 1 window list",
         "3 vertices of 32 bytes: position normal tangent binormal uv0 uv1",
     ):
-        assert line in said
+        assert line in message
 
 
 def test_the_game_takes_the_first_list_of_children_alone():

@@ -20,8 +20,8 @@ STEP = 4e-6
 
 def opened(folder):
     report = Report()
-    found = level.read((folder / "level").read_bytes(), str(folder / "level"), report)
-    return found, geometry.read((folder / "level.geom").read_bytes(), str(folder / "level.geom"), report), report
+    document = level.read((folder / "level").read_bytes(), str(folder / "level"), report)
+    return document, geometry.read((folder / "level.geom").read_bytes(), str(folder / "level.geom"), report), report
 
 
 def small(level_bytes=SMALL_LEVEL, geometry_bytes=SMALL_GEOM):
@@ -37,7 +37,7 @@ def test_the_reference_numbers_hold(name, corpus, vectors):
     document, geom, report = opened(corpus / "level" / name)
     assert document.visuals.types.tolist() == numbers["types"]
     assert [shader.decode("cp1252") for shader in document.shaders] == numbers["shaders"]
-    assert [[one.root, one.portals.tolist()] for one in document.sectors] == numbers["sectors"]
+    assert [[sector.root, sector.portals.tolist()] for sector in document.sectors] == numbers["sectors"]
     vertices = [mesh.decode_vertices(buffer) for buffer in geom.vertices]
     totals, agreeing, low, high = np.zeros(3), 0, [], []
     rows = mesh.drawn(document, geom, report)
@@ -109,11 +109,11 @@ def test_the_first_window_is_drawn_not_the_whole_list():
     assert rows[["visual", "shader", "index_base", "triangles"]].tolist() == [(0, 1, 3, 1), (1, 2, 3, 1)]
     assert mesh.triangles(rows[0], geom).tolist() == [[0, 2, 1]]
     assert mesh.triangles(mesh.drawn(document, geom, report, 1.0)[0], geom).tolist() == [[0, 1, 0]]
-    found = mesh.decode_vertices(geom.vertices[0])
-    assert found.positions[0].tolist() == [1, 3, 2]
-    assert np.allclose(found.normals[0], [0, 0, 1], atol=0.01)
-    assert np.allclose(found.uvs[0], [(512 + 128 / 255) / 1024, 1 + 0.5])
-    assert np.allclose(found.light_map_uvs[0], [0.5, 0.25])
+    result = mesh.decode_vertices(geom.vertices[0])
+    assert result.positions[0].tolist() == [1, 3, 2]
+    assert np.allclose(result.normals[0], [0, 0, 1], atol=0.01)
+    assert np.allclose(result.uvs[0], [(512 + 128 / 255) / 1024, 1 + 0.5])
+    assert np.allclose(result.light_map_uvs[0], [0.5, 0.25])
     assert not report
 
 
@@ -176,7 +176,7 @@ def test_our_sample_faces_outwards(samples):
     assert (np.einsum("ij,ij->i", hut - [0, 0, 1.25], outward) > 0).all()
 
 
-def test_a_root_behind_the_last_visual_is_none():
+def test_a_root_behind_the_last_visual_is_not_one():
     document, _, _ = small()
     document.sectors[0].root = 3
     assert mesh.sectors(document).tolist() == [1, -1, -1]

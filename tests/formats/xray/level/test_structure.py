@@ -20,7 +20,7 @@ def test_shader_strings_in_their_parts(small):
     assert (empty.name, empty.textures, empty.texture, empty.see_through) == ("", "", "", False)
     assert (wall.name, wall.textures, wall.texture) == ("default", "wall,lmap#1_1,lmap#1_2", "wall")
     assert (leaf.name, leaf.texture) == ("flora\\leaf", "trees\\bush")
-    assert [one.see_through for one in (wall, leaf, glow)] == [False, True, True]
+    assert [entry.see_through for entry in (wall, leaf, glow)] == [False, True, True]
 
 
 def test_boxes_as_edges(small):
@@ -57,10 +57,10 @@ def test_impostors_are_quads_seen_from_outside(small):
     rows["corners"][0, 0] = quad
     small.visuals.fixed[Kind.LOD] = rows
     small.visuals.entries["kind"][small.visuals.entries["kind"] == Kind.CHILDREN] = Kind.LOD
-    found = structure.impostors(small)
-    assert found.visuals.tolist() == [2]
-    assert found.positions[:4].tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0], [1, 0, 1]]
-    assert np.allclose(found.uvs[:4], [(0, 1), (0, 0), (0.125, 0), (0.125, 1)])
-    assert np.allclose(found.light[0], (1, 0.4, 0.2, 0.6))
-    assert found.hemi[0] == pytest.approx(0.8)
-    assert len(found.positions) == 32
+    result = structure.impostors(small)
+    assert result.visuals.tolist() == [2]
+    assert result.positions[:4].tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0], [1, 0, 1]]
+    assert np.allclose(result.uvs[:4], [(0, 1), (0, 0), (0.125, 0), (0.125, 1)])
+    assert np.allclose(result.light[0], (1, 0.4, 0.2, 0.6))
+    assert result.hemi[0] == pytest.approx(0.8)
+    assert len(result.positions) == 32

@@ -193,8 +193,8 @@ def test_what_is_not_text_is_refused(data, words):
     ],
 )
 def test_a_file_without_suffix_is_known_by_its_first_section(head, name):
-    found = detect("nameless", head)
-    assert (found and found.name) == name
+    obj = detect("nameless", head)
+    assert (obj and obj.name) == name
 
 
 def test_a_dump_has_the_sections_and_the_lines_and_says_what_is_ignored():
@@ -212,7 +212,7 @@ def test_a_dump_has_the_sections_and_the_lines_and_says_what_is_ignored():
     assert len(lines) == at + len(document.lines)
 
 
-def test_differences_are_told_by_section_and_key():
+def test_differences_are_reported_by_section_and_key():
     first, _ = read(SMALL)
     changed = SMALL.replace(b"cost = 300", b"cost = 310\nnew = 1\n[other]\n").replace(b"Anm_Show = other\r\n", b"")
     second, _ = read(changed.replace(b"Wpn_Base", b"Wpn_Root").replace(b"weapons\\w_pm.ltx", b"w_pm.ltx"))
@@ -231,7 +231,7 @@ def test_differences_are_told_by_section_and_key():
     assert list(Walk(ltx.VIEWS).differences(first, first)) == []
 
 
-def test_differences_in_comments_are_told_too():
+def test_differences_in_comments_are_reported_too():
     first, second = codec.parsed(b"[a]\nk = 1\n[a]\n"), codec.parsed(b"[a]\n; new\nk = 1\n[a]\n")
     assert list(Walk(ltx.VIEWS).differences(first, second)) == ["lines from 2: 0 / 1 differ"]
     utf = codec.parsed("[a]\nk = 1 ; ж\n[a]\n".encode())

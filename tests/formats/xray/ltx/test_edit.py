@@ -73,10 +73,10 @@ def test_a_written_value_is_read_back_and_other_lines_stay(text, key, end):
     data = b"; head\n[a]:b ; c\nk\t=\t1 ; d\n\n[c]\nk = 2\n".replace(b"\n", end)
     again, _ = edited(data, "a", key, text)
     document = codec.parsed(again)
-    found = [item for item in document.items(document.heads[0]) if item.key == key]
-    assert found[-1].value == text.replace(" ", "")
+    result = [item for item in document.items(document.heads[0]) if item.key == key]
+    assert result[-1].value == text.replace(" ", "")
     before, after = data.splitlines(), again.splitlines()
-    assert [line for line in after if line not in before] == [after[found[-1].line]] or before == after
+    assert [line for line in after if line not in before] == [after[result[-1].line]] or before == after
 
 
 @pytest.mark.parametrize("path", corpus_files("hud/**/*.ltx"))
@@ -93,5 +93,5 @@ def test_one_value_of_every_section_of_real_files(path):
         assert len(changed) == 1
         back = with_value(edit.document, f"{head.change}[{head.name}]", item.key, item.value or "1")
         if item.value:
-            place = document.lines[changed[0]]
-            assert back.document.lines[changed[0]].comment == place.comment
+            position = document.lines[changed[0]]
+            assert back.document.lines[changed[0]].comment == position.comment

@@ -405,7 +405,7 @@ def test_any_tree_loads_or_says_why_not(gamedata, lines, dltx):
     configs, _ = loaded(folder, dltx=dltx)
     for name in configs.sections:
         cyclic = name in reached_from(configs, name)
-        if not cyclic and not any(one in reached_from(configs, one) for one in reached_from(configs, name)):
+        if not cyclic and not any(entry in reached_from(configs, entry) for entry in reached_from(configs, name)):
             # What was set, if it still is, and an x for each line that adds one.
             assert all(re.fullmatch("[12x]?(,x)*", value.text) for value in configs.values(name).values())
         else:
@@ -415,24 +415,24 @@ def test_any_tree_loads_or_says_why_not(gamedata, lines, dltx):
 
 def reached_from(configs, name):
     """All sections that one inherits from, found by hand."""
-    found, waiting = set(), [name]
+    result, waiting = set(), [name]
     while waiting:
         for parent in configs.sections[waiting.pop()].parents:
-            if parent in configs.sections and parent not in found:
-                found.add(parent)
+            if parent in configs.sections and parent not in result:
+                result.add(parent)
                 waiting.append(parent)
-    return found
+    return result
 
 
 def test_the_samples_are_a_small_game(samples):
     configs, report = loaded(samples / "configs")
     assert report.lines() == []
     assert list(configs.sections) == ["hud_base", "wpn_sample", "wpn_sample_hud", "actor_hud"]
-    found = texts(configs, "wpn_sample_hud")
-    assert found["hands_position"] == "0.02,-0.15,0.05"
-    assert found["anm_bore"] == "walk"
-    assert found["anm_reload"] == "wave,reload,1.5"
-    assert "fire_point" not in found
+    result = texts(configs, "wpn_sample_hud")
+    assert result["hands_position"] == "0.02,-0.15,0.05"
+    assert result["anm_bore"] == "walk"
+    assert result["anm_reload"] == "wave,reload,1.5"
+    assert "fire_point" not in result
     assert configs.text("wpn_sample", "inv_name") == '"Образец"'
 
 
@@ -455,8 +455,8 @@ def test_the_samples_are_a_small_game(samples):
 def test_real_trees_load_from_named_files(game, files, section, values):
     folder = CORPUS / "hud" / game / "gamedata"
     configs, report = loaded(folder, files=[f"configs/{name}.ltx" for name in files])
-    found = texts(configs, section)
-    assert values.items() <= found.items()
+    result = texts(configs, section)
+    assert values.items() <= result.items()
     assert configs.values(section)["gl_hud_offset_rot_16x9" if game == "gunslinger" else "aim_hud_offset_pos"]
     assert not any("twice" in line for line in report.lines())
 
@@ -466,9 +466,9 @@ def test_a_real_file_of_dltx_changes_a_real_section(tmp_path):
     configs = tmp_path / "configs"
     configs.mkdir()
     (configs / "system.ltx").write_bytes((CORPUS / "hud/anomaly/gamedata/configs/defines.ltx").read_bytes())
-    found, _ = loaded(tmp_path)
-    assert "base_hud_offset_pos" not in found.values("hud_base")
+    path, _ = loaded(tmp_path)
+    assert "base_hud_offset_pos" not in path.values("hud_base")
     name = "mod_system_base_hud.ltx"
     (configs / name).write_bytes((CORPUS / "hud/dltx" / name).read_bytes())
-    found, _ = loaded(tmp_path)
-    assert found.values("hud_base")["base_hud_offset_pos"].file.name == f"configs/{name}"
+    path, _ = loaded(tmp_path)
+    assert path.values("hud_base")["base_hud_offset_pos"].file.name == f"configs/{name}"

@@ -123,9 +123,9 @@ def test_motions_inside_have_the_rules_of_motions():
 
 
 def test_an_old_object_lacks_what_editors_ask_for():
-    found = problems(OLD)
-    assert "in mesh 'tri': it has no bounding box" in found
-    assert "in mesh 'tri': it has no flags" in found
+    result = problems(OLD)
+    assert "in mesh 'tri': it has no bounding box" in result
+    assert "in mesh 'tri': it has no flags" in result
 
 
 SILENT = {"bx_armature.object": 2, "bx_no_mesh.object": 2}

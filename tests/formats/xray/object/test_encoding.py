@@ -27,9 +27,9 @@ def decoded(model, number=0):
     return decode_mesh(model.meshes[number], model, Report())
 
 
-def encoded(made, model, number=0):
+def encoded(created, model, number=0):
     report = Report()
-    after, changes = encode_mesh(made, model.meshes[number], model, report)
+    after, changes = encode_mesh(created, model.meshes[number], model, report)
     return after, changes, report
 
 
@@ -44,14 +44,14 @@ def test_without_an_edit_it_is_the_very_mesh(path):
 
 
 @pytest.mark.parametrize("path", corpus_files("object"))
-def test_written_anew_it_shows_the_same(path):
+def test_written_again_it_shows_the_same(path):
     model = model_of(path.read_bytes())
     for number, held in enumerate(model.meshes):
         then = decoded(model, number)
         if held.first(Faces) is None or len(then.counts) < 2:
             continue
         # Without its last face nothing is the import's any more.
-        made = replace(
+        created = replace(
             then,
             counts=then.counts[:-1],
             corners=then.corners[:-3],
@@ -59,26 +59,28 @@ def test_written_anew_it_shows_the_same(path):
             corner_normals=None if then.corner_normals is None else then.corner_normals[:-3],
             material_index=None if then.material_index is None else then.material_index[:-1],
             attributes={
-                name: replace(one, values=one.values[:-1] if one.domain.value == "face" else one.values)
-                for name, one in then.attributes.items()
+                name: replace(
+                    attribute, values=attribute.values[:-1] if attribute.domain.value == "face" else attribute.values
+                )
+                for name, attribute in then.attributes.items()
             },
         )
-        after, changes, _ = encoded(made, model, number)
+        after, changes, _ = encoded(created, model, number)
         assert changes
         new, old = after.first(Points).positions, held.first(Points).positions
-        corners, before = after.first(Faces).corners[:, :, 0], held.first(Faces).corners[: len(made.counts), :, 0]
+        corners, before = after.first(Faces).corners[:, :, 0], held.first(Faces).corners[: len(created.counts), :, 0]
         np.testing.assert_array_equal(new[corners], old[before])
         if len(then.counts) == len(held.first(Faces).corners) and rule_of(held) is not Rule.MASKS:
             again = decode_mesh(after, model, Report())
-            assert again.uvs is None or np.allclose(again.uvs, made.uvs, atol=1e-6, equal_nan=True)
+            assert again.uvs is None or np.allclose(again.uvs, created.uvs, atol=1e-6, equal_nan=True)
 
 
 def test_a_moved_vertex_moves_its_point_and_the_box():
     model = model_of(small())
-    made = decoded(model)
-    made.positions = made.positions.copy()
-    made.positions[1] = (1, 7, 0)
-    after, changes, _ = encoded(made, model)
+    created = decoded(model)
+    created.positions = created.positions.copy()
+    created.positions[1] = (1, 7, 0)
+    after, changes, _ = encoded(created, model)
     assert changes.lines == ["1 vertex"]
     assert after.first(Points).positions.tolist()[1] == [1, 0, 7]
     assert len(after.sections) == len(model.meshes[0].sections)
@@ -86,30 +88,30 @@ def test_a_moved_vertex_moves_its_point_and_the_box():
 
 def test_weights_move_alone():
     model = model_of(small())
-    made = decoded(model)
-    made.weights = VertexWeights(made.weights.vertices, made.weights.groups, made.weights.weights.copy())
-    made.weights.weights[2] = 0.25
-    after, changes, _ = encoded(made, model)
+    created = decoded(model)
+    created.weights = VertexWeights(created.weights.vertices, created.weights.groups, created.weights.weights.copy())
+    created.weights.weights[2] = 0.25
+    after, changes, _ = encoded(created, model)
     assert changes.lines == ["1 vertex with other weights"]
-    np.testing.assert_array_equal(decode_mesh(after, model, Report()).weights.weights, made.weights.weights)
+    np.testing.assert_array_equal(decode_mesh(after, model, Report()).weights.weights, created.weights.weights)
     np.testing.assert_array_equal(decode_mesh(after, model, Report()).uvs, decoded(model).uvs)
 
 
 def test_sharp_edges_and_weights_are_written_together():
     model = model_of(small((mesh(x1013=words(0, 0)),)))  # the edge bits of two faces without a hard edge
-    made = decoded(model)
-    made.weights = VertexWeights(made.weights.vertices, made.weights.groups, made.weights.weights.copy())
-    made.weights.weights[2] = 0.25
-    assert encoded(made, model)[0].first(Smoothing).groups.tolist() == [0, 0]
-    corners = made.corners.reshape(-1, 3)
-    made.sharp_edges = np.array([corners[0, :2]], np.int32)
-    after, changes, _ = encoded(made, model)
+    created = decoded(model)
+    created.weights = VertexWeights(created.weights.vertices, created.weights.groups, created.weights.weights.copy())
+    created.weights.weights[2] = 0.25
+    assert encoded(created, model)[0].first(Smoothing).groups.tolist() == [0, 0]
+    corners = created.corners.reshape(-1, 3)
+    created.sharp_edges = np.array([corners[0, :2]], np.int32)
+    after, changes, _ = encoded(created, model)
     assert changes.lines == ["1 vertex with other weights", "sharp edges"]
     points = set(corners[0, :2].tolist())  # the mesh has a vertex for each point of the file
     edges = [{face[edge], face[edge - 2]} for face in after.first(Faces).corners[:, :, 0].tolist() for edge in range(3)]
     hard = hard_sides(after.first(Smoothing).groups).ravel().tolist()
     assert hard == [edge == points for edge in edges]
-    assert decode_mesh(after, model, Report()).weights.weights.tolist() == made.weights.weights.tolist()
+    assert decode_mesh(after, model, Report()).weights.weights.tolist() == created.weights.weights.tolist()
 
 
 def test_a_parent_that_does_not_exist_makes_a_root():
@@ -120,10 +122,10 @@ def test_a_parent_that_does_not_exist_makes_a_root():
 
 def test_an_old_mesh_gets_the_maps_of_today():
     model = model_of(OLD)
-    made = decoded(model)
-    made.uvs = made.uvs.copy()
-    made.uvs[0] = (0.5, 0.5)
-    after, changes, _ = encoded(made, model)
+    created = decoded(model)
+    created.uvs = created.uvs.copy()
+    created.uvs[0] = (0.5, 0.5)
+    after, changes, _ = encoded(created, model)
     assert changes.lines == ["1 texture coordinate"]
     assert after.maps.layout == 0x1012
     again = editor_model.read(
@@ -148,15 +150,15 @@ def test_edge_bits_hold_every_edge():
 
 
 def test_groups_part_at_sharp_edges_and_join_at_soft_ones():
-    none, diagonal = np.zeros((0, 2), np.int64), np.array([(0, 2)])
+    empty, diagonal = np.zeros((0, 2), np.int64), np.array([(0, 2)])
     old = np.array([7, 7], np.uint32)
     apart, lost = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, diagonal), old)
     assert (apart[0], apart[1] >= 16, lost) == (7, True, 0)
-    joined, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), np.array([7, 8], np.uint32))
+    joined, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, empty), np.array([7, 8], np.uint32))
     assert joined[0] == joined[1] >= 16
-    same, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), np.array([20, 20], np.uint32))
+    same, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, empty), np.array([20, 20], np.uint32))
     assert same.tolist() == [20, 20]
-    unlike_bits, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), old)
+    unlike_bits, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, empty), old)
     assert unlike_bits.tolist() == [23, 23]
 
 
@@ -168,13 +170,13 @@ def test_a_sharp_edge_inside_a_smooth_surface_is_counted():
     assert lost == 1
 
 
-def test_masks_become_groups_and_say_so():
+def test_masks_become_groups_and_report_it():
     data = small((mesh(x1002=b"\5", x1013=words(0x30, 0x50), x1014=None),))
     model = model_of(data)
     assert rule_of(model.meshes[0]) is Rule.MASKS
-    made = decoded(model)
-    made.sharp_edges = np.array([(0, 2)], np.int32)
-    after, _, report = encoded(made, model)
+    created = decoded(model)
+    created.sharp_edges = np.array([(0, 2)], np.int32)
+    after, _, report = encoded(created, model)
     assert after.first(MeshFlags).flags == 1
     first, second = after.first(Smoothing).groups
     assert first != second
@@ -183,26 +185,26 @@ def test_masks_become_groups_and_say_so():
 
 def test_a_new_mesh_has_the_same_normals():
     model = model_of(small((mesh(x1013=words(1, 0), x1014=None),)))
-    made = decoded(model)
+    created = decoded(model)
     for rule in (Rule.EDGES, Rule.GROUPS):
-        new = encode_new_mesh(made, model, rule, Report())
+        new = encode_new_mesh(created, model, rule, Report())
         assert new.label == "quad"
         np.testing.assert_allclose(corner_normals(new), corner_normals(model.meshes[0]), atol=1e-6)
 
 
-def test_entries_of_maps_that_are_not_there_are_said_and_passed_over():
+def test_entries_of_maps_that_are_not_there_are_reported_and_passed_over():
     data = small()
     report = Report()
     whole = decode_mesh(model_of(data).meshes[0], model_of(data), report)
     assert not report
     refs = MESH[0x1008].replace(words(1, 0), words(1, 1))  # uv 1 of map 1, which has one
     model = model_of(small((mesh(x1008=refs),)))
-    made = decode_mesh(model.meshes[0], model, report)
+    own_mesh = decode_mesh(model.meshes[0], model, report)
     assert report.lines() == ["vertices refer to weights or texture coordinates that do not exist; ignored (quad)"]
-    assert made.weights.weights.tolist() == whole.weights.weights.tolist()
-    changed = (made.uvs != whole.uvs).any(axis=1)
+    assert own_mesh.weights.weights.tolist() == whole.weights.weights.tolist()
+    changed = (own_mesh.uvs != whole.uvs).any(axis=1)
     assert changed.sum() == 1
-    assert made.uvs[changed].tolist() == [[0, 1]], "u 0, v 0 from above"
+    assert own_mesh.uvs[changed].tolist() == [[0, 1]], "u 0, v 0 from above"
 
 
 def test_normals_of_a_new_mesh_lie_in_their_own_chunk():
@@ -216,6 +218,6 @@ def test_normals_of_a_new_mesh_lie_in_their_own_chunk():
 def test_points_without_faces_are_vertices():
     points, faces = Points(np.arange(6, dtype=np.float32).reshape(2, 3)), Faces(np.zeros((0, 3, 2), np.uint32))
     mesh = Mesh([Section(Chunk(number, b""), value) for number, value in ((0x1005, points), (0x1006, faces))])
-    made = decode_mesh(mesh, Model([]), Report())
-    assert made.positions.tolist() == [[0, 2, 1], [3, 5, 4]]
-    assert not len(made.corners)
+    own_mesh = decode_mesh(mesh, Model([]), Report())
+    assert own_mesh.positions.tolist() == [[0, 2, 1], [3, 5, 4]]
+    assert not len(own_mesh.corners)

@@ -115,7 +115,7 @@ def test_an_old_object():
     (held,) = model.meshes
     around = held.first(Points).faces
     assert (around.counts.tolist(), around.rows.ravel().tolist()) == ([1, 2, 0], [0, 0, 7])
-    assert [one.values.tolist() for one in held.maps.maps] == [[[0, 0], [1, 0], [0, 1]]]
+    assert [entry.values.tolist() for entry in held.maps.maps] == [[[0, 0], [1, 0], [0, 1]]]
     assert model.first(Authorship).time_size == 4
     assert model.motions == []
 
@@ -174,7 +174,7 @@ def test_a_chunk_of_a_mesh_that_is_too_short_or_too_long_stays_bytes(number):
         data = small((mesh(**{f"x{number:x}": body}),))
         document, report = read(data)
         assert report.warnings
-        assert any(f"{number:#x}" in place for places in report.warnings.values() for place in places)
+        assert any(f"{number:#x}" in position for warning in report.warnings.values() for position in warning)
         assert editor_model.write(document) == data
 
 
@@ -192,9 +192,9 @@ def test_hostile_counts_cost_nothing(number):
     data = small((mesh(**{f"x{number:x}": HOSTILE[number] + bytes(100)}),))
     assert memory_peak(lambda: read(data)) < 300_000
     document, report = read(data)
-    problem, places = next(iter(report.warnings.items()))
+    problem, positions = next(iter(report.warnings.items()))
     assert "kept unchanged" in problem
-    assert places == [f"0x7777/0x910/0x0/{number:#x}"]
+    assert positions == [f"0x7777/0x910/0x0/{number:#x}"]
     assert editor_model.write(document) == data
 
 
@@ -211,7 +211,7 @@ def test_what_is_no_object_is_refused(data):
     assert refused.value.remedy
 
 
-def test_an_encrypted_object_is_refused_with_its_place():
+def test_an_encrypted_object_is_refused_with_its_index():
     with pytest.raises(ReadError, match=r"nothing of an object.*offset 8|offset 8.*nothing of an object") as refused:
         read(chunk(0x7777, bytes(range(64, 128))))
     assert refused.value.offset == 8
@@ -228,7 +228,7 @@ def test_a_file_cut_anywhere_is_refused_or_kept():
             assert editor_model.write(document) == whole[:size]
 
 
-def test_numbers_that_are_none_are_kept_and_warned_about():
+def test_numbers_that_are_not_one_are_kept_and_warned_about():
     odd = MESH[0x1012].replace(floats(0.5, 0.25), bytes.fromhex("0100a07f") + floats(0.25))  # a signalling NaN
     data = small((mesh(x1012=odd),))
     document, report = read(data)
@@ -255,9 +255,9 @@ def test_groups_of_every_size_come_back(counts, columns):
     for start, count in zip(np.cumsum([0, *counts]), counts, strict=False):
         expected += bytes((count,)) + rows[start : start + count].astype("<i4").tobytes()
     assert data == expected
-    found = RowGroups.read_groups(Reader(data, "a"), len(counts), columns, "groups")
-    assert found.counts.tolist() == counts
-    np.testing.assert_array_equal(found.rows, rows)
+    result = RowGroups.read_groups(Reader(data, "a"), len(counts), columns, "groups")
+    assert result.counts.tolist() == counts
+    np.testing.assert_array_equal(result.rows, rows)
 
 
 @given(st.data())
@@ -265,9 +265,9 @@ def test_meshes_of_any_numbers_come_back(data):
     points = data.draw(st.integers(0, 6))
     faces = data.draw(st.integers(0, 6))
     raw = data.draw(st.binary(min_size=12 * points + 24 * faces, max_size=12 * points + 24 * faces))
-    made = small((mesh(x1005=words(points) + raw[: 12 * points], x1006=words(faces) + raw[12 * points :]),))
-    document, _ = read(made)
-    assert editor_model.write(document) == made
+    created = small((mesh(x1005=words(points) + raw[: 12 * points], x1006=words(faces) + raw[12 * points :]),))
+    document, _ = read(created)
+    assert editor_model.write(document) == created
     assert list(Walk(editor_model.VIEWS).differences(document, document)) == []
 
 
@@ -297,8 +297,8 @@ def test_text():
     ],
 )
 def test_differences(changed, line):
-    one, other = read(small())[0], read(small(**changed))[0]
-    assert line in list(Walk(editor_model.VIEWS).differences(one, other))
+    first, other = read(small())[0], read(small(**changed))[0]
+    assert line in list(Walk(editor_model.VIEWS).differences(first, other))
 
 
 def test_differences_inside_a_mesh():

@@ -43,11 +43,11 @@ def test_corners_are_those_of_the_editor(file):
         normals = corner_normals(held)
         corners, points = held.first(Faces).corners, held.first(Points).positions
         for corner in expected["corners"]:
-            place = corner["face"], corner["corner"]
-            point, vmref = corners[place].tolist()
+            position = corner["face"], corner["corner"]
+            point, vmref = corners[position].tolist()
             assert (point, vmref) == (corner["point"], corner["vmref"])
             assert points[point].tolist() == corner["position"]
-            np.testing.assert_allclose(normals[place], corner["normal"], atol=1e-5)
+            np.testing.assert_allclose(normals[position], corner["normal"], atol=1e-5)
             assert uv_and_weights(held, vmref) == (corner["uv"], [tuple(pair) for pair in corner["weights"]])
         np.testing.assert_allclose(normals.reshape(-1, 3).sum(axis=0), expected["sums"]["corner_normal"], atol=1e-6)
 
@@ -69,8 +69,8 @@ def roof(groups, flags=1):
     """A pyramid without floor, its top is point 4."""
     corners = words(len(FACES)) + b"".join(words(point, 0) for face in FACES for point in face)
     body = None if groups is None else words(*groups)
-    made = mesh(x1002=bytes((flags,)), x1005=words(5) + ROOF, x1006=corners, x1013=body, x1014=None)
-    (held,) = read(small((made,))).model.meshes
+    own_mesh = mesh(x1002=bytes((flags,)), x1005=words(5) + ROOF, x1006=corners, x1013=body, x1014=None)
+    (held,) = read(small((own_mesh,))).model.meshes
     return held, face_normals(held.first(Points).positions, np.array(FACES))
 
 
@@ -97,8 +97,8 @@ def test_groups():
     ],
 )
 def test_edges_that_are_not_smoothed_across_are_sharp(groups, flags, sharp):
-    made = decode_mesh(roof(groups, flags)[0], editor_model.read(small(()), "a", Report()).model, Report())
-    assert sorted({tuple(sorted(edge)) for edge in made.sharp_edges.tolist()}) == sharp
+    own_mesh = decode_mesh(roof(groups, flags)[0], editor_model.read(small(()), "a", Report()).model, Report())
+    assert sorted({tuple(sorted(edge)) for edge in own_mesh.sharp_edges.tolist()}) == sharp
 
 
 def test_masks_smooth_faces_with_a_common_bit():
@@ -118,7 +118,7 @@ def test_edge_bits_smooth_across_soft_edges_only():
     np.testing.assert_allclose(top, [unit(pair) for pair in pairs], atol=1e-12)
 
 
-def test_back_faces_count_their_edges_the_other_way_round_and_join_none_of_the_others():
+def test_back_faces_count_their_edges_in_reverse_and_join_none_of_the_others():
     assert hard_sides(np.array([1, 2, 4, 9, 10, 12], np.uint32)).astype(int).tolist() == [
         [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 1],
     ]  # fmt: skip
@@ -143,15 +143,15 @@ def test_another_rule_may_be_asked_for():
 
 def test_normals_that_cancel_out_are_those_of_the_first_face():
     corners = words(2) + words(0, 0, 1, 0, 2, 0) + words(0, 0, 2, 0, 1, 0)
-    made = mesh(x1005=words(5) + ROOF, x1006=corners, x1013=words(0, 0), x1014=None)
-    (held,) = read(small((made,))).model.meshes
+    own_mesh = mesh(x1005=words(5) + ROOF, x1006=corners, x1013=words(0, 0), x1014=None)
+    (held,) = read(small((own_mesh,))).model.meshes
     flat = face_normals(held.first(Points).positions, np.array([(0, 1, 2)]))
     np.testing.assert_allclose(corner_normals(held), np.tile(flat[0], (2, 3, 1)))
 
 
 def test_faces_to_nowhere_are_refused():
-    made = mesh(x1006=words(2) + words(*[9] * 12), x1014=None)
-    (held,) = read(small((made,))).model.meshes
+    own_mesh = mesh(x1006=words(2) + words(*[9] * 12), x1014=None)
+    (held,) = read(small((own_mesh,))).model.meshes
     with pytest.raises(ReadError, match="points that do not exist"):
         corner_normals(held)
 
@@ -159,37 +159,37 @@ def test_faces_to_nowhere_are_refused():
 def reached(faces, groups, face, point):
     """The faces around a point that soft edges lead to, by the words of the rule."""
     hard = hard_sides(np.array(groups, np.uint32))
-    found, waiting = {face}, [face]
+    result, waiting = {face}, [face]
     while waiting:
-        one = waiting.pop()
+        entry = waiting.pop()
         for other in range(len(faces)):
-            if other in found or (groups[one] ^ groups[other]) & 8:
+            if other in result or (groups[entry] ^ groups[other]) & 8:
                 continue
             for e, f in np.ndindex(3, 3):
-                ends = {faces[one][e], faces[one][(e + 1) % 3]}
+                ends = {faces[entry][e], faces[entry][(e + 1) % 3]}
                 same = ends == {faces[other][f], faces[other][(f + 1) % 3]}
-                if same and point in ends and not hard[one, e] and not hard[other, f]:
-                    found.add(other)
+                if same and point in ends and not hard[entry, e] and not hard[other, f]:
+                    result.add(other)
                     waiting.append(other)
                     break
-    return found
+    return result
 
 
 @given(st.data())
 def test_any_faces_with_any_edge_bits(data):
     face = st.permutations(range(5)).map(lambda points: tuple(points[:3]))
-    faces = data.draw(st.lists(face, min_size=1, max_size=8, unique_by=lambda one: tuple(sorted(one))))
+    faces = data.draw(st.lists(face, min_size=1, max_size=8, unique_by=lambda entry: tuple(sorted(entry))))
     groups = data.draw(st.lists(st.integers(0, 15), min_size=len(faces), max_size=len(faces)))
-    corners = words(len(faces)) + b"".join(words(point, 0) for one in faces for point in one)
-    made = mesh(x1005=words(5) + ROOF, x1006=corners, x1013=words(*groups), x1014=None)
-    (held,) = read(small((made,))).model.meshes
+    corners = words(len(faces)) + b"".join(words(point, 0) for face in faces for point in face)
+    own_mesh = mesh(x1005=words(5) + ROOF, x1006=corners, x1013=words(*groups), x1014=None)
+    (held,) = read(small((own_mesh,))).model.meshes
     flat = face_normals(held.first(Points).positions, np.array(faces))
     normals = corner_normals(held, Rule.EDGES)
-    for number, one in enumerate(faces):
-        for place, point in enumerate(one):
+    for number, own_face in enumerate(faces):
+        for index, point in enumerate(own_face):
             total = flat[sorted(reached(faces, groups, number, point))].sum(axis=0)
             if np.linalg.norm(total) > 1e-6:
-                np.testing.assert_allclose(normals[number, place], unit(total), atol=1e-9)
+                np.testing.assert_allclose(normals[number, index], unit(total), atol=1e-9)
 
 
 def test_contradictions_are_counted_on_edges_of_two_faces():

@@ -53,7 +53,7 @@ def child_with(*chunks: bytes) -> Ogf:
 # Annotated bytes -----------------------------------------------------------------------------------------------------
 
 
-def test_the_small_model_is_typed_to_the_last_byte_and_leaves_as_it_came():
+def test_the_small_model_is_typed_to_the_last_byte_and_is_written_unchanged():
     document, report = read(small.MODEL)
     assert not report
     assert ogf.raw_size(document) == 0
@@ -268,7 +268,7 @@ def test_no_kept_run_of_bytes_stands_in_for_a_typed_value():
 
 
 @pytest.mark.parametrize("path", WELL_FORMED)
-def test_real_models_leave_as_they_came(path):
+def test_real_models_are_written_unchanged(path):
     data = path.read_bytes()
     document, _ = read(data, path.name)
     assert ogf.write(document) == data
@@ -285,20 +285,20 @@ def test_real_models_give_no_warning_but_of_nan_that_four_have(path):
         "ixray_wpn_hand_0.ogf": "ik data, chunk 0x10: 1",
         "tushkano_big.ogf": "ik data, chunk 0x10: 1",
     }
-    assert report.lines() == [f"{NOT_FINITE} ({place})" for name, place in nan.items() if name == path.name]
+    assert report.lines() == [f"{NOT_FINITE} ({position})" for name, position in nan.items() if name == path.name]
 
 
 def test_what_the_manifest_says_of_real_models(corpus):
-    found = {}
+    result = {}
     for row in (corpus / "MANIFEST.tsv").read_text("utf-8").splitlines():
         name, kind, *_, note = row.split("\t")
         if kind == "ogf" and " bones" in note and "odd_" not in name and "ogf v" in note:
             summary = note[note.index("ogf v") :]
-            found[name] = {
+            result[name] = {
                 part.split(" ")[1]: int(part.split(" ")[0]) for part in summary.split(", ") if part[0].isdigit()
             }
-    assert len(found) > 20
-    for name, counts in found.items():
+    assert len(result) > 20
+    for name, counts in result.items():
         document, _ = read((corpus / name).read_bytes(), name)
         assert len(document.first(BoneNames).bones) == counts["bones"]
         assert "children" not in counts or len(document.children) == counts["children"]
@@ -417,7 +417,7 @@ def test_the_description_a_test_file_breaks_is_read_as_far_as_it_goes(corpus):
         (small.chunk(1, b"\x02" + small.HEADER[1:]), "a model of version 2 is not known"),
     ],
 )
-def test_what_is_no_model_is_refused_with_its_name(data, problem):
+def test_what_is_not_a_model_is_refused_with_its_name(data, problem):
     with pytest.raises(ReadError, match=problem) as refusal:
         read(data, "wrong.ogf")
     assert str(refusal.value).startswith("wrong.ogf, ")
@@ -498,7 +498,7 @@ def test_a_large_model_costs_no_copy_of_its_vertices(corpus):
     assert not document.children[0].first(Vertices).rows.flags.owndata
 
 
-def test_numbers_that_are_none_keep_their_bits():
+def test_numbers_that_are_not_one_keep_their_bits():
     odd_nan = struct.pack("<I", 0x7FA1_2345)  # a signalling NaN
     header = small.HEADER[:4] + odd_nan + small.HEADER[8:]
     physics = small.PHYSICS.replace(small.MASS, odd_nan + small.MASS[4:])

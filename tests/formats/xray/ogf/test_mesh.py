@@ -104,7 +104,7 @@ def test_a_real_progressive_model_has_the_triangles_its_window_counts(corpus):
         ),
     ],
 )
-def test_broken_triangles_are_left_out_and_told(indices, windows, finding, triangles):
+def test_broken_triangles_are_left_out_and_reported(indices, windows, finding, triangles):
     more = [small.chunk(6, windows)] if windows else []
     report = Report()
     data = child_of(small.chunk(3, small.VERTICES), small.chunk(4, indices), *more)
@@ -113,7 +113,7 @@ def test_broken_triangles_are_left_out_and_told(indices, windows, finding, trian
     assert report.lines() == [f"{finding} (small_00)"]
 
 
-def test_a_mesh_whose_geometry_lies_in_the_level_is_left_out_and_told():
+def test_a_mesh_whose_geometry_lies_in_the_level_is_left_out_and_reported():
     data = small.chunk(21, bytes(24)) + small.chunk(1, small.CHILD_HEADER)
     report = Report()
     assert decode_meshes(read(data), report) == []
@@ -137,7 +137,7 @@ def test_hierarchies_inside_are_flattened_and_numbered():
     assert names == ["small_00", "small_01_00", "small_01_01"]
 
 
-def test_weights_of_bones_that_do_not_exist_are_left_out_and_told():
+def test_weights_of_bones_that_do_not_exist_are_left_out_and_reported():
     rows = small.VERTICES.replace(bytes.fromhex("00000100"), bytes.fromhex("00000900"), 1)
     report = Report()
     (mesh,) = decode_meshes(read(child_of(small.chunk(3, rows), small.chunk(4, small.INDICES))), report)
@@ -159,9 +159,9 @@ def test_weights_are_what_a_plain_loop_says(data):
             arrays.arrays(np.float32, (count, links - 1), elements=st.integers(0, 64).map(lambda n: n / 256))
         )
         rows["weights"] = parts
-    found = decode_weights(Vertices(links, rows), BONE_COUNT, "x", Report())
+    result = decode_weights(Vertices(links, rows), BONE_COUNT, "x", Report())
     got = {}
-    for vertex, group, weight in zip(found.vertices, found.groups, found.weights, strict=True):
+    for vertex, group, weight in zip(result.vertices, result.groups, result.weights, strict=True):
         assert (vertex, group) not in got
         got[int(vertex), int(group)] = float(weight)
     expected: dict[tuple[int, int], float] = {}

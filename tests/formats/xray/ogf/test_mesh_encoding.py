@@ -45,7 +45,7 @@ def edited(data: bytes = small.MODEL, settings: Settings | None = None, **fields
 def differing_bytes(data: bytes, document: Ogf) -> set[int]:
     written = ogf.write(document)
     assert len(written) == len(data)
-    return {place for place, (a, b) in enumerate(zip(data, written, strict=True)) if a != b}
+    return {index for index, (a, b) in enumerate(zip(data, written, strict=True)) if a != b}
 
 
 def weights_of(*rows: tuple[int, int, float]) -> VertexWeights:
@@ -66,7 +66,7 @@ POSITION, NORMAL, TANGENT_FRAME, WEIGHT, UV = (4, 12), (16, 12), (28, 24), (52, 
 
 
 @pytest.mark.parametrize("path", WITH_MESHES)
-def test_untouched_meshes_keep_every_byte(path):
+def test_unedited_meshes_keep_every_byte(path):
     document = ogf.read(path.read_bytes(), path.name, Report())
     same, changes = encode_meshes(meshes_of(document), document)
     assert same is document
@@ -85,16 +85,16 @@ def test_groups_in_another_order_are_the_same_bones():
     assert not edited(groups=["HAND", "root"], weights=swapped)[1]
 
 
-def test_normals_within_the_step_of_blenders_storage_are_untouched():
+def test_normals_within_the_step_of_blenders_storage_are_unedited():
     normals = np.tile(np.array([1e-4, 0.99999999, 1e-4], np.float32), (3, 1))
     assert not edited(normals=normals, settings=Settings(normal_step=2e-4))[1]
     assert edited(normals=normals)[1].lines_of("mesh") == ["small_00: 3 normals"]
 
 
-def test_numbers_that_are_none_go_back_where_they_came_from():
+def test_numbers_that_are_not_one_go_back_where_they_are_from():
     data = small.MODEL
-    for place in (4, 16, 56):
-        start = small.MODEL.index(small.VERTICES) + 8 + place
+    for index in (4, 16, 56):
+        start = small.MODEL.index(small.VERTICES) + 8 + index
         data = data[:start] + bytes.fromhex("0000c07f 0000807f") + data[start + 8 :]  # NaN and infinity
     report = Report()
     document = ogf.read(data, "odd.ogf", report)
@@ -108,7 +108,7 @@ def test_numbers_that_are_none_go_back_where_they_came_from():
         encode_meshes([mesh], document)
 
 
-def test_a_mesh_without_faces_leaves_as_it_came():
+def test_a_mesh_without_faces_is_written_unchanged():
     data = small.model(
         child=small.chunk(1, small.CHILD_HEADER) + small.chunk(3, small.VERTICES) + small.chunk(4, bytes(4))
     )
@@ -127,11 +127,11 @@ def test_a_moved_vertex_changes_its_position_its_tangent_frame_and_the_bounds():
     assert changes.lines_of("mesh") == ["small_00: 1 position"]
     rows = document.children[0].first(Vertices).rows
     assert rows["position"].tolist() == [[0, 0, 0], [4, 0, 0], [0, 2, 3]]
-    places = differing_bytes(small.MODEL, document)
+    own_positions = differing_bytes(small.MODEL, document)
     child_header = small.MODEL.index(small.CHILD_HEADER)
     allowed = field_bytes(1, *POSITION) | field_bytes(1, *TANGENT_FRAME)
     allowed |= set(range(12, 52)) | set(range(child_header + 4, child_header + 44))
-    assert places <= allowed
+    assert own_positions <= allowed
     assert document.children[0].header.box.tolist() == [[0, 0, 0], [4, 2, 3]]
     assert document.header.box.tolist() == [[0, 0, 0], [4, 2, 3]]
 
@@ -180,10 +180,10 @@ def test_a_sphere_that_still_encloses_stays_where_the_box_follows_the_points():
     assert header.box[1].tolist() == positions[:, [0, 2, 1]].max(axis=0).tolist()
 
 
-def test_vertices_of_a_broken_file_at_no_place_do_not_count_for_bounds():
+def test_vertices_of_a_broken_file_at_no_position_do_not_count_for_bounds():
     data = bytearray(small.MODEL)
-    place = data.index(small.VERTICES) + 8
-    data[place : place + 4] = struct.pack("<f", np.inf)
+    index = data.index(small.VERTICES) + 8
+    data[index : index + 4] = struct.pack("<f", np.inf)
     document = ogf.read(bytes(data), "odd.ogf", Report())
     (mesh,) = meshes_of(document)
     mesh.positions = mesh.positions.copy()
@@ -244,7 +244,7 @@ def more_bones(count: int) -> bytes:
     """The small model with further bones that nothing follows yet."""
     names = [b"root", b"hand", *(b"bone%d" % number for number in range(2, count))]
     box = small.floats(*range(15))
-    bones = b"".join(name + b"\0" + (b"root" if place else b"") + b"\0" + box for place, name in enumerate(names))
+    bones = b"".join(name + b"\0" + (b"root" if index else b"") + b"\0" + box for index, name in enumerate(names))
     return small.model(
         bones=count.to_bytes(4, "little") + bones, physics=small.PHYSICS[: len(small.PHYSICS) // 2] * count
     )
@@ -271,7 +271,7 @@ def test_the_format_stays_in_the_family_of_the_base():
     assert document.children[0].first(Vertices).format == 0x5A237F80
 
 
-def test_more_bones_than_the_game_takes_are_cut_to_the_heaviest_and_told():
+def test_more_bones_than_the_game_takes_are_cut_to_the_heaviest_and_reported():
     weights = weights_of(*((0, bone, 0.1 + bone / 100) for bone in range(6)), (1, 1, 1), (2, 1, 1))
     document, changes = edited(more_bones(6), weights=weights)
     assert document.children[0].first(Vertices).rows["bones"][0].tolist() == [5, 4, 3, 2]
@@ -280,7 +280,7 @@ def test_more_bones_than_the_game_takes_are_cut_to_the_heaviest_and_told():
     assert two.children[0].first(Vertices).format == 2
 
 
-def test_groups_that_are_no_bones_are_left_out_and_told():
+def test_groups_that_are_no_bones_are_left_out_and_reported():
     weights = weights_of((0, 0, 0.75), (0, 1, 0.25), (0, 2, 0.5), (1, 1, 1), (2, 1, 1))
     (mesh,) = meshes_of(read(small.MODEL))
     _, changes = edited(groups=[*mesh.groups, "cloth pins"], weights=weights)
@@ -374,16 +374,16 @@ def any_mesh(draw):
 
 
 @given(any_mesh())
-def test_any_mesh_comes_back_and_is_then_untouched(mesh):
+def test_any_mesh_comes_back_and_is_then_unedited(mesh):
     data = more_bones(4)
     base = read(data)
     document, _ = encode_meshes([mesh], base)
     written = ogf.write(document)
     again = read(written)
     (back,) = meshes_of(again)
-    for found, asked in ((back.positions, mesh.positions), (back.normals, mesh.normals)):
+    for result, asked in ((back.positions, mesh.positions), (back.normals, mesh.normals)):
         # Within four steps of a float32 of what the base has, a number counts as untouched.
-        assert (np.abs(found - asked) <= 4 * np.spacing(np.abs(asked))).all()
+        assert (np.abs(result - asked) <= 4 * np.spacing(np.abs(asked))).all()
     assert np.array_equal(back.triangles, mesh.triangles)
     assert np.allclose(back.uvs, mesh.uvs, atol=4e-7)
     tables = []
@@ -452,10 +452,10 @@ def test_vertices_of_version_3_go_back_into_their_bones_space(corpus):
     assert after.dtype.itemsize == 36
 
 
-def test_a_vertex_of_version_3_that_moves_to_another_place_and_bone_at_once_is_there():
+def test_a_vertex_of_version_3_that_moves_to_another_position_and_bone_at_once_is_there():
     vertices = b"".join(
-        small.floats(*place, 0, 0, 1, 0, 0) + struct.pack("<I", bone)
-        for place, bone in (((0, 0, 0), 0), ((1, 0, 0), 0), ((0, 2, 3), 1))
+        small.floats(*position, 0, 0, 1, 0, 0) + struct.pack("<I", bone)
+        for position, bone in (((0, 0, 0), 0), ((1, 0, 0), 0), ((0, 2, 3), 1))
     )
     held = small.chunk(7, struct.pack("<II", 0x12071980, 3) + vertices) + small.chunk(8, small.INDICES)
     child = small.chunk(1, b"\3\7\0\0") + small.chunk(2, small.TEXTURE) + held

@@ -37,19 +37,19 @@ def skeleton_of(document: Ogf) -> Skeleton:
 def euler(x: float, y: float, z: float) -> np.ndarray:
     """setXYZi in column form, from the format page: Ry(y) Rx(x) Rz(z) with the usual matrices."""
 
-    def turn(a: int, b: int, angle: float) -> np.ndarray:
+    def rotation(a: int, b: int, angle: float) -> np.ndarray:
         matrix = np.eye(3)
         matrix[a, a] = matrix[b, b] = np.cos(angle)
         matrix[a, b], matrix[b, a] = -np.sin(angle), np.sin(angle)
         return matrix
 
-    return turn(2, 0, y) @ turn(1, 2, x) @ turn(0, 1, z)
+    return rotation(2, 0, y) @ rotation(1, 2, x) @ rotation(0, 1, z)
 
 
 def raw_bind(document: Ogf) -> np.ndarray:
     """(bones, 4, 4) model space in X-Ray's axes, from the stored numbers alone."""
     listed, physics = document.first(BoneNames).bones, document.first(IkData).bones
-    place = {bone.name.lower(): index for index, bone in enumerate(listed)}
+    position = {bone.name.lower(): index for index, bone in enumerate(listed)}
     local = np.tile(np.eye(4), (len(listed), 1, 1))
     for index, bone in enumerate(physics):
         local[index, :3, :3] = euler(*bone.rotation.astype(np.float64))
@@ -57,7 +57,7 @@ def raw_bind(document: Ogf) -> np.ndarray:
 
     def model_space(index: int) -> np.ndarray:
         parent = listed[index].parent.lower()
-        return model_space(place[parent]) @ local[index] if parent else local[index]
+        return model_space(position[parent]) @ local[index] if parent else local[index]
 
     return np.array([model_space(index) for index in range(len(listed))])
 
@@ -101,8 +101,8 @@ def bones(*pairs: tuple[str, str]) -> bytes:
 
 
 def physics(count: int, rest: bytes = small.HAND_REST) -> bytes:
-    one = small.VERSION + small.MATERIAL + small.SHAPE + small.JOINT + small.BREAKING + small.FRICTION
-    return (one + rest + small.MASS) * count
+    entry = small.VERSION + small.MATERIAL + small.SHAPE + small.JOINT + small.BREAKING + small.FRICTION
+    return (entry + rest + small.MASS) * count
 
 
 def skeleton_file(*pairs: tuple[str, str]) -> bytes:
@@ -164,7 +164,7 @@ def test_what_only_the_game_refuses_is_imported_with_a_warning(pairs, finding):
     assert finding in report.lines()
 
 
-def test_a_rest_pose_that_is_no_number_is_zero_and_told():
+def test_a_rest_pose_that_is_not_finite_is_zero_and_reported():
     rest = struct.pack("<I", 0x7FC0_0000) + small.HAND_REST[4:]
     data = small.chunk(1, small.HEADER) + small.chunk(13, bones(("a", ""))) + small.chunk(16, physics(1, rest))
     report = Report()
@@ -181,9 +181,9 @@ def test_names_without_physics_are_refused_with_the_reason():
 
 def absolute_file() -> bytes:
     """Version 3, chunk 0x17: the same two bones, their rest pose in model space."""
-    one = small.MATERIAL + small.SHAPE + small.JOINT
+    entry = small.MATERIAL + small.SHAPE + small.JOINT
     first, second = small.floats(0.1, 0.2, 0.3, 1, 2, 3), small.floats(-0.4, 0.5, 0.6, -1, 0.5, 2)
-    entries = (one + rest + small.MASS for rest in (first, second))
+    entries = (entry + rest + small.MASS for rest in (first, second))
     return (
         small.chunk(1, b"\x03\x0f\0\0")
         + small.chunk(13, bones(("root", ""), ("hand", "root")))
@@ -203,7 +203,7 @@ def test_absolute_rest_poses_of_version_3_become_local():
 
 
 @pytest.mark.parametrize("name", BONELESS[1:])
-def test_models_without_bones_say_so(corpus, name):
+def test_models_without_bones_report_it(corpus, name):
     document = ogf.read((corpus / "ogf" / f"{name}.ogf").read_bytes(), name, Report())
     problem = "chunks of the file run past its end" if name.startswith("odd_") else "the model has no skeleton"
     with pytest.raises(ReadError, match=f"{name}: .*{problem}") as refusal:
@@ -215,7 +215,7 @@ def test_models_without_bones_say_so(corpus, name):
 
 
 @pytest.mark.parametrize("path", WITH_BONES)
-def test_untouched_skeletons_keep_every_byte_also_through_float32(path):
+def test_unedited_skeletons_keep_every_byte_also_through_float32(path):
     document = ogf.read(path.read_bytes(), path.name, Report())
     skeleton = skeleton_of(document)
     skeleton.rest_rotation = -skeleton.rest_rotation.astype(np.float32).astype(np.float64)  # q and -q are one rotation
@@ -235,7 +235,7 @@ def test_untouched_skeletons_keep_every_byte_also_through_float32(path):
         [("", "")],
     ],
 )
-def test_an_untouched_tree_leaves_as_it_came_though_the_game_refuses_it(pairs):
+def test_an_unedited_tree_leaves_unchanged_though_the_game_refuses_it(pairs):
     document = read(skeleton_file(*pairs))
     skeleton = skeleton_of(document)
     assert encode_skeleton(skeleton, document)[0] is document

@@ -90,16 +90,16 @@ def definition(name: bytes, number: int, marks: bytes | None = None) -> bytes:
 
 def parameters(version: int, bones: list[bytes], definitions: list[bytes]) -> bytes:
     entries = {
-        1: lambda place, bone: struct.pack("<I", place),
-        2: lambda place, bone: bone + b"\0",
-        3: lambda place, bone: bone + b"\0" + struct.pack("<I", place),
-        4: lambda place, bone: bone + b"\0" + struct.pack("<I", place),
+        1: lambda position, bone: struct.pack("<I", position),
+        2: lambda position, bone: bone + b"\0",
+        3: lambda position, bone: bone + b"\0" + struct.pack("<I", position),
+        4: lambda position, bone: bone + b"\0" + struct.pack("<I", position),
     }[version]
     return (
         struct.pack("<HH", version, 1)  # one partition
         + b"body\0"
         + struct.pack("<H", len(bones))
-        + b"".join(entries(place, bone) for place, bone in enumerate(bones))
+        + b"".join(entries(index, bone) for index, bone in enumerate(bones))
         + struct.pack("<H", len(definitions))
         + b"".join(definitions)
     )
@@ -114,7 +114,7 @@ SMALL = omf_file(
     [motion(b"walk", *TRACKS.values())],
     parameters(
         4,
-        [f"bone{place}".encode() for place in range(len(TRACKS))],
+        [f"bone{index}".encode() for index in range(len(TRACKS))],
         [
             definition(
                 b"walk",
@@ -140,7 +140,7 @@ def test_every_field_of_a_small_file() -> None:
     assert not report.warnings
     (walk,) = document.motion_set.library.motions
     assert (walk.name, walk.frames, walk.track_count) == (b"walk", 2, len(TRACKS))
-    tracks = [walk.track(place) for place in range(walk.track_count)]
+    tracks = [walk.track(index) for index in range(walk.track_count)]
     assert [track.flags for track in tracks] == [0, 2, 1, 7, 6, 9]
     assert tracks[0].rotation.tolist() == [[1, 2, 3, 32767], [-32767, -2, 0, 1]]
     assert tracks[0].translation.tolist() == [[1.0, 2.0, 3.0]]
@@ -167,8 +167,8 @@ def test_every_field_of_a_small_file() -> None:
 @pytest.mark.parametrize("flags", list(TRACKS))
 def test_a_track_is_composed_of_its_fields(flags: int) -> None:
     document, _ = read(SMALL)
-    place = list(TRACKS).index(flags)
-    assert document.motion_set.library.motions[0].track(place).compose() == TRACKS[flags]
+    index = list(TRACKS).index(flags)
+    assert document.motion_set.library.motions[0].track(index).compose() == TRACKS[flags]
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
@@ -202,7 +202,7 @@ def test_partitions_without_names_that_also_parse_with_names_and_a_rest() -> Non
     assert "without names" in report.lines()[0]
     (partition,) = document.motion_set.parameters.partitions
     assert [(bone.name, bone.track) for bone in partition.bones] == [(None, 1), (None, 0), (None, 2), (None, 3)]
-    assert [one.name for one in document.motion_set.parameters.definitions] == [b"a"]
+    assert [own_definition.name for own_definition in document.motion_set.parameters.definitions] == [b"a"]
     assert omf.write(document) == omf.recompose(document) == data
 
 
@@ -323,12 +323,12 @@ def test_broken_real_files_are_refused_with_the_reason(corpus, name: str) -> Non
     assert refusal.value.remedy
 
 
-def test_a_file_whose_motions_have_more_tracks_than_its_bones_says_so(corpus) -> None:
+def test_a_file_whose_motions_have_more_tracks_than_its_bones_reports_it(corpus) -> None:
     _, report = read((corpus / "omf" / "odd_gwr_dev_bolt_bone_mismatch.omf").read_bytes())
     assert any("42 tracks for 1 bone" in line for line in report.lines())
 
 
-def test_a_file_without_motions_is_kept_and_says_so(corpus) -> None:
+def test_a_file_without_motions_is_kept_and_reports_it(corpus) -> None:
     data = (corpus / "omf" / "odd_unarmed_empty_v3.omf").read_bytes()
     document, report = read(data)
     assert document.motion_set.library.motions == []
@@ -364,7 +364,7 @@ def test_no_motions_at_all(data: bytes) -> None:
         (b"\x0e\0\0", "no chunk 0xe (motions); found: none"),
     ],
 )
-def test_what_is_missing_is_said(data: bytes, words: str) -> None:
+def test_what_is_missing_is_reported(data: bytes, words: str) -> None:
     with pytest.raises(ReadError, match=re.escape(words)):
         read(data)
 

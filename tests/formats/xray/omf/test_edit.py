@@ -74,8 +74,8 @@ def test_deleting_keeps_the_others_byte_for_byte(corpus) -> None:
     before = load((corpus / HUMAN).read_bytes())
     names = labels(before.motion_set)
     after = edit.delete(before.motion_set, [names[3], names[200]])
-    assert labels(after) == [name for place, name in enumerate(names) if place not in (3, 200)]
-    kept = [motion for place, motion in enumerate(before.motion_set.library.motions) if place not in (3, 200)]
+    assert labels(after) == [name for index, name in enumerate(names) if index not in (3, 200)]
+    kept = [motion for index, motion in enumerate(before.motion_set.library.motions) if index not in (3, 200)]
     assert [motion.body for motion in after.library.motions] == [motion.body for motion in kept]
     assert load(omf.write(before.with_motion_set(after))).motion_set.library.motions[-1].label == names[-1]
 
@@ -176,7 +176,7 @@ def test_impossible_edits_are_refused_with_a_remedy(action, reason: str) -> None
     assert refusal.value.remedy
 
 
-def test_the_number_of_a_motion_is_the_place_it_has() -> None:
+def test_the_number_of_a_motion_is_the_index_it_has() -> None:
     assert labels(edit.delete(made("a", "b", "c"), ["a"])) == ["b", "c"]
 
 
@@ -244,15 +244,15 @@ def test_a_number_that_does_not_count_the_motions_is_a_difference() -> None:
 
 @pytest.mark.parametrize("renamed", [False, True])
 @pytest.mark.parametrize("distinct", [False, True])
-def test_thousands_of_motions_are_told_apart_in_linear_work(renamed, distinct) -> None:
+def test_thousands_of_motions_are_reported_apart_in_linear_work(renamed, distinct) -> None:
     """All of one name or each of its own, the same keys under other names or none in common."""
 
     def compared(count: int):
         files = []
         for side in (b"left", b"right"):
             named = [side + (str(number).encode() if distinct else b"") for number in range(count)]
-            turn = 0 if renamed or side == b"left" else 1
-            keys = [b"\2" + struct.pack("<4h3f", turn, number, 0, 0, 0, 0, 0) for number in range(count)]
+            rotation = 0 if renamed or side == b"left" else 1
+            keys = [b"\2" + struct.pack("<4h3f", rotation, number, 0, 0, 0, 0, 0) for number in range(count)]
             definitions = [definition(name, number) for number, name in enumerate(named)]
             motions = [motion(name, track) for name, track in zip(named, keys, strict=True)]
             files.append(load(omf_file(motions, parameters(3, [b"a"], definitions))))
@@ -279,11 +279,11 @@ def test_translations_of_one_file_only_are_shown_as_missing_in_the_other() -> No
     clip.translations[1, 1] = (0, 0, 1)
     still, moved = omf.new_omf(motions), omf.new_omf(encode([clip], motions)[0])
     bone = "motion 'walk': bone 'bone1': "
-    for one, other, size, init in (
+    for first, other, size, init in (
         (still, moved, "- / 0.0 0.0 0.003937008", "- / 0.0 0.0 -0.5"),
         (moved, still, "0.0 0.0 0.003937008 / -", "0.0 0.0 -0.5 / -"),
     ):
-        lines = list(Walk(omf.VIEWS).differences(one, other))
+        lines = list(Walk(omf.VIEWS).differences(first, other))
         assert lines[2:] == [f"{bone}translation size: {size}", f"{bone}translation init: {init}"]
     other_order = replace(still, sections=still.sections[::-1])
     assert "the chunks are in another order" in list(Walk(omf.VIEWS).differences(still, other_order))
@@ -315,7 +315,8 @@ def odd_file() -> MotionSet:
     ids = {"a": 2, "b": 5, "c": 7}
     motions = [replace(motion, identifier=ids[motion.label]) for motion in plain.library.motions]
     definitions = [
-        replace(one, motion=number) for one, number in zip(plain.parameters.definitions, (4, 4, 0), strict=True)
+        replace(own_definition, motion=number)
+        for own_definition, number in zip(plain.parameters.definitions, (4, 4, 0), strict=True)
     ]
     entries = [chunks[0], motions[1], chunks[1], motions[0], motions[2], chunks[2]]
     return MotionSet(MotionLibrary(entries, b"\1"), replace(plain.parameters, definitions=definitions))
@@ -345,16 +346,16 @@ def test_as_many_motions_keep_the_odd_chunk_ids_of_their_file() -> None:
     assert ids(motions) == [0, (5, "b"), 3, (2, "a"), (7, "c"), 0x8000_0001]
     for changed in (turned(motions, "b"), edit.set_parameters(motions, "b", set_flags=int(MotionFlag.IDLE))):
         assert ids(changed) == ids(motions)
-        assert [one.motion for one in changed.parameters.definitions] == [4, 4, 0]
+        assert [own_definition.motion for own_definition in changed.parameters.definitions] == [4, 4, 0]
         assert changed.library.tail == b"\1"
         assert changed.library.entries[3] is motions.library.entries[3]
     assert ids(edit.rename(motions, "b", "z")) == [0, (5, "z"), 3, (2, "a"), (7, "c"), 0x8000_0001]
     reordered = edit.reorder(motions, ["c"])
     assert ids(reordered) == [0, (5, "a"), 3, (2, "c"), (7, "b"), 0x8000_0001]
-    assert [one.motion for one in reordered.parameters.definitions] == [0, 1, 2]
+    assert [own_definition.motion for own_definition in reordered.parameters.definitions] == [0, 1, 2]
     same = edit.merge(motions, made("b"), replace_same=True)
     assert ids(same) == ids(motions)
-    assert [one.motion for one in same.parameters.definitions] == [4, 4, 0]
+    assert [own_definition.motion for own_definition in same.parameters.definitions] == [4, 4, 0]
 
 
 def test_a_size_that_runs_past_the_end_stays_where_it_is() -> None:
@@ -367,14 +368,14 @@ def test_a_size_that_runs_past_the_end_stays_where_it_is() -> None:
 
 def test_other_motions_are_counted_and_numbered() -> None:
     motions = odd_file()
-    one, two = edit.split(motions, ["b"])
+    entry, two = edit.split(motions, ["b"])
     for changed in (
         edit.delete(motions, ["a"]),
         edit.only(motions, [1, 2]),
         edit.only(motions, [2]),
         edit.merge(motions, made("d")),
         encode([identity_clip(2, 2, "d")], motions)[0],
-        one,
+        entry,
         two,
     ):
         assert is_sound(changed)

@@ -52,7 +52,7 @@ def identity_clip(bones: int, frames: int, name: str = "walk") -> Clip:
     still = np.zeros(bones, np.bool_)
     return Clip(
         name,
-        [f"bone{place}" for place in range(bones)],
+        [f"bone{index}" for index in range(bones)],
         rotations,
         np.zeros((bones, frames, 3)),
         still,
@@ -64,7 +64,7 @@ def identity_clip(bones: int, frames: int, name: str = "walk") -> Clip:
 def flat_skeleton(bones: int) -> Skeleton:
     return Skeleton(
         "rig",
-        [f"bone{place}" for place in range(bones)],
+        [f"bone{index}" for index in range(bones)],
         np.full(bones, -1, np.int32),
         np.tile([1.0, 0, 0, 0], (bones, 1)),
         np.zeros((bones, 3)),
@@ -83,10 +83,10 @@ def set_of(motion: Motion) -> MotionSet:
 
 
 def test_a_file_with_fewer_definitions_than_motions_is_refused_by_index_too():
-    bones = [b"bone%d" % place for place in range(len(TRACKS))]
+    bones = [b"bone%d" % index for index in range(len(TRACKS))]
     both = [motion(name, *TRACKS.values()) for name in (b"walk", b"run")]
     motions = load(omf_file(both, parameters(3, bones, [definition(b"walk", 0)]))).motion_set
-    clips = [decode_motion(one, [bone.decode() for bone in bones]) for one in motions.library.motions]
+    clips = [decode_motion(own_motion, [bone.decode() for bone in bones]) for own_motion in motions.library.motions]
     for identities in (None, [Identity(0), Identity(1)]):
         with pytest.raises(WriteError, match="2 motions and 1 definition"):
             encode(clips, motions, identities=identities)
@@ -98,10 +98,10 @@ def test_poses_are_the_engines(corpus, file) -> None:
     numbers = engine_numbers(file)
     data = bytearray((corpus / str(numbers["omf"])).read_bytes())
     assert hashlib.sha256(data).hexdigest() == str(numbers["omf_sha256"])
-    for place, new in (
+    for position, new in (
         zip(numbers["patch_offset"], numbers["patch_new"], strict=True) if "patch_offset" in numbers else ()
     ):
-        data[place : place + 4] = int(new).to_bytes(4, "little")
+        data[position : position + 4] = int(new).to_bytes(4, "little")
     document = load(bytes(data))
     bones = [str(bone) for bone in numbers["bone"]]
     skeleton = Skeleton(
@@ -136,7 +136,7 @@ def test_quaternions_are_stored_x_y_z_w_whatever_the_wiki_says(corpus, file) -> 
 
 
 @pytest.mark.parametrize("file", corpus_files("omf/[!o]*", "omf/odd_gwr*", "omf/odd_unarmed*"))
-def test_untouched_clips_give_the_file_back(file) -> None:
+def test_unedited_clips_give_the_file_back(file) -> None:
     data = file.read_bytes()
     document = load(data)
     clips = [through_f_curves(clip) for clip in decode(document.motion_set, Report())]
@@ -164,7 +164,7 @@ def test_one_rotation_key_changes_its_eight_bytes_and_the_checksum(file) -> None
     differing = np.flatnonzero(np.frombuffer(result, np.uint8) != np.frombuffer(data, np.uint8))
     crc_at = motion.offset + len(motion.name) + 5 + motion.starts[4] + 1
     key_at = crc_at + 4 + 2 * 8
-    assert all(crc_at <= place < crc_at + 4 or key_at <= place < key_at + 8 for place in differing)
+    assert all(crc_at <= position < crc_at + 4 or key_at <= position < key_at + 8 for position in differing)
     keys = result[crc_at + 4 : crc_at + 4 + 8 * motion.frames]
     assert int.from_bytes(result[crc_at : crc_at + 4], "little") == zlib.crc32(keys)
     stored = np.frombuffer(result, "<i2", 4, key_at)
@@ -227,8 +227,8 @@ def test_a_longer_or_shorter_track_keeps_its_keys_and_their_range() -> None:
         longer = decode_motion(before, ["bone0", "bone1"])
         rows = np.minimum(np.arange(frames), 3)
         longer.rotations, longer.translations = longer.rotations[:, rows], longer.translations[:, rows]
-        made, changes = encode([longer], base)
-        after, old = made.library.motions[0].track(0), before.track(0)
+        created, changes = encode([longer], base)
+        after, old = created.library.motions[0].track(0), before.track(0)
         assert changes.parts[0].fields == (f"4 -> {frames} frames",)
         assert len(changes.parts[0].items) == (0 if frames == 2 else 1)
         assert after.flags == old.flags
@@ -236,22 +236,22 @@ def test_a_longer_or_shorter_track_keeps_its_keys_and_their_range() -> None:
         np.testing.assert_array_equal(after.rotation, old.rotation[rows])
         assert after.size.tobytes() == old.size.tobytes()
         assert after.translation_crc == zlib.crc32(after.translation.tobytes())
-        assert made.library.motions[0].track_bytes(1) == before.track_bytes(1)
+        assert created.library.motions[0].track_bytes(1) == before.track_bytes(1)
 
 
-def test_a_motion_without_frames_leaves_as_it_came_and_can_be_edited() -> None:
+def test_a_motion_without_frames_leaves_unchanged_and_can_be_edited() -> None:
     keyless = Motion.of(b"walk", 0, [b"\0" + bytes(4) + bytes(12), b"\x02" + bytes(20)])
     clip = decode_motion(keyless, ["bone0", "bone1"])
     motions, changes = encode([clip], set_of(keyless))
     assert (motions.library.motions[0].frames, motions.library.motions[0].body, changes.parts) == (0, keyless.body, [])
     clip.translations[1, 0, 0] = 1
     motions, changes = encode([clip], set_of(keyless))
-    made = motions.library.motions[0]
-    assert (made.frames, made.track_count, made.leftover) == (1, 2, 0)
+    created = motions.library.motions[0]
+    assert (created.frames, created.track_count, created.leftover) == (1, 2, 0)
     assert len(changes.parts[0].items) == 2
 
 
-def test_a_motion_without_frames_leaves_as_it_came_where_a_range_is_no_number() -> None:
+def test_a_motion_without_frames_leaves_unchanged_where_a_range_is_not_finite() -> None:
     # Flags, two checksums without keys, the step of each axis, the place.
     track = b"\x01" + bytes(8) + struct.pack("<3f", 0.5, float("nan"), 0.5) + struct.pack("<3f", 1.0, 2.0, 3.0)
     keyless = Motion.of(b"walk", 0, [track])
@@ -279,10 +279,10 @@ def test_a_motion_without_tracks_is_refused() -> None:
 def test_new_tracks_are_wide_where_narrow_ones_would_be_off_by_more_than_a_tenth_of_a_millimetre(half_range) -> None:
     clip = identity_clip(1, 500)
     clip.translations[0, :, 1] = np.linspace(-half_range, half_range, 500)
-    made, changes = encode([clip], skeleton=flat_skeleton(1))
+    created, changes = encode([clip], skeleton=flat_skeleton(1))
     is_wide = half_range / 127 / 2 > 1e-4
     limit = 32767 if is_wide else 127
-    track = made.library.motions[0].track(0)
+    track = created.library.motions[0].track(0)
     assert bool(track.flags & TrackFlag.WIDE_TRANSLATION) is is_wide
     assert track.translation[[0, -1], 1].tolist() == [-limit, limit]
     assert track.size[1] == np.float32(half_range / limit)
@@ -292,8 +292,8 @@ def test_new_tracks_are_wide_where_narrow_ones_would_be_off_by_more_than_a_tenth
 def test_keys_that_lie_on_the_narrow_steps_stay_narrow() -> None:
     clip = identity_clip(1, 2)
     clip.translations[0, :, 1] = (-4, 4)
-    made, changes = encode([clip], skeleton=flat_skeleton(1))
-    assert made.library.motions[0].track(0).translation.dtype == np.int8
+    created, changes = encode([clip], skeleton=flat_skeleton(1))
+    assert created.library.motions[0].track(0).translation.dtype == np.int8
     assert changes.worst_error()[0] < 1e-6
 
 
@@ -315,13 +315,13 @@ def test_less_than_a_millimetre_is_standing_still() -> None:
 
 
 def test_a_new_file_has_the_editors_defaults() -> None:
-    made, changes = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
+    created, changes = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
     assert changes.sentence() == "1 motion added"
-    assert made.parameters.version == 4
-    assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in made.parameters.partitions] == [
-        (b"default", [(b"bone0", 0), (b"bone1", 1), (b"bone2", 2)])
-    ]
-    (play,) = made.parameters.definitions
+    assert created.parameters.version == 4
+    assert [
+        (part.name, [(bone.name, bone.track) for bone in part.bones]) for part in created.parameters.partitions
+    ] == [(b"default", [(b"bone0", 0), (b"bone1", 1), (b"bone2", 2)])]
+    (play,) = created.parameters.definitions
     assert (play.flags, play.bone_or_part, play.motion, play.timing.tolist()) == (0, 0xFFFF, 0, [1.0, 1.0, 2.0, 2.0])
 
 
@@ -338,18 +338,18 @@ def unit_quaternions(bones: int, frames: int):
 def test_what_was_encoded_decodes_within_half_a_step(rotations, translations, width) -> None:
     clip = identity_clip(2, 4)
     clip.rotations, clip.translations = rotations, translations
-    made, _ = encode([clip], skeleton=flat_skeleton(2), width=width)
-    (back,) = decode(made, Report())
+    created, _ = encode([clip], skeleton=flat_skeleton(2), width=width)
+    (back,) = decode(created, Report())
     signs = np.sign(np.einsum("...i,...i->...", back.rotations, rotations))[..., None]
     assert np.abs(back.rotations * signs - rotations).max() <= 0.5 / 32767 + 1e-9
-    motion = made.library.motions[0]
+    motion = created.library.motions[0]
     for track in range(2):
         stored = motion.track(track)
         step = stored.size / 2 + 1e-6 if stored.size is not None else np.float64(2e-3)
         assert (np.abs(back.translations[track] - translations[track]) <= step).all()
-    again, changes = encode([through_f_curves(back)], made)
+    again, changes = encode([through_f_curves(back)], created)
     assert changes.parts == []
-    assert again is made
+    assert again is created
 
 
 def test_encoding_twice_changes_nothing_more() -> None:
@@ -380,7 +380,7 @@ def test_frames_that_a_motions_bytes_do_not_bear_are_refused_before_anything_is_
         with pytest.raises(
             ReadError, match=rf"^offset 77: the motion 'walk' declares {frames} frames of {tracks} bone"
         ):
-            decode_motion(claiming, [f"bone{place}" for place in range(tracks)])
+            decode_motion(claiming, [f"bone{index}" for index in range(tracks)])
 
     assert memory_peak(refused) < 200_000 + 200 * tracks
 
@@ -396,7 +396,7 @@ def test_many_short_claims_are_added_up() -> None:
 
 def test_still_motions_of_any_usual_length_can_be_edited_in_place() -> None:
     two_minutes = Motion.of(b"idle", 4_000, [b"\x02" + bytes(6) + b"\xff\x7f" + bytes(12)] * 64)
-    clip = decode_motion(two_minutes, [f"bone{place}" for place in range(64)])
+    clip = decode_motion(two_minutes, [f"bone{index}" for index in range(64)])
     clip.rotations[3, 5] = clip.translations[3, 5].sum()
     assert clip.rotations.shape == (64, 4_000, 4)
     assert clip.rotations[3, 4].tolist() == [1, 0, 0, 0]
@@ -410,7 +410,7 @@ def test_a_motion_too_long_to_be_read_can_be_replaced() -> None:
     assert [change.keys for change in changes.parts[0].items] == [6]
 
 
-def test_a_longer_clip_keeps_what_stands_still() -> None:
+def test_a_longer_clip_keeps_values_that_do_not_move() -> None:
     clip = identity_clip(2, 3)
     clip.rotations[1, 1] = (0, 1, 0, 0)
     base, _ = encode([clip], skeleton=flat_skeleton(2))
@@ -460,8 +460,8 @@ def test_bones_the_clip_lacks_keep_their_track_or_stand_in_the_rest_pose() -> No
         assert not changes.parts
         assert same.library.motions[0].body == base.library.motions[0].body
     short.name = "new"
-    made, _ = encode([short], base, skeleton=skeleton)
-    assert made.library.motions[1].track(2).translation.tolist() == [[1, 2, -3]]
+    created, _ = encode([short], base, skeleton=skeleton)
+    assert created.library.motions[1].track(2).translation.tolist() == [[1, 2, -3]]
     with pytest.raises(WriteError, match=r"'new' lacks 1 bone of the file: bone2.*rest pose"):
         encode([short], base)
     with pytest.raises(WriteError, match=r"lacks 1 bone of the file: bone2.*this armature's skeleton"):
@@ -480,18 +480,18 @@ def test_edits_too_small_for_the_file_are_no_changes() -> None:
     assert same.library.motions[0].body == base.library.motions[0].body
 
 
-def test_marks_travel_as_seconds_and_untouched_ones_keep_their_line_end(corpus) -> None:
+def test_marks_travel_as_seconds_and_unedited_ones_keep_their_line_end(corpus) -> None:
     document = load((corpus / "omf" / "gwr_hand_beretta_marks92.omf").read_bytes())
     clips = decode(document.motion_set, Report())
     old = document.motion_set.parameters.definitions
-    place = next(place for place, play in enumerate(old) if play.marks and play.marks[0].line_end == b"\n")
-    clip = clips[place]
+    index = next(position for position, play in enumerate(old) if play.marks and play.marks[0].line_end == b"\n")
+    clip = clips[index]
     clip.markers.append(Marker("new", np.array([[0.1, 0.2]])))
     changed, changes = encode([clip], document.motion_set)
     assert changes.parts[0].fields == ("marks",)
     assert changes.parts[0].items == ()
-    marks = changed.parameters.definitions[place].marks
-    assert [mark.line_end for mark in marks[:-1]] == [mark.line_end for mark in old[place].marks]
+    marks = changed.parameters.definitions[index].marks
+    assert [mark.line_end for mark in marks[:-1]] == [mark.line_end for mark in old[index].marks]
     assert (marks[-1].name, marks[-1].line_end) == (b"new", b"\r\n")
     assert marks[-1].intervals.tolist() == [[np.float32(0.1), np.float32(0.2)]]
 
@@ -543,7 +543,7 @@ def test_an_engine_with_more_bones_gets_them() -> None:
         encode([identity_clip(129, 2)], skeleton=flat_skeleton(129), most_bones=128)
 
 
-def test_old_sins_of_a_file_stop_nobodys_work(corpus) -> None:
+def test_old_faults_of_a_file_stop_nobodys_work(corpus) -> None:
     """A file with motions of the same name (the game plays the first) can still be edited."""
     document = load((corpus / "omf" / "usable_items_big.omf").read_bytes())
     clips = decode(document.motion_set, Report())
@@ -553,7 +553,7 @@ def test_old_sins_of_a_file_stop_nobodys_work(corpus) -> None:
     assert [change.name for change in changes.parts] == [clips[0].name]
 
 
-def test_bones_are_named_by_the_number_in_the_partition_not_by_their_place(corpus) -> None:
+def test_bones_are_named_by_the_number_in_the_partition_not_by_their_index(corpus) -> None:
     document = load((corpus / "omf" / "human_smart_cover.omf").read_bytes())
     parameters = document.motion_set.parameters
     listed = [bone for part in parameters.partitions for bone in part.bones]
@@ -563,14 +563,14 @@ def test_bones_are_named_by_the_number_in_the_partition_not_by_their_place(corpu
         assert names[bone.track].encode("cp1251") == bone.name
 
 
-def test_tracks_nobody_names_take_the_models_bones_by_number_and_say_so() -> None:
-    made, _ = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
-    made.parameters.partitions[0].bones = made.parameters.partitions[0].bones[:1]
+def test_tracks_no_one_names_take_the_models_bones_by_number_and_report_it() -> None:
+    created, _ = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
+    created.parameters.partitions[0].bones = created.parameters.partitions[0].bones[:1]
     report = Report()
-    assert track_bones(made.parameters, 3, report) == ["bone0", "track_1", "track_2"]
+    assert track_bones(created.parameters, 3, report) == ["bone0", "track_1", "track_2"]
     assert "their bones are unknown" in report.lines()[0]
     report = Report()
-    assert track_bones(made.parameters, 3, report, flat_skeleton(3).bones) == ["bone0", "bone1", "bone2"]
+    assert track_bones(created.parameters, 3, report, flat_skeleton(3).bones) == ["bone0", "bone1", "bone2"]
     assert "taken from the model" in report.lines()[0]
 
 
@@ -586,9 +586,9 @@ def test_float_keys_are_edited_as_floats() -> None:
 
 
 def test_a_library_is_numbered_from_one() -> None:
-    made, _ = encode([identity_clip(1, 2, "a"), identity_clip(1, 2, "b")], skeleton=flat_skeleton(1))
-    assert [entry.identifier for entry in made.library.motions] == [1, 2]
-    assert MotionSet(numbered([]), made.parameters).library.motions == []
+    created, _ = encode([identity_clip(1, 2, "a"), identity_clip(1, 2, "b")], skeleton=flat_skeleton(1))
+    assert [entry.identifier for entry in created.library.motions] == [1, 2]
+    assert MotionSet(numbered([]), created.parameters).library.motions == []
 
 
 def test_the_worst_error_of_storing_is_known_with_its_bone() -> None:
@@ -662,7 +662,7 @@ def test_every_track_follows_the_rules_whichever_are_encoded_with_it(samples, wi
         after, changes = encode(clips, before, width=width)
         assert changes.parts
         alone = [encode([clip], before, identities=[Identity(index)], width=width) for index, clip in enumerate(clips)]
-        assert [part.items for part in changes.parts] == [part.items for _, one in alone for part in one.parts]
+        assert [part.items for part in changes.parts] == [part.items for _, entry in alone for part in entry.parts]
         for index, (clip, (turned, moved)) in enumerate(zip(clips, edits, strict=True)):
             old, new = (motions.library.motions[index] for motions in (before, after))
             assert new.body == alone[index][0].library.motions[index].body
@@ -720,12 +720,12 @@ def test_a_turn_costs_no_metres() -> None:
     assert (item.name, item.keys, item.error) == ("bone0", 1, 0.0)
 
 
-def test_tracks_given_twice_or_not_there_are_said_with_the_bone() -> None:
-    made = load(omf_file([], parameters(3, [b"arm", b"leg"], []))).motion_set
+def test_tracks_given_twice_or_not_there_are_reported_with_the_bone() -> None:
+    created = load(omf_file([], parameters(3, [b"arm", b"leg"], []))).motion_set
     report = Report()
-    assert track_bones(made.parameters, 1, report) == ["arm"]
+    assert track_bones(created.parameters, 1, report) == ["arm"]
     assert report.lines() == ["a bone part refers to track 1, the motions have 1 (leg)"]
-    made.parameters.partitions[0].bones[1].track = 0
+    created.parameters.partitions[0].bones[1].track = 0
     report = Report()
-    assert track_bones(made.parameters, 1, report) == ["leg"]
+    assert track_bones(created.parameters, 1, report) == ["leg"]
     assert report.lines() == ["track 0 is given to two bones; the last one counts (leg)"]

@@ -168,14 +168,14 @@ def test_bytes_behind_and_unknown_chunks_stay():
 def engine_matrix(p, h, b):
     """setXYZi of P, H, B in column form: Ry(H)·Rx(P)·Rz(B), from plain sines."""
 
-    def turn(axis, angle):
+    def quaternion(axis, angle):
         result = np.eye(3)
         i, j = [(1, 2), (2, 0), (0, 1)][axis]
         result[i, i] = result[j, j] = np.cos(angle)
         result[j, i], result[i, j] = np.sin(angle), -np.sin(angle)
         return result
 
-    return turn(1, h) @ turn(0, p) @ turn(2, b)
+    return quaternion(1, h) @ quaternion(0, p) @ quaternion(2, b)
 
 
 def motion_of(values, shape=Shape.LINEAR, version=6):
@@ -196,12 +196,12 @@ def test_a_bones_channels_are_its_parent_local_transform_mirrored():
     clip = skl.decode(skl.new_skls([motion_of(values)]), Report())[0]
     assert clip.rotation_order == "ZXY"
     times = (np.arange(20) / 30).astype(np.float32)
-    shown = np.stack([evaluate_curve(curve, times) for curve in clip.tracks[0]], axis=1)
+    actual = np.stack([evaluate_curve(curve, times) for curve in clip.tracks[0]], axis=1)
     mirror = np.diag([1.0, 1, -1])
-    turns = rotation.matrices(rotation.of_mode(shown[:, 3:], clip.rotation_order))
+    rotations = rotation.matrices(rotation.of_mode(actual[:, 3:], clip.rotation_order))
     for frame, (x, y, z, h, p, b) in enumerate(values):
-        np.testing.assert_allclose(turns[frame], mirror @ engine_matrix(p, h, b) @ mirror, atol=1e-6)
-        np.testing.assert_allclose(shown[frame, :3], mirror @ [x, y, z], atol=1e-6)
+        np.testing.assert_allclose(rotations[frame], mirror @ engine_matrix(p, h, b) @ mirror, atol=1e-6)
+        np.testing.assert_allclose(actual[frame, :3], mirror @ [x, y, z], atol=1e-6)
     assert sorted(BONE.channels) == list(range(6))
 
 
@@ -218,7 +218,7 @@ def through_blender(clip):
 
 
 @pytest.mark.parametrize("file", corpus_files("skl", "skls"))
-def test_real_motions_through_blenders_numbers_are_untouched(file):
+def test_real_motions_through_blenders_numbers_are_unedited(file):
     document, _ = read(file.read_bytes(), file.name)
     report = Report()
     clips = skl.decode(document, report)
@@ -272,8 +272,8 @@ def test_bones_a_new_motion_lacks_stand_at_rest_with_x_in_p_and_y_in_h():
     again = skl.read(skl.write(document), "new.skls", Report())
     rest = skl.decode(again, Report())[0].tracks[0]
     channels = np.array([curve.keys[0, 1] for curve in rest])
-    turn = rotation.matrices(rotation.of_mode(channels[3:], "ZXY"))
-    np.testing.assert_allclose(turn, rotation.matrices(skeleton().rest_rotation[0]), atol=1e-6)
+    quaternion = rotation.matrices(rotation.of_mode(channels[3:], "ZXY"))
+    np.testing.assert_allclose(quaternion, rotation.matrices(skeleton().rest_rotation[0]), atol=1e-6)
     np.testing.assert_allclose(channels[:3], [0, 1, 0], atol=1e-6)
 
 
@@ -291,7 +291,7 @@ def test_marks_make_a_new_motion_version_7_and_are_refused_in_older_ones():
     assert back.markers[0].intervals.tolist() == [[0.0, 0.5]]
 
 
-def test_fields_and_added_bones_are_told():
+def test_fields_and_added_bones_are_reported():
     document = skl.new_skls([motion_of(np.zeros((2, 6)))])
     clip = skl.decode(document, Report())[0]
     clip.last = 40
@@ -322,16 +322,16 @@ def test_tracks_without_names_take_the_skeletons_bones_in_order():
 
 
 def test_text_and_differences():
-    one, _ = read(LIST, "a.skls")
-    lines = skl.describe(one)
+    entry, _ = read(LIST, "a.skls")
+    lines = skl.describe(entry)
     assert lines[0] == "4 motions"
     assert lines[3] == ("walk: version 6, frames -2 to 10 at 30 a second (0.40 s), 2 bones, 0 marks, keys: stepped 12")
-    dumped = list(Walk(skl.VIEWS).dump(one))
+    dumped = list(Walk(skl.VIEWS).dump(entry))
     assert "  power 0.5" in dumped
     assert sum("channel" in line for line in dumped) == 48
     other, _ = read(LIST.replace(b"arm\0\0", b"leg\0\0", 1), "a.skls")
-    assert list(Walk(skl.VIEWS).differences(one, one)) == []
-    assert list(Walk(skl.VIEWS).differences(one, other)) == [
+    assert list(Walk(skl.VIEWS).differences(entry, entry)) == []
+    assert list(Walk(skl.VIEWS).differences(entry, other)) == [
         "motion 'walk' (3): bone 'arm' is only in the first",
         "motion 'walk' (3): bone 'leg' is only in the second",
     ]
@@ -366,9 +366,9 @@ def test_bones_of_one_name_are_each_its_own_when_compared_and_encoded():
     clip.tracks[1].location[0].keys[:, 1] += 1.0
     edited, _ = skl.encode([clip], document)
     kept = zip(edited.motions[0].tracks, motion.tracks, strict=True)
-    assert [one is before for one, before in kept] == [True, False]
-    made, _ = skl.new_motion(clip)
-    assert [track.name for track in made.tracks] == [b"root", b"root"]
+    assert [entry is before for entry, before in kept] == [True, False]
+    own_motion, _ = skl.new_motion(clip)
+    assert [track.name for track in own_motion.tracks] == [b"root", b"root"]
 
 
 @pytest.mark.parametrize(("frames", "measured"), [(0.01, False), (1.0, True)])
