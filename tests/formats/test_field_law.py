@@ -29,7 +29,6 @@ NOT_WRITTEN = {
     "several layouts, versions or encodings store these values alike": (
         "Description.time_size IkData.layout Ltx.encoding Placed.version Surfaces.layout VertexMaps.layout"
     ),
-    "only some values leave bytes in their chunk": "Section.tail",
     "the compressed block of a frame is written as long as it is kept": (
         "Binarised.transforms.rotation Binarised.transforms.translation"
     ),

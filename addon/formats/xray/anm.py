@@ -23,19 +23,8 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
 from ...core.report import Report, counted, say
 from ...core.walk import Entries, View, Views, fields
-from .chunks import (
-    CHUNK_VIEWS,
-    Chunk,
-    ChunkRun,
-    Section,
-    listed,
-    open_chunk,
-    read_chunks,
-    section_view,
-    starts_like_chunks,
-    with_body,
-    write_chunks,
-)
+from .chunks import CHUNK_VIEWS, Section, listed, section_view, starts_like_chunks
+from .contents import Contents, read_contents, unknown_size, write_contents
 from .envelopes import (
     ENVELOPE_VIEWS,
     NAMES,
@@ -92,29 +81,24 @@ class Animation:
         return 1.0 / self.rate
 
 
-@dataclass(slots=True)
-class Anm:
+class Anm(Contents):
     """The whole file: its chunks in order; the first 0x1100 has a value."""
 
-    sections: list[Section[Animation]]
-    tail: Bytes = b""
+    __slots__ = ()
 
     @property
     def animation(self) -> Animation:
         """The animation of the file."""
-        return next(section.value for section in self.sections if section.value is not None)
+        return self.all(Animation)[0]
 
     def with_animation(self, changed: Animation) -> Anm:
         """Return the same file with its animation replaced."""
-        old = self.animation
-        return Anm(
-            [Section(part.chunk, changed if part.value is old else part.value) for part in self.sections], self.tail
-        )
+        return self.replaced(self.animation, changed)
 
 
 def new_anm(animation: Animation) -> Anm:
     """Return a new file."""
-    return Anm([Section(Chunk(ANIMATION, b""), animation)])
+    return Anm.of([(ANIMATION, animation)])
 
 
 # Bytes <-> document ---------------------------------------------------------------------------------------------------
@@ -125,31 +109,20 @@ starts_like = starts_like_chunks(ANIMATION)
 def read(data: bytes, file: str, report: Report) -> Anm:
     """Read the document of an `.anm`. Raises `ReadError`."""
     reader = Reader.of_file(data, file)
-    run = read_chunks(reader, report)
-    sections: list[Section[Animation]] = []
-    has_keys = False
-    for chunk in run.chunks:
-        value = None
-        if chunk.plain_id == ANIMATION and len(chunk.body) and not has_keys:
-            has_keys = True
-            value = read_animation(open_chunk(chunk, reader), report)
-        sections.append(Section(chunk, value))
-    if not has_keys:
+    document = read_contents(Anm, reader, report, {ANIMATION: read_animation}.get, once=True)
+    if document.first(Animation) is None:
+        chunks = [section.chunk for section in document.sections]
         raise ReadError(
-            say("no chunk {:#x} (an object's animation); found: {}", ANIMATION, listed(run.chunks)),
+            say("no chunk {:#x} (an object's animation); found: {}", ANIMATION, listed(chunks)),
             file=file,
             remedy="Check that this is an .anm of S.T.A.L.K.E.R. and that it was copied whole",
         )
-    return Anm(sections, run.tail)
+    return document
 
 
 def write(document: Anm) -> bytes:
     """Return the file's bytes. Raises `WriteError` if a channel is not in the layout of the animation's version."""
-    chunks = [
-        with_body(section.chunk, write_animation(section.value)) if section.value is not None else section.chunk
-        for section in document.sections
-    ]
-    return write_chunks(ChunkRun(chunks, document.tail))
+    return write_contents(document, write_animation)
 
 
 recompose = write
@@ -214,10 +187,7 @@ def _refuse_misaligned(reader: Reader, times: np.ndarray, what: str) -> None:
 
 def raw_size(document: Anm) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    return len(document.tail) + sum(
-        len(section.value.tail) if section.value is not None else len(section.chunk.body)
-        for section in document.sections
-    )
+    return unknown_size(document, lambda animation: len(animation.tail))
 
 
 # Document <-> model ---------------------------------------------------------------------------------------------------

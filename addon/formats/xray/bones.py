@@ -21,7 +21,7 @@ from ...core.errors import ReadError
 from ...core.records import Record, array, f32, list_of, list_to_end, nested, string, u16, u32
 from ...core.report import Report, say
 from ...core.walk import View, Views
-from .chunks import CHUNK_VIEWS, Chunk, Section, listed, section_view
+from .chunks import CHUNK_VIEWS, Section, listed, section_view
 from .contents import Contents, Read, read_contents, typed_reader, unknown_size, write_contents
 from .ogf.chunk_types import IkBone, Joint, Shape
 
@@ -336,7 +336,7 @@ def new_bones(bones: Sequence[Bone], parts: Sequence[Part] = ()) -> Bones:
     """Return a new file."""
     document = with_bones(Bones([]), {}, bones)
     if parts:
-        document.sections.append(Section(Chunk(PARTS, b""), Parts(list(parts))))
+        document = document.with_value(PARTS, Parts(list(parts)))
     return document
 
 
@@ -345,19 +345,13 @@ def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bon
 
     ``changed`` is by index in the document's sections, because damaged files have several bones with one id.
     """
-    sections: list[Section[Bone | Parts]] = []
-    end, last = 0, -1
-    for index, section in enumerate(document.sections):
-        if isinstance(section.value, Bone):
-            last = max(last, section.chunk.plain_id)
-            end = len(sections) + 1
-            sections.append(Section(section.chunk, changed.get(index, section.value)))
-        else:
-            sections.append(section)
-    new: list[Section[Bone | Parts]] = [
-        Section(Chunk(last + 1 + number, b""), bone) for number, bone in enumerate(added)
+    bones = [index for index, section in enumerate(document.sections) if isinstance(section.value, Bone)]
+    end = bones[-1] + 1 if bones else 0
+    first = max((document.sections[index].chunk.plain_id for index in bones), default=-1) + 1
+    sections = [
+        Section(section.chunk, changed.get(index, section.value)) for index, section in enumerate(document.sections)
     ]
-    return Bones([*sections[:end], *new, *sections[end:]], document.tail)
+    return Bones([*sections[:end], *Bones.of(enumerate(added, first)).sections, *sections[end:]], document.tail)
 
 
 # Text output ----------------------------------------------------------------------------------------------------------

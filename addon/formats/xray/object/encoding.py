@@ -24,7 +24,6 @@ from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.polygons import row_groups
 from ....core.report import Report, say
-from ..chunks import Chunk, Section
 from .document import Mesh, Model
 from .mapping import POINT, SMOOTHING, decode_mesh, group_of_map, vmref_values
 from .mesh_chunks import (
@@ -582,16 +581,12 @@ def _with_sharp_edges(mesh: Mesh, rule: Rule, points: tuple[Indices, Indices], o
 def _with_values(base: Mesh, values: dict[type, Any], dropped: Sequence[type]) -> Mesh:
     """Return the chunks of ``base`` with other ``values``.
 
-    Chunks of types in ``dropped`` without a new value are removed; values of new types are appended.
+    Chunks of types in ``dropped`` without a new value are removed, and so are vertex maps of older layouts if there are
+    new ones; values of new types are appended.
     """
-    left = dict(values)
-    sections: list[Section[Any]] = []
-    for part in base.sections:
-        kind = type(part.value)
-        fits = not isinstance(part.value, VertexMaps) or part.value.layout == MAPS
-        if kind in left and fits:
-            sections.append(Section(part.chunk, left.pop(kind)))
-        elif kind not in dropped:
-            sections.append(part)
-    sections += [Section(Chunk(CHUNK_IDS[kind], b""), left[kind]) for kind in CHUNK_IDS if kind in left]
-    return Mesh(sections, base.tail)
+    old_maps = [maps for maps in base.all(VertexMaps) if maps.layout != MAPS] if VertexMaps in dropped else []
+    result = base.mapped(old_maps, [None] * len(old_maps)).without(*(kind for kind in dropped if kind not in values))
+    for kind, number in CHUNK_IDS.items():
+        if kind in values:
+            result = result.with_value(number, values[kind])
+    return result

@@ -16,8 +16,8 @@ from ....core.binary import Reader, warn_not_finite
 from ....core.errors import ReadError
 from ....core.report import Report, say
 from ..chunks import Section, open_chunk, read_chunks, starts_like_chunks
-from ..contents import Contents, ContentsType, body_of, unknown_size, write_contents
-from ..omf.codec import raw_size_of_motions, read_motions, read_parameters, write_motions, write_parameters
+from ..contents import Contents, ContentsType, unknown_size, write_contents
+from ..omf.codec import body_of_value, raw_size_of_value, read_motions, read_parameters
 from ..omf.document import MotionLibrary, Parameters
 from .chunk_types import (
     BoneNames,
@@ -235,26 +235,14 @@ def write(document: Ogf) -> bytes:
 
     Only the tracks of embedded motions are copied as stored runs of bytes.
     """
-    return write_contents(document, _body)
+    return write_contents(document, body_of_value)
 
 
 def recompose(document: Ogf) -> bytes:
     """Return the file's bytes with the tracks of embedded motions written from their typed fields as well."""
-    return write_contents(document, partial(_body, recompose=True))
-
-
-def _body(value: Value, *, recompose: bool = False) -> bytes:
-    if isinstance(value, MotionLibrary):
-        return write_motions(value, recompose=recompose)
-    return write_parameters(value) if isinstance(value, Parameters) else body_of(value)
+    return write_contents(document, partial(body_of_value, recompose=True))
 
 
 def raw_size(document: Contents) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    return unknown_size(document, _raw_size)
-
-
-def _raw_size(value: Value) -> int:
-    if isinstance(value, MotionLibrary):
-        return raw_size_of_motions(value)
-    return len(value.tail) if isinstance(value, Parameters) else 0
+    return unknown_size(document, raw_size_of_value)

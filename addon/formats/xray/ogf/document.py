@@ -177,7 +177,7 @@ def with_motion_set(document: Ogf, changed: MotionSet) -> Ogf:
     old = motion_set_of(document)
     if old is None:
         raise KeyError(document.name)
-    return document.replaced(old.library, changed.library).replaced(old.parameters, changed.parameters)
+    return document.mapped(old, changed)
 
 
 def lod_path(document: Ogf) -> str:

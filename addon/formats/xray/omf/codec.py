@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from ....core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
@@ -21,9 +23,9 @@ from ..chunks import (
     open_chunk,
     read_chunks,
     starts_like_chunks,
-    with_body,
     write_chunks,
 )
+from ..contents import body_of, unknown_size, write_contents
 from ..marks import read_marks, write_marks
 from .document import (
     COUNT,
@@ -52,15 +54,13 @@ def read(data: bytes, file: str, report: Report) -> Omf:
     """Read an `.omf` file. Raises `ReadError` if one of its two chunks is missing, empty or unreadable."""
     reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
-    sections: list[Section[MotionLibrary | Parameters]] = [
-        Section(chunk, _read_value(chunk, run.chunks, reader, report)) for chunk in run.chunks
-    ]
+    sections = [Section(chunk, _read_value(chunk, run.chunks, reader, report)) for chunk in run.chunks]
     document = Omf(sections, run.tail)
     for identifier, kind, what in (
         (MOTIONS, MotionLibrary, "motions"),
         (PARAMETERS, Parameters, "motion parameters"),
     ):
-        if not any(isinstance(section.value, kind) for section in sections):
+        if document.first(kind) is None:
             raise _missing(identifier, what, run.chunks, reader)
     _check_agreement(document, report)
     return document
@@ -107,37 +107,31 @@ def _check_agreement(document: Omf, report: Report) -> None:
 
 def write(document: Omf) -> bytes:
     """Return the bytes of the file. Tracks are copied from the stored bytes of their motions."""
-    return _write(document, recompose=False)
+    return write_contents(document, body_of_value)
 
 
 def recompose(document: Omf) -> bytes:
     """Return the bytes of the file with every track written from its typed fields instead of its stored bytes."""
-    return _write(document, recompose=True)
+    return write_contents(document, partial(body_of_value, recompose=True))
 
 
-def _write(document: Omf, *, recompose: bool) -> bytes:
-    chunks = []
-    for section in document.sections:
-        if isinstance(section.value, MotionLibrary):
-            chunks.append(with_body(section.chunk, write_motions(section.value, recompose=recompose)))
-        elif isinstance(section.value, Parameters):
-            chunks.append(with_body(section.chunk, write_parameters(section.value)))
-        else:
-            chunks.append(section.chunk)
-    return write_chunks(ChunkRun(chunks, document.tail))
+def body_of_value(value: Any, *, recompose: bool = False) -> bytes:
+    """Return the body of a chunk of a file or of a model."""
+    if isinstance(value, MotionLibrary):
+        return write_motions(value, recompose=recompose)
+    return write_parameters(value) if isinstance(value, Parameters) else body_of(value)
 
 
 def raw_size(document: Omf) -> int:
     """Return the number of bytes that are kept without knowing their meaning."""
-    size = len(document.tail)
-    for section in document.sections:
-        if isinstance(section.value, MotionLibrary):
-            size += raw_size_of_motions(section.value)
-        elif isinstance(section.value, Parameters):
-            size += len(section.value.tail)
-        else:
-            size += len(section.chunk.body)
-    return size
+    return unknown_size(document, raw_size_of_value)
+
+
+def raw_size_of_value(value: object) -> int:
+    """Return the same for a chunk of a file or of a model."""
+    if isinstance(value, MotionLibrary):
+        return raw_size_of_motions(value)
+    return len(value.tail) if isinstance(value, Parameters) else 0
 
 
 # ---- chunk 0xE: the motions

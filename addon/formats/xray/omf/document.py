@@ -24,6 +24,7 @@ from ....core import names
 from ....core.binary import Bytes
 from ....core.report import Report, say
 from ..chunks import Chunk, Section
+from ..contents import Contents
 from ..marks import Mark
 
 _U8, _U32 = struct.Struct("<B"), struct.Struct("<I")
@@ -329,19 +330,15 @@ class MotionSet(NamedTuple):
         return definitions[index] if index < len(definitions) else None
 
 
-@dataclass(slots=True)
-class Omf:
+class Omf(Contents):
     """The file: its chunks in order, with typed values for the motions and the parameters."""
 
-    sections: list[Section[MotionLibrary | Parameters]]
-    tail: Bytes = b""
+    __slots__ = ()
 
     @property
     def motion_set(self) -> MotionSet:
         """The first library and the first parameters, which are the ones that the engine uses."""
-        values = [section.value for section in self.sections]
-        library = next(value for value in values if isinstance(value, MotionLibrary))
-        return MotionSet(library, next(value for value in values if isinstance(value, Parameters)))
+        return MotionSet(self.all(MotionLibrary)[0], self.all(Parameters)[0])
 
     @property
     def motions_section(self) -> Section[MotionLibrary | Parameters]:
@@ -350,16 +347,7 @@ class Omf:
 
     def with_motion_set(self, changed: MotionSet) -> Omf:
         """Return a copy of the file with ``changed`` in place of its `motion_set`."""
-        old = self.motion_set
-        sections: list[Section[MotionLibrary | Parameters]] = []
-        for section in self.sections:
-            value = section.value
-            if value is old.library:
-                value = changed.library
-            elif value is old.parameters:
-                value = changed.parameters
-            sections.append(Section(section.chunk, value))
-        return Omf(sections, self.tail)
+        return self.mapped(self.motion_set, changed)
 
 
 def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]]] = ()) -> list[Partition]:
@@ -388,9 +376,7 @@ def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]
 
 def new_omf(motion_set: MotionSet) -> Omf:
     """Return a new file with the motions before the parameters, as the game's editor writes it."""
-    return Omf(
-        [Section(Chunk(MOTIONS, b""), motion_set.library), Section(Chunk(PARAMETERS, b""), motion_set.parameters)]
-    )
+    return Omf.of([(MOTIONS, motion_set.library), (PARAMETERS, motion_set.parameters)])
 
 
 def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:

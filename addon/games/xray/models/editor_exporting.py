@@ -42,6 +42,7 @@ from ....formats.xray.object.chunk_types import (
     Surface,
     Surfaces,
 )
+from ....formats.xray.object.comparison import SURFACE_FIELDS
 from ....formats.xray.object.document import MESHES, Meshes, Model, newest
 from ....formats.xray.object.encoding import encode_mesh, encode_new_mesh
 from ....formats.xray.object.mapping import decode_mesh
@@ -538,12 +539,7 @@ def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, l
     if used is None or not used.motionbridge_surface.is_surface:
         return surface, []
     now, fields, values = surface_of(used), [], {}
-    for name, label in (
-        ("shader", "engine shader"),
-        ("texture", "texture"),
-        ("compiler_shader", "compiler shader"),
-        ("material", "game material"),
-    ):
+    for name, label in SURFACE_FIELDS.items():
         stored = getattr(surface, name)
         # Compared as text, so that bytes that are not valid text are kept.
         if stored is not None and names.decode(stored) != names.decode(getattr(now, name)):
