@@ -293,9 +293,9 @@ def rest_pose(hierarchy: Hierarchy) -> RestPose:
         if obj is None or obj == hierarchy.holder:
             return np.eye(4)
         if obj not in known:
-            parent, bone = matrix_of(obj.parent), _bone_of(obj)
-            if bone is not None:  # Blender parents to the bone's tail
-                parent = parent @ array(bone.matrix_local) @ array(Matrix.Translation((0, bone.length, 0)))
+            parent, bone = matrix_of(obj.parent), bone_of(obj)
+            if bone is not None:
+                parent = parent @ array(bone.matrix_local) @ to_tail(bone)
             known[obj] = parent @ local_at_rest(obj)
         return known[obj]
 
@@ -331,11 +331,16 @@ def _offset(part: Object, own: Floats, above: Floats) -> Singles:
     return stored if np.abs(offset - stored).max() <= tolerance else offset.astype(np.float32)
 
 
-def _bone_of(child: Object) -> Bone | None:
+def bone_of(child: Object) -> Bone | None:
     """Return the bone that an object is parented to, or None."""
     if child.parent is not None and child.parent_type == "BONE" and child.parent.type == "ARMATURE":
         return child.parent.data.bones.get(child.parent_bone)
     return None
+
+
+def to_tail(bone: Bone) -> Floats:
+    """Return the matrix (4, 4) from the head of a bone to its tail, where the space of its children begins."""
+    return array(Matrix.Translation((0, bone.length, 0)))
 
 
 def local_at_rest(obj: Any) -> Floats:
@@ -416,7 +421,7 @@ _ALONG = np.array([0.0, 0.0, 1.0])
 _UP = np.array([0.0, 1.0, 0.0])
 
 
-def build(model: Model, holder: Object, parts: Sequence[Object], *, armature: bool) -> list[Any]:
+def build(model: Model, holder: Object, parts: Sequence[Object]) -> list[Any]:
     """Create an empty for each point, in no collection yet, parented to its part or to the holder."""
     length = ARROW * max((_size(part) for part in model.parts), default=1.0)
     counts: dict[PointKind, int] = {}
@@ -426,8 +431,6 @@ def build(model: Model, holder: Object, parts: Sequence[Object], *, armature: bo
         counts[point.kind] = index + 1
         empty = _new_empty(point, index, length)
         empty.parent = parts[point.parent] if 0 <= point.parent < len(parts) else holder
-        if armature and empty.parent == holder:
-            empty.parent_type = "OBJECT"
         empties.append(empty)
     holder.motionbridge_descent_model.shown_points = len(empties)
     return empties

@@ -113,7 +113,7 @@ def import_model(context: Context, source: Source, options: ModelImportOptions, 
         armature.make_readable(result.rig)
     _show_meshes(result.parts, model, textures, report)
     if options.points:
-        result.points = hierarchy.build(model, result.holder, result.parts, armature=result.rig is not None)
+        result.points = hierarchy.build(model, result.holder, result.parts)
     _link(result, into)
     _remember(result, model, source, data)
     if options.animation:

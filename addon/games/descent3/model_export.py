@@ -27,7 +27,7 @@ from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report, say
 from ...formats.descent3 import hog2, oof
-from ...formats.descent3.oof.mapping import Settings, encode
+from ...formats.descent3.oof.mapping import encode
 from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import (
     Floats,
@@ -135,7 +135,7 @@ def plan_export(
         base = None
     if base is not None:
         _warn_of_lost_uvs(model, hierarchy.before, report)
-    document, changes = encode(model, base, Settings(normal_step=NORMAL_TOLERANCE))
+    document, changes = encode(model, base, normal_step=NORMAL_TOLERANCE)
     for left_out in changes.left_out:
         report.warn(left_out)
     if changes:

@@ -29,7 +29,7 @@ from ...core.report import Report, say
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, few_keys, keyed_motions
-from ...formats.descent3.oof.tracks import Precision, same_displacements, same_rotations
+from ...formats.descent3.oof.tracks import is_same, same_displacements, same_rotations
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of
 from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_parts, sample, scene_range
 from .rotors import rotates_itself
@@ -161,7 +161,7 @@ def gather(context: Context, hierarchy: Hierarchy, report: Report) -> list[Motio
 
     Raises `WriteError` for motions that are too long, NaN or infinite.
     """
-    rest, precision = hierarchy.rest, Precision()
+    rest = hierarchy.rest
     parts, bases = moving_parts(hierarchy), _bases(hierarchy)
     imported = hierarchy.before.ticks
     ranges = [_range(context, part, base, imported, report) for part, base in zip(parts, bases, strict=True)]
@@ -176,7 +176,7 @@ def gather(context: Context, hierarchy: Hierarchy, report: Report) -> list[Motio
                 report.warn("has no keys: in the file it moves only with its parent", part.object.name)
             motion = base if part.muted else _identity_motion(base)
         count = len(hierarchy.before.parts)
-        result.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision, count=count))
+        result.append(_with_base_values(part, motion, base, rest.offsets[part.index], count=count))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
     if points:
         report.warn(say("points do not move on their own; keys of {} left out", len(points)), points[0])
@@ -208,11 +208,9 @@ def _is_saved(part: Object, motion: Motion | None, base: Motion | None) -> bool:
     stored = kept(part.motionbridge_descent_part, "saved_motion")
     if motion is None or _is_base(motion, base):
         return not stored
-    saved, precision = _from_bytes(stored), Precision()
-    if saved is None or (saved.first, saved.last) != (motion.first, motion.last):
-        return False
-    same = same_rotations(motion, saved, precision), same_displacements(motion, saved, precision)
-    return all(bool(ticks.all()) for ticks in same)
+    saved = _from_bytes(stored)
+    same_span = saved is not None and (saved.first, saved.last) == (motion.first, motion.last)
+    return saved is not None and same_span and is_same(motion, saved)
 
 
 def keep_saved(hierarchy: Hierarchy, motions: Sequence[Motion | None]) -> None:
@@ -388,7 +386,6 @@ def _with_base_values(
     motion: Motion | None,
     base: Motion | None,
     offset: NDArray[Any],
-    precision: Precision,
     *,
     count: int,
 ) -> Motion | None:
@@ -400,12 +397,12 @@ def _with_base_values(
         return motion
     # With few keys Blender shows another motion than with a key at every tick.
     known = _extended(base, motion)
-    same_rotation = same_rotations(motion, known, precision)
-    same_position = _same_positions(motion, known, offset, precision)
+    same_rotation = same_rotations(motion, known)
+    same_position = same_displacements(motion, known, offset)
     if not (same_rotation.all() and same_position.all()):
         few = _extended(few_keys(base, count).sampled(base.first, base.last), motion)
-        same_rotation |= same_rotations(motion, few, precision)
-        same_position |= _same_positions(motion, few, offset, precision)
+        same_rotation |= same_rotations(motion, few)
+        same_position |= same_displacements(motion, few, offset)
     muted = {transforms.kind_of(channel) for channel in part.muted if not part.sampled}
     same_rotation |= rotates_itself(part.object) is not None or "rotation" in muted
     same_position |= "location" in muted
@@ -423,15 +420,6 @@ def _extended(base: Motion, motion: Motion) -> Motion:
         return base
     rows = np.clip(np.arange(motion.first, motion.last + 1), base.first, base.last) - base.first
     return Motion(motion.first, base.rotations[rows], base.displacements[rows], base.key_ticks)
-
-
-def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> NDArray[np.bool_]:
-    """Return (ticks,) where displacements are equal within the tolerance plus 32-bit rounding of offset and sum."""
-    size = 1 + np.abs(other.displacements).max(initial=0)
-    rounding = 4 * np.finfo(np.float32).eps * (np.abs(offset).max(initial=0) + size)
-    apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
-    result: NDArray[np.bool_] = apart <= precision.unedited_distance * size + rounding
-    return result
 
 
 def update_status(context: Context, holder: Object, *, sample: bool = True) -> list[Object]:

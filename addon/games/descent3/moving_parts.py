@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...blender import nla, transforms
@@ -21,7 +20,7 @@ from ...blender.sampling import REST_TOLERANCE
 from ...core import affine
 from ...core.errors import WriteError
 from ...core.report import say
-from .hierarchy import Hierarchy, array
+from .hierarchy import Hierarchy, array, bone_of, to_tail
 from .rotors import rotates_itself
 
 if TYPE_CHECKING:
@@ -85,10 +84,9 @@ class Link:
         else:
             own = np.broadcast_to(array(owner.matrix_basis), (len(frames), 4, 4))
         before = array(owner.matrix_parent_inverse)
-        if owner.parent is not None and owner.parent_type == "BONE":
-            bone = owner.parent.data.bones.get(owner.parent_bone)
-            if bone is not None:
-                before = array(Matrix.Translation((0, bone.length, 0))) @ before
+        bone = bone_of(owner)
+        if bone is not None:
+            before = to_tail(bone) @ before
         result: Floats = before @ own
         return result
 

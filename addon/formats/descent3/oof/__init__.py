@@ -5,7 +5,7 @@ from __future__ import annotations
 from .codec import raw_size, read, recompose, starts_like, write
 from .commands import ROTATING, Kind, Property, fields_of, parse_property, values_of, with_values
 from .document import Oof
-from .mapping import CONVERSIONS, Settings, decode, encode
+from .mapping import CONVERSIONS, decode, encode
 from .model import (
     NEW,
     Finding,
@@ -36,7 +36,6 @@ __all__ = [
     "PointKind",
     "Poses",
     "Property",
-    "Settings",
     "WeaponBattery",
     "decode",
     "describe",

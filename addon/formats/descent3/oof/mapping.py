@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from .mesh import TextureTable, decode_mesh, encode_mesh, face_sizes, radius
 from .model import Floats, Match, Model, Part, check_hierarchy, refuse
 from .points import EncodedChunks, decode_batteries, decode_points, encode_points
 from .track import tracks_of
-from .tracks import Precision, decode_motions, encode_tracks, spin_axis
+from .tracks import decode_motions, encode_tracks, spin_axis
 
 ORDER = (
     b"TXTR",
@@ -100,22 +100,12 @@ def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) ->
 # Encode --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Options for comparing and writing a model.
-
-    ``normal_step``: largest difference of a normal's component from the file's that counts as unedited.
-    """
-
-    normal_step: float = 0.0
-    precision: Precision = field(default_factory=Precision)
-
-
 @np.errstate(over="ignore", invalid="ignore")
-def encode(model: Model, base: Oof | None = None, settings: Settings | None = None) -> tuple[Oof, Changes]:
+def encode(model: Model, base: Oof | None = None, *, normal_step: float = 0.0) -> tuple[Oof, Changes]:
     """Return the base file (or a new one of version 2300) with the model, and the changes; the base itself if none.
 
-    Raises `WriteError` for what the format or the game cannot store. Five phases, each with one result:
+    ``normal_step``: largest difference of a normal's component from the file's that counts as unedited. Raises
+    `WriteError` for what the format or the game cannot store. Five phases, each with one result:
 
     1. match: the sub-object of the base and the stored index of each part -> `Match`
     2. parts: sub-objects, texture table and header -> `EncodedParts`
@@ -123,14 +113,13 @@ def encode(model: Model, base: Oof | None = None, settings: Settings | None = No
     4. tracks: rotation and position keys -> `EncodedChunks`
     5. join: changed chunks replace or extend those of the base -> `Oof`
     """
-    settings = settings or Settings()
     check_hierarchy(model)
     changes = Changes() if base is not None else Changes(new="model")
     base = base or _empty()
     match = _match(model, base)
-    parts = _encode_parts(model, base, match, settings)
+    parts = _encode_parts(model, base, match, normal_step)
     points = encode_points(model, base, match)
-    tracks = encode_tracks(model, base, match, settings.precision)
+    tracks = encode_tracks(model, base, match)
     for phase in (parts.chunks, points, tracks):
         changes.include(phase.changes)
     if not changes:
@@ -177,7 +166,7 @@ class EncodedParts:
     chunks: EncodedChunks
 
 
-def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> EncodedParts:
+def _encode_parts(model: Model, base: Oof, match: Match, normal_step: float) -> EncodedParts:
     existing, result = base.sub_objects, EncodedParts([], EncodedChunks())
     changes, values = result.chunks.changes, result.chunks.values
     table = base.last(TextureNames)
@@ -189,7 +178,7 @@ def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> 
     for part, source, origin, index in zip(model.parts, match.sources, match.origins, match.stored, strict=True):
         old, of_part = existing[source] if source >= 0 else None, Changes()
         start = existing[origin] if origin >= 0 else _new_part(base.major)
-        mesh = encode_mesh(part.mesh, start, textures, of_part, normal_step=settings.normal_step)
+        mesh = encode_mesh(part.mesh, start, textures, of_part, normal_step=normal_step)
         encoded = replace(mesh, index=index, parent=match.of_part(part.parent))
         if old is None:
             of_part = of_part if origin < 0 else Changes()  # how a copy differs from its original changes nothing

@@ -10,7 +10,7 @@ track has one range for both, and a file with position keys always has a rotatio
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from .document import (
     PositionTracks,
     RotationTracks,
 )
-from .model import Floats, Match, Model, Motion, Part
+from .model import Floats, Match, Model, Motion, Part, Singles
 from .points import EncodedChunks
 from .pose import aimed_parts, around, blended, by_heading_pitch_bank, chosen_ticks, play
 from .track import Keys, Track, tracks_of
@@ -97,48 +97,51 @@ def spin_axis(track: Track) -> Floats | None:
 # Encode --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Precision:
-    """Tolerances of written keys: ``degrees`` and ``distance`` (units) at every tick, ``step`` degrees per key.
-
-    A motion that differs from the file's by at most ``unedited_degrees`` and ``unedited_distance`` counts as unedited.
-    """
-
-    degrees: float = 0.02
-    distance: float = 1e-4
-    step: float = 10.0
-    unedited_degrees: float = 0.01
-    unedited_distance: float = 1e-5
+DEGREES, DISTANCE, STEP = 0.02, 1e-4, 10.0
+"""Tolerances of written keys: in degrees and units at every tick, and degrees per key."""
+UNEDITED_DEGREES, UNEDITED_DISTANCE = 0.01, 1e-5
+"""A motion that differs from the file's by at most these degrees and units counts as unedited."""
 
 
-def same_rotations(motion: Motion, other: Motion, precision: Precision) -> Flags:
+def same_rotations(motion: Motion, other: Motion) -> Flags:
     """Return (ticks,) whether the rotations of two motions with the same ticks are equal within the tolerance."""
     apart = rotation.angles_between(motion.rotations, other.rotations)
-    result: Flags = apart <= math.radians(precision.unedited_degrees)
+    result: Flags = apart <= math.radians(UNEDITED_DEGREES)
     return result
 
 
-def same_displacements(motion: Motion, other: Motion, precision: Precision) -> Flags:
-    """Return (ticks,) whether the displacements of two motions with the same ticks are equal within the tolerance."""
+def same_displacements(motion: Motion, other: Motion, offset: Singles | None = None) -> Flags:
+    """Return (ticks,) whether the displacements of two motions with the same ticks are equal within the tolerance.
+
+    ``offset`` (3,): what one of them was added to in 32 bits; then the tolerance includes the rounding of the sum.
+    """
     size = 1 + np.abs(other.displacements).max(initial=0)
+    tolerance = UNEDITED_DISTANCE * size
+    if offset is not None:
+        tolerance += 4 * np.finfo(np.float32).eps * (np.abs(offset).max(initial=0) + size)
     apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
-    result: Flags = apart <= precision.unedited_distance * size
+    result: Flags = apart <= tolerance
     return result
 
 
-def encode_tracks(model: Model, base: Oof, match: Match, precision: Precision) -> EncodedChunks:
+def is_same(motion: Motion, other: Motion) -> bool:
+    """Return whether two motions with the same ticks are equal within the tolerance."""
+    return bool(same_rotations(motion, other).all() and same_displacements(motion, other).all())
+
+
+def encode_tracks(model: Model, base: Oof, match: Match) -> EncodedChunks:
     """Return the animation chunks that differ from the base's. Raises `WriteError`."""
     rotations, positions = base.last(RotationTracks), base.last(PositionTracks)
     old, timed = tracks_of(base), base.major >= TIMED_SINCE
     if not timed and (rotations is not None or positions is not None):
-        _check_untimed(model, base, match, old, precision)
+        _check_untimed(model, base, match, old)
         return EncodedChunks()
     result, ticks, tracks = EncodedChunks(), model.ticks, []
     for part, source, origin in zip(model.parts, match.sources, match.origins, strict=True):
         # What moves as before keeps its keys; only parts of the file also keep keys that were not imported.
         row = origin if part.motion is not None else source
         before = old[row] if row >= 0 and timed else Track()
-        tracks.append(_encode_track(part, before, ticks=ticks, precision=precision, changes=result.changes))
+        tracks.append(_encode_track(part, before, ticks=ticks, changes=result.changes))
     if match.same and not result.changes:
         return EncodedChunks()
     any_positions = positions is not None or any(len(track.position) for track in tracks)
@@ -165,9 +168,7 @@ def _by_stored_index(
     return rows, ranges
 
 
-def _encode_track(
-    part: Part, before: Track, *, ticks: tuple[int, int], precision: Precision, changes: Changes
-) -> Track:
+def _encode_track(part: Part, before: Track, *, ticks: tuple[int, int], changes: Changes) -> Track:
     """Return the part's track, ``before`` if nothing changed. ``ticks``: first and last tick of the model."""
     result = before if part.spin_axis is None else _encode_spin(part, part.spin_axis, before, ticks, changes)
     motion = part.motion
@@ -177,7 +178,8 @@ def _encode_track(
         words = "the motion of {!r} holds NaN or infinite values"
         raise WriteError(say(words, part.label), remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
-    same_rotation, same_position = _same_ticks(before, motion, precision)
+    old = sampled(before, motion.first, motion.last)  # beyond the range of the track: its end
+    same_rotation, same_position = same_rotations(motion, old), same_displacements(motion, old)
     same_span = _has_same_span(before, motion)
     keeps_rotation = part.spin_axis is not None or (same_span and bool(same_rotation.all()))
     keeps_position = same_span and bool(same_position.all())
@@ -186,26 +188,20 @@ def _encode_track(
     one_range = result.rotation.range == result.position.range == wanted
     rotations, positions = result.rotation.rows, result.position.rows
     if not keeps_rotation or (not one_range and part.spin_axis is None):
-        rotations = rotation_keys(motion, precision, StoredKeys(before.rotation.rows, motion.first, same_rotation))
+        rotations = rotation_keys(motion, StoredKeys(before.rotation.rows, motion.first, same_rotation))
         keys = changed_count("rotation keys", len(before.rotation), len(rotations))
         changes.lines.append(f"{part.label}: {keys}")
         fastest = largest_step(motion, same_rotation)
-        if fastest > precision.step:
+        if fastest > STEP:
             words = "{} turns {:.0f}° in one tick: the game rotates the shorter way"
             changes.left_out.append(say(words, part.label, fastest))
     if not keeps_position or not one_range:
         # With a different range of its own the game plays position keys at other ticks than their start.
         stored = before.position.rows if before.rotation.range == before.position.range else before.position.rows[:0]
-        positions = position_keys(motion, precision, StoredKeys(stored, motion.first, same_position))
+        positions = position_keys(motion, StoredKeys(stored, motion.first, same_position))
         keys = changed_count("position keys", len(before.position), len(positions))
         changes.lines.append(f"{part.label}: {keys if len(positions) else 'range of positions'}")
     return replace(result, rotation=Keys(rotations, wanted), position=Keys(positions, wanted))
-
-
-def _same_ticks(track: Track, motion: Motion, precision: Precision) -> tuple[Flags, Flags]:
-    """Return (ticks,) whether rotation, and displacement, is what the track plays (beyond its range: its end)."""
-    old = sampled(track, motion.first, motion.last)
-    return same_rotations(motion, old, precision), same_displacements(motion, old, precision)
 
 
 def _has_same_span(track: Track, motion: Motion) -> bool:
@@ -234,13 +230,13 @@ def _same_axis(old: Floats | None, new: Floats) -> bool:
         return bool(np.isclose(as_in_file(new, old), old, rtol=0, atol=1e-6, equal_nan=True).all())
 
 
-def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track], precision: Precision) -> None:
+def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track]) -> None:
     """Raise `WriteError` if a motion changed: old versions have one number of keys for all parts and no times."""
     for part, source in zip(model.parts, match.sources, strict=True):
         old = tracks[source] if source >= 0 else Track()
-        same = part.motion is None or (
-            _has_same_span(old, part.motion)
-            and all(bool(ticks.all()) for ticks in _same_ticks(old, part.motion, precision))
+        motion = part.motion
+        same = motion is None or (
+            _has_same_span(old, motion) and is_same(motion, sampled(old, motion.first, motion.last))
         )
         if part.spin_axis is not None and not _same_axis(spin_axis(old), part.spin_axis):
             same = False
@@ -308,37 +304,37 @@ class StoredKeys:
         return np.where(before == own_before - 1, own_before, -1)
 
 
-def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:
-    """Return (keys,) of `ROTATION_KEY`, empty for a part that does not rotate; ``stored``: its keys in the file."""
+def rotation_keys(motion: Motion, known: StoredKeys) -> NDArray[np.void]:
+    """Return (keys,) of `ROTATION_KEY`, empty for a part that does not rotate; ``known``: its keys in the file."""
     matrices = space.descent_turns(rotation.matrices(rotation.normalised(motion.rotations)))
-    limit = math.radians(precision.degrees)
+    limit = math.radians(DEGREES)
     if (_angle(matrices, np.eye(3)) <= limit).all():
         return np.zeros(0, ROTATION_KEY)
-    known, ticks = stored or _no_keys(motion, ROTATION_KEY), np.arange(len(matrices))
+    ticks = np.arange(len(matrices))
 
     def error(keys: NDArray[np.int64]) -> Floats:
         before, after, weight = around(ticks, keys)
         played = by_heading_pitch_bank(blended(matrices, before, after, weight))
         steps = np.degrees(_angle(matrices[before], matrices[after]))
-        result: Floats = np.maximum(_angle(played, matrices) / limit, steps / precision.step)
+        result: Floats = np.maximum(_angle(played, matrices) / limit, steps / STEP)
         result[known.covered] = 0
         return result
 
-    key_rows = known.key_rows(np.union1d(motion.key_rows, _even_steps(matrices, precision.step)))
+    key_rows = known.key_rows(np.union1d(motion.key_rows, _even_steps(matrices, STEP)))
     rows = known.without_constant_end(chosen_ticks(len(matrices), key_rows, error))
     return _relative_keys(rotation.from_matrices(matrices[rows]), rows, motion, known)
 
 
-def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:
-    """Return (keys,) of `POSITION_KEY`, empty for a part that stays at its offset; ``stored``: its keys in the file."""
+def position_keys(motion: Motion, known: StoredKeys) -> NDArray[np.void]:
+    """Return (keys,) of `POSITION_KEY`, empty for a part that stays at its offset; ``known``: its keys in the file."""
     moved = space.descent_points(motion.displacements).astype(np.float64)
-    if (np.abs(moved) <= precision.distance).all():
+    if (np.abs(moved) <= DISTANCE).all():
         return np.zeros(0, POSITION_KEY)
-    known, ticks = stored or _no_keys(motion, POSITION_KEY), np.arange(len(moved))
+    ticks = np.arange(len(moved))
 
     def error(keys: NDArray[np.int64]) -> Floats:
         played = blended(moved, *around(ticks, keys))
-        result: Floats = np.linalg.norm(played - moved, axis=1) / precision.distance
+        result: Floats = np.linalg.norm(played - moved, axis=1) / DISTANCE
         result[known.covered] = 0
         return result
 
@@ -348,10 +344,6 @@ def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
     sources = known.sources(rows)
     result[sources >= 0] = known.keys[sources[sources >= 0]]
     return _at_least_two(result, motion)
-
-
-def _no_keys(motion: Motion, layout: np.dtype[np.void]) -> StoredKeys:
-    return StoredKeys(np.zeros(0, layout), motion.first, np.zeros(len(motion.rotations), np.bool_))
 
 
 def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[np.void]:

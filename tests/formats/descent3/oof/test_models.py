@@ -143,7 +143,7 @@ def test_normals_as_blender_shows_them_are_the_old_ones():
     mesh = result.parts[0].mesh
     length = np.linalg.norm(mesh.normals, axis=1, keepdims=True)
     mesh.normals = np.where(np.isnan(length), (0, 0, 1), mesh.normals / length).astype(np.float32) + np.float32(5e-5)
-    assert oof.encode(result, document, oof.Settings(normal_step=1e-4))[0] is document
+    assert oof.encode(result, document, normal_step=1e-4)[0] is document
     again, changes = oof.encode(result, document)
     assert changes.lines == ["body: 3 normals"]
     assert again.sub_objects[0].normals[3].tobytes() == document.sub_objects[0].normals[3].tobytes()

@@ -14,7 +14,6 @@ from addon.formats.descent3 import oof
 from addon.formats.descent3.oof import pose
 from addon.formats.descent3.oof.document import POSITION_KEY, ROTATION_KEY, PositionTracks, RotationTracks, Section
 from addon.formats.descent3.oof.track import Keys
-from addon.formats.descent3.oof.tracks import Precision
 from tests.formats.descent3.oof.annotated import CHUNKS, body, model
 
 
@@ -33,12 +32,11 @@ def turning(rates, ticks, first=0, moved=(0, 0, 0)):
     return oof.Motion(first, rotation.continuous(rotations), times[:, None] * np.array(moved, np.float64) + bow * moved)
 
 
-def played(motion, precision=None):
+def played(motion):
     """The motion written, read again and played by `pose`, whose arithmetic is the engine's."""
     document, result = decoded(model(without=(b"WBAT", b"RANI", b"PANI")))
     result.parts[0].motion, result.parts[1].spin_axis = motion, np.array([1.0, 0, 0])
-    settings = oof.Settings(precision=precision or Precision())
-    again, changes = oof.encode(result, document, settings)
+    again, changes = oof.encode(result, document)
     again = oof.read(oof.write(again), "again.oof", Report())
     ticks = np.arange(motion.first, motion.first + len(motion.rotations))
     poses = pose.poses(again, ticks)
