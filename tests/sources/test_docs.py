@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pytest
 
 from addon.formats import FORMATS
-from tests.sources.trees import nodes_of, tree_of
+from tests.sources.trees import ADDING_A_FORMAT, code_on, nodes_of, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDON = ROOT / "addon"
@@ -244,8 +244,7 @@ def test_what_the_english_page_calls_by_name_the_russian_one_calls_too(english, 
 
 
 def test_the_toy_format_of_the_page_keeps_its_own_laws(monkeypatch):
-    page = (ROOT / "docs" / "adding-a-format.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    blocks = code_on(ADDING_A_FORMAT)
     assert all(compile(block, "page", "exec", dont_inherit=True) for block in blocks)
     document, model, laws = (
         next(block for block in blocks if f"def {name}(" in block)

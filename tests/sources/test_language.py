@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.sources.trees import nodes_of
+from tests.sources.trees import ADDING_A_FORMAT, code_on, nodes_of
 
 ADDON = Path(__file__).resolve().parents[2] / "addon"
 
@@ -144,7 +144,9 @@ def riddles(source: str) -> Iterator[tuple[int, str]]:
 
 
 def test_no_parameter_or_variable_is_a_riddle():
-    names = [(str(path), *riddle) for path in PYTHON for riddle in riddles(path.read_text(encoding="utf-8"))]
+    sources = {str(path): path.read_text(encoding="utf-8") for path in PYTHON}
+    sources |= {f"{ADDING_A_FORMAT}, {block[:60]}": block for block in code_on(ADDING_A_FORMAT)}
+    names = [(name, *riddle) for name, source in sources.items() for riddle in riddles(source)]
     assert names == [], "name what it is: obj, index, rotation, position, motion"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from addon.core.report import FORMS, key_of, translated
-from tests.sources.trees import tree_of
+from tests.sources.trees import ADDING_A_FORMAT, code_on, tree_of
 
 ADDON = Path(__file__).resolve().parents[2] / "addon"
 FILE = ADDON / "ui" / "ru_reports.json"
@@ -166,9 +166,10 @@ def test_every_sentence_has_a_translation():
 
 def test_sentences_are_messages():
     """A text that is formed in another way has no template, so no translation is found for it."""
+    page = {block[:60]: ast.parse(block) for block in code_on(ADDING_A_FORMAT)}
     wrong = [
         f"{path}:{text.lineno}"
-        for path, module in modules().items()
+        for path, module in (modules() | page).items()
         for call, names in functions(module, {})
         for value in arguments(call)
         for text in texts(value, names)
