@@ -1,7 +1,6 @@
 """What differs between two files, in the words of an export: nothing for equal ones, and never nothing for others."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +9,7 @@ from addon.core.errors import MotionbridgeError
 from addon.core.rebase import matched, named_or_in_order
 from addon.core.report import Report
 from addon.formats import COMPARISONS, HEAD_SIZE, compare, detect, is_comparable
-from tests.real_files import CORPUS, SAMPLES
+from tests.real_files import SAMPLES
 
 LARGEST = 3_000_000
 
@@ -41,12 +40,6 @@ def test_equal_files_do_not_differ():
         "skl"
     }
     assert list(differs_from_itself(SAMPLES)) == []
-
-
-@pytest.mark.deep
-@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
-def test_equal_real_files_do_not_differ():
-    assert list(differs_from_itself(CORPUS)) == []
 
 
 def test_a_format_that_no_save_writes_is_not_compared():

@@ -16,7 +16,6 @@ from tests.formats.arma.p3d.test_polygons import level
 from tests.formats.xray.ogf import small_model as small
 from tests.formats.xray.omf.test_bytes import TRACKS, chunk, definition, motion, parameters
 from tests.formats.xray.test_details import SMALL
-from tests.real_files import corpus_files
 
 MARKS = struct.pack("<I", 0)
 
@@ -92,26 +91,6 @@ def test_levels_of_an_arma_model_are_checked_as_in_blender():
         "LOD 1 (geometry): 2 of 2 faces point inwards",
         "LOD 1 (geometry): it has no components (vertex groups Component01, Component02 and so on)",
     )
-
-
-@pytest.mark.parametrize("path", corpus_files("p3d/*.p3d"))
-def test_real_arma_models_have_no_problem_but_those_that_they_do_have(path):
-    textured = "LOD 2 (shadow): 434 of 434 faces have a texture or material; a shadow has none"
-    result = verify(path.read_bytes(), path.name).problems
-    assert result == ((textured,) if path.name == "crowbar_proxy.p3d" else ())
-
-
-@pytest.mark.parametrize("path", corpus_files("omf/[!o]*", "ogf/[!o]*", "skl", "skls", "bones", "details", "oof"))
-def test_real_files_have_no_problem_and_come_back_deep_down(path):
-    verdict = verify(path.read_bytes(), path.name, deep=True)
-    assert verdict.status in {Status.IDENTICAL, Status.REFUSED}
-    twice = "usable_items_big" in path.name  # it really has motions twice
-    assert all(twice and "occurs 2 times" in problem for problem in verdict.problems)
-
-
-@pytest.mark.parametrize("path", corpus_files("anm", "cform", "hom", "som", "dm", "err", "rtm", "rtm_binarised", "p3d"))
-def test_other_real_files_come_back_deep_down(path):
-    assert verify(path.read_bytes(), path.name, deep=True).status in {Status.IDENTICAL, Status.REFUSED, Status.UNKNOWN}
 
 
 def test_every_format_that_is_imported_has_a_round_trip_and_names_are_formats():

@@ -2,7 +2,7 @@
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.verification import Status, verify
 from tests.formats.small_documents import SMALL
+from tests.formats.xray.level_bytes import chunk
 
 BINARY = [document for document in SMALL if document.format.name not in {"ltx", "model_cfg"}]
 IDS = [document.name for document in BINARY]
@@ -21,16 +22,19 @@ MISSING = re.compile(
     r"|misaligned"  # bytes that a text tool added or took
 )
 """Problems that mean missing bytes."""
-COPIES = re.compile(r"copy it again|copied whole", re.IGNORECASE)
-HEADS = re.compile(r"begins with|not a texture|not a Descent 3 image|have the size of those of")
-"""Problems of a file that has lost all that tells its format."""
 FRAMED = {
     "old.object": "0x7777/0x903/",
     "annotated/level.ps_static": "0x0/",
     "annotated/level.env_mod": "0x0/",
 }
 """Chunks of several layouts, which their size tells apart."""
-CUTS, CHANGES = 25, 60
+BEHIND = {"plain.rtm": 30, "small.hog": 3} | dict.fromkeys(
+    ("arma/bricks_co.paa", "arma/glass_ca.paa", "indexed.paa"), 2
+)
+"""How many bytes small files have behind what is read."""
+LISTS = {("details", "0x1/"), ("env_mod", ""), ("ps_static", ""), ("snd_static", ""), ("spawn", "")}
+"""Formats and chunks in which any chunk is an entry of a list."""
+CHANGES = 60
 
 
 def refusal(document, data: bytes) -> ReadError | None:
@@ -39,14 +43,6 @@ def refusal(document, data: bytes) -> ReadError | None:
     except ReadError as wrong:
         return wrong
     return None
-
-
-@pytest.mark.parametrize("document", BINARY, ids=IDS)
-def test_what_helps_a_file_that_is_cut_off_is_a_whole_copy(document):
-    for size in np.unique(np.linspace(8, len(document.data) - 1, CUTS).astype(int)):
-        wrong = refusal(document, document.data[:size])
-        if wrong is not None and not HEADS.search(wrong.problem):
-            assert COPIES.search(wrong.remedy), (size, wrong.problem, wrong.remedy)
 
 
 @pytest.mark.parametrize("document", BINARY, ids=IDS)
@@ -72,27 +68,45 @@ def chunks(data: bytes) -> list[tuple[int, int, bytes]] | None:
     return result if at == len(data) else None
 
 
-def with_more_bytes(data: bytes, depth: int = 2) -> Iterator[tuple[str, bytes]]:
-    """The file with three more bytes at the end of each of its plain chunks, and of the chunks in them."""
-    for at, number, body in chunks(data) or []:
-        if number & 0x8000_0000:
-            continue
-        bodies = [("", body + b"\1\2\3"), *(with_more_bytes(body, depth - 1) if depth else ())]
-        for path, longer in bodies:
-            end = data[at + 8 + len(body) :]
-            yield f"{number:#x}/{path}", data[:at] + struct.pack("<II", number, len(longer)) + longer + end
+def with_other_bodies(data: bytes, others: Callable[[bytes], Iterable[bytes]], depth: int = 3) -> Iterator:
+    """Yield the file with each of the bytes that ``others`` gives for it, for its plain chunks, and for those in them;
+    before that the ids of these chunks.
+    """
+    yield from (("", other) for other in others(data))
+    for at, number, body in (chunks(data) or ()) if depth else ():
+        if not number & 0x8000_0000:
+            for path, other in with_other_bodies(body, others, depth - 1):
+                yield f"{number:#x}/{path}", data[:at] + chunk(number, other) + data[at + 8 + len(body) :]
 
 
 @pytest.mark.parametrize("document", BINARY, ids=IDS)
 def test_further_bytes_are_kept_and_reported(document):
     name = document.name.rpartition("/")[2]
     before = verify(document.data, name)
-    for path, data in [("end", document.data + b"\1\2\3"), *with_more_bytes(document.data)]:
+    for path, data in with_other_bodies(document.data, lambda body: [body + b"\1\2\3"]):
         if path == FRAMED.get(document.name):
             continue
         result = verify(data, name)
         assert result.status is Status.IDENTICAL, (path, result.detail)
         assert len(result.warnings) > len(before.warnings) or result.raw_share > before.raw_share, path
+        if not path:
+            count = 3 + BEHIND.get(document.name, 0)
+            assert any(re.match(rf"{count} extra bytes (after|at the end)", line) for line in result.warnings)
+
+
+@pytest.mark.parametrize("document", BINARY, ids=IDS)
+def test_an_unknown_chunk_first_or_last_is_kept_and_counted(document):
+    name, other = document.name.rpartition("/")[2], chunk(0x7654, b"other")
+    before = verify(document.data, name).raw_share * len(document.data)
+    for path, data in with_other_bodies(
+        document.data, lambda body: [other + body, body + other] if chunks(body) else []
+    ):
+        result = verify(data, name)
+        if result.status is Status.REFUSED:
+            assert (document.format.name, path) in LISTS or data.startswith(other + document.data), path
+        else:
+            assert result.status is Status.IDENTICAL, (path, result.detail)
+            assert round(result.raw_share * len(data) - before) >= len("other"), path
 
 
 def test_zero_bytes_after_a_text_are_kept_and_are_not_a_text():

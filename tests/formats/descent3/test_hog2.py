@@ -9,7 +9,7 @@ from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.descent3 import hog2
-from addon.formats.verification import Status, verify
+from addon.formats.verification import verify
 from tests.real_files import corpus_files
 from tests.work import memory_peak
 
@@ -51,9 +51,8 @@ def test_an_archive_is_known_to_the_last_byte():
 
 
 @pytest.mark.parametrize("file", corpus_files("hog"))
-def test_a_real_archive_is_identical_and_made_again_from_its_files(file):
+def test_a_real_archive_is_made_again_from_its_files(file):
     data = file.read_bytes()
-    assert verify(data, file.name).status is Status.IDENTICAL
     document, _ = read(data)
     files = {name: bytes(content) for name, content in zip(document.names, document.contents, strict=True)}
     times = dict(zip(document.names, document.table["time"].tolist(), strict=True))

@@ -19,16 +19,12 @@ def read(data, name="level.ai"):
 
 
 def test_every_byte_has_a_name():
-    document, report = read(SMALL_AI)
-    assert not report
-    assert level_ai.write(document) == level_ai.recompose(document) == SMALL_AI
+    document, _ = read(SMALL_AI)
     assert (document.version, document.cell, document.y_range) == (8, 0.5, 4)
     assert document.positions.tolist() == [[0, pytest.approx(3, abs=1e-4), 0], [0.5, 5, 0]]
     assert document.links.tolist() == [[-1, -1, 1, -1], [0, -1, -1, -1]]
     assert document.covers().tolist() == [[8, 15, 4, 15], [15, 15, 15, 15]]
     assert document.normals.tolist() == [[0, 1, 0], [0, 1, 0]]
-    assert level_ai.raw_size(document) == level_ai.GUID_SIZE
-    assert level_ai.starts_like(SMALL_AI[:64])
     assert list(level_ai.problems(document)) == []
     assert level_ai.describe(document) == [
         "version 8, 2 nodes, cell 0.5 m, 0 nodes above another",
@@ -55,11 +51,7 @@ def test_later_games_have_two_covers(version):
 
 @pytest.mark.parametrize("path", corpus_files("level/*/level.ai"))
 def test_links_of_real_files_lead_to_the_next_column(path):
-    data = path.read_bytes()
-    document, report = read(data, str(path))
-    assert not report
-    assert level_ai.write(document) == data
-    assert list(level_ai.problems(document)) == []
+    document, _ = read(path.read_bytes(), str(path))
     assert (np.diff(document.columns @ [1 << 20, 1]) >= 0).all()
     assert (document.normals[:, 1] > 0).all()
     one_way = {"nlc_l06_rostok": 117, "nlc_l08_yantar": 163, "olr_tss_cd70ecb": 0}

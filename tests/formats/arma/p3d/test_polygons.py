@@ -1,5 +1,7 @@
 """Levels as polygons, proxies and named points: by hand-made levels and by a plain rule for every face."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,10 @@ from addon.core.model import FILE_FACE
 from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.formats.arma.p3d.document import ARMA, FACE, LAST_TAG, POINT, Lod, Tag
+from tests.real_files import corpus_files
 
+EDITABLE = [file for file in corpus_files("p3d/*.p3d") if not re.search("odol|odd_", str(file.id))]
+"""Real models that are not refused."""
 FACES = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=4), max_size=20)
 
 

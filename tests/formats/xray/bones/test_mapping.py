@@ -4,7 +4,6 @@ import struct
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from addon.core.report import Report
 from addon.core.walk import Walk
@@ -23,7 +22,6 @@ from addon.formats.xray.bones import (
 )
 from addon.formats.xray.ogf.chunk_types import Joint, Shape
 from tests.formats.xray.bones.test_bones import SMALL, read
-from tests.real_files import corpus_files
 
 
 def test_limits_have_the_other_sign_in_a_model():
@@ -51,14 +49,6 @@ def test_of_chunks_that_a_file_has_not_a_model_has_zeros():
         assert not np.any(numbers)
         assert np.asarray(numbers).dtype == np.float32
     assert (entry.rotation.shape, joint.limits.shape, joint.breaking.shape) == ((3,), (3, 4), (2,))
-
-
-@pytest.mark.parametrize("file", corpus_files("bones"))
-def test_there_and_back_is_the_same_file(file):
-    data = file.read_bytes()
-    document = bones.read(data, file.name, Report())
-    again = {number: encode_bone(bone, decode_bone(bone).entry) for number, bone in enumerate(document.bones)}
-    assert bones.write(with_bones(document, again)) == data
 
 
 def test_two_bones_of_one_number_stay_two_bones():

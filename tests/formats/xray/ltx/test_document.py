@@ -8,9 +8,9 @@ from addon.cli import main
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.core.walk import Walk
-from addon.formats import HEAD_SIZE, detect
+from addon.formats import detect
 from addon.formats.engine_rules import RULES
-from addon.formats.verification import Status, verify
+from addon.formats.verification import verify
 from addon.formats.xray import ltx
 from addon.formats.xray.ltx import codec
 from addon.formats.xray.ltx.document import (
@@ -168,9 +168,7 @@ def test_many_problems_are_counted():
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "the file is empty"),
         (b"[a]\n\0k\0", r"offset 4: this is not a text file"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:12\n", "git-lfs pointer"),
     ],
 )
 def test_what_is_not_text_is_refused(data, words):
@@ -265,14 +263,11 @@ def test_samples_on_the_command_line(samples, name, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("path", corpus_files("hud/**/*.ltx"))
-def test_every_real_file_is_identical_and_its_sections_are_scanned_alike(path):
+def test_sections_of_every_real_file_are_scanned_alike(path):
     data = path.read_bytes()
-    verdict = verify(data, path.name)
-    assert (verdict.status, verdict.raw_share, verdict.problems, verdict.warnings) == (Status.IDENTICAL, 0, (), ())
     document = codec.parsed(data)
     assert document.heads
     assert codec.scanned(data) == document.parts
-    assert detect("nameless", data[:HEAD_SIZE]) in (None, detect("a.ltx", b""))
 
 
 TEXT = st.lists(
@@ -303,11 +298,6 @@ def test_any_text_comes_back_and_its_pieces_are_the_lines(text, encoding):
             assert document.number(head.line) < document.number(item.line)
     list(RULES["ltx"](document))
     list(Walk(ltx.VIEWS).dump(document))
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are_kept_or_refused(data):
-    assert verify(data, "a.ltx").status in {Status.IDENTICAL, Status.REFUSED}
 
 
 @pytest.mark.deep

@@ -65,15 +65,6 @@ POSITION, NORMAL, TANGENT_FRAME, WEIGHT, UV = (4, 12), (16, 12), (28, 24), (52, 
 # Untouched -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", WITH_MESHES)
-def test_unedited_meshes_keep_every_byte(path):
-    document = ogf.read(path.read_bytes(), path.name, Report())
-    same, changes = encode_meshes(meshes_of(document), document)
-    assert same is document
-    assert not changes
-    assert changes.left_out == []
-
-
 def test_the_order_in_which_weights_are_listed_does_not_matter():
     _, changes = edited(weights=weights_of((2, 1, 1), (0, 1, 0.25), (1, 1, 1), (0, 0, 0.75)))
     assert not changes
