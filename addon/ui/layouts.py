@@ -35,6 +35,19 @@ def fields(layout: bpy.types.UILayout) -> Any:
     return layout
 
 
+def draw_folded(layout: Any, operator: Any, opened_by: str) -> Any:
+    """Draw the header of a part of a dialog, and return the layout for its fields, or None while it is folded.
+
+    ``opened_by``: name of the operator's property that opens it. Not ``layout.panel``: opened from the file browser the
+    dialog has no region, and Blender would crash.
+    """
+    is_open = getattr(operator, opened_by)
+    row = layout.row()
+    row.alignment = "LEFT"
+    row.prop(operator, opened_by, icon="DOWNARROW_HLT" if is_open else "RIGHTARROW", emboss=False)
+    return fields(layout.column()) if is_open else None
+
+
 def draw_tolerances(layout: bpy.types.UILayout, operator: "Shown") -> None:
     """Draw the two tolerances of curve fitting, for positions and rotations."""
     column = layout.column(align=True)

@@ -89,7 +89,7 @@ def show_control_rig(frame: int = 12) -> None:
 # ---- the first-person tutorial
 
 MOD = GAME / "mod" / "gamedata"
-SECTION = {"folders": str(MOD), "configs": "configs/defines.ltx;configs/weapons/w_fort.ltx", "section": "wpn_fort_hud"}
+SECTION = {"folders": str(MOD), "section": "wpn_fort_hud"}
 FRAME = 45
 
 

@@ -262,11 +262,11 @@ def test_points_are_shown_moved_and_written(with_points):
     np.testing.assert_allclose(np.array(muzzle.matrix_world.translation)[[0, 2, 1]], wanted, atol=1e-6)
     assert placing.changed(created.hands) == {}
     muzzle.location.y += 0.01
-    assert placing.texts(created.hands)["fire_point"] == "0.000000, 0.060000, 0.440000"
+    assert placing.texts(created.hands)["fire_point"] == "0, 0.06, 0.44"
     before = bytes_of(with_points)
     assert save_back(created) == {"FINISHED"}
     after = bytes_of(with_points)
-    assert after.pop(CONFIG) == before.pop(CONFIG).replace(b"0, 0.06, 0.43", b"0.000000, 0.060000, 0.440000")
+    assert after.pop(CONFIG) == before.pop(CONFIG).replace(b"0, 0.06, 0.43", b"0, 0.06, 0.44")
     assert after == before
     assert save_back(created) == {"CANCELLED"}
 
@@ -577,6 +577,31 @@ def test_sections_are_offered_while_they_are_typed(gamedata):
     assert ui._search_section(operator, bpy.context, "") == []
 
 
+def test_of_a_mod_alone_sections_are_offered_with_what_is_missing(gamedata, tmp_path):
+    mod = tmp_path / "mod" / "configs" / "weapons"
+    mod.mkdir(parents=True)
+    (mod / "w_mod.ltx").write_text(
+        '#include "..\\defines.ltx"\n[wpn_mod]:wpn_sample\nhud = wpn_mod_hud\n[wpn_mod_hud]:wpn_sample_hud\n'
+        "hands_position_16x9 = 0.5, 0, 0\n[whole_hud]\nitem_visual = samples\\weapon.ogf\n"
+    )
+    options = HudSceneOptions(folders=(mod.parents[1],))
+    lacks = "missing: [wpn_sample_hud], ..\\defines.ltx"
+    assert ui.sections_of(options).items == {"wpn_mod_hud": lacks, "whole_hud": "missing: ..\\defines.ltx"}
+    incomplete = r"\[wpn_mod_hud\] names no model, and its configs are incomplete: \[wpn_sample_hud\], .*Add the folder"
+    with pytest.raises(ReadError, match=incomplete):
+        build(HudSceneOptions(section="wpn_mod", folders=options.folders))
+    chosen = HudSceneOptions(
+        section="whole_hud", folders=(*options.folders, gamedata), configs=("system.ltx", "weapons/w_mod.ltx")
+    )
+    _, report = build(chosen)
+    assert any("there is no file '..\\\\defines.ltx' to include" in line for line in report.lines())
+    both = HudSceneOptions(
+        section="wpn_mod", folders=(gamedata, *options.folders), configs=("system.ltx", "weapons/w_mod.ltx")
+    )
+    scene, _ = build(both)
+    assert placing.texts(scene.hands)["hands_position_16x9"] == "0.5,0,0"
+
+
 def test_the_command_makes_lists_and_refuses(gamedata, tmp_path, capfd):
     saved = tmp_path / "hud.blend"
     assert command._execute(["hud", "wpn_sample", "--folders", str(gamedata), "--save", str(saved)]) == 0
@@ -818,14 +843,14 @@ def moved_scene(gamedata):
 def test_moved_objects_become_values_of_the_position_that_was_shown(gamedata):
     created = moved_scene(gamedata)
     assert placing.changed(created.hands) == {
-        "hands_position_16x9": "0.040000, -0.150000, 0.050000",
-        "aim_hud_offset_rot": "-0.100000, -0.300000, 0.200000",
+        "hands_position_16x9": "0.04, -0.15, 0.05",
+        "aim_hud_offset_rot": "-0.1, -0.3, 0.2",
     }
     before = (gamedata / CONFIG).read_bytes()
     assert save_back(created) == {"FINISHED"}
-    assert (gamedata / CONFIG).read_bytes() == before.replace(
-        b"0.03, -0.15, 0.05", b"0.040000, -0.150000, 0.050000"
-    ).replace(b"0.01, 0.04, -0.1", b"-0.100000, -0.300000, 0.200000")
+    assert (gamedata / CONFIG).read_bytes() == before.replace(b"0.03, -0.15, 0.05", b"0.04, -0.15, 0.05").replace(
+        b"0.01, 0.04, -0.1", b"-0.1, -0.3, 0.2"
+    )
     assert placing.changed(created.hands) == {}
     assert save_back(created) == {"CANCELLED"}
 
@@ -838,7 +863,7 @@ def test_an_inherited_value_goes_where_it_is_asked_to(gamedata, inherited):
     assert save_back(created, inherited=inherited) == {"FINISHED"}
     after = bytes_of(gamedata)
     changed = [name for name in after if after[name] != before.get(name)]
-    line = b"aim_hud_offset_pos_16x9 = 0.000000, 0.020000, 0.000000"
+    line = b"aim_hud_offset_pos_16x9 = 0, 0.02, 0"
     if inherited == "MOD":
         assert changed == ["configs/mod_system_wpn_sample_hud.ltx"]
         # The sample has a mod file whose changes come before this one's.
@@ -846,9 +871,9 @@ def test_an_inherited_value_goes_where_it_is_asked_to(gamedata, inherited):
     else:
         assert changed == [CONFIG]
         own = after[CONFIG].partition(b"[wpn_sample_hud]")
-        assert (b"0.020000" in own[2]) == (inherited == "SECTION")
-        assert (b"0.020000" in own[0]) == (inherited == "PARENT")
-    assert values_of(gamedata)["aim_hud_offset_pos_16x9"].replace(" ", "") == "0.000000,0.020000,0.000000"
+        assert (b"0, 0.02, 0" in own[2]) == (inherited == "SECTION")
+        assert (b"0, 0.02, 0" in own[0]) == (inherited == "PARENT")
+    assert values_of(gamedata)["aim_hud_offset_pos_16x9"].replace(" ", "") == "0,0.02,0"
     fresh, _ = build(sample_options(gamedata, stance=Stance.AIM))
     np.testing.assert_allclose(np.array(fresh.aim.matrix_basis), np.array(created.aim.matrix_basis), atol=1e-6)
 
@@ -893,7 +918,7 @@ def test_positions_are_copied_as_lines(gamedata):
     bpy.context.view_layer.objects.active = created.hands
     assert bpy.ops.motionbridge.hud_copy_values() == {"FINISHED"}
     assert placing.texts(created.hands) == {
-        "hands_position_16x9": "0.040000,-0.150000,0.050000",
+        "hands_position_16x9": "0.04,-0.15,0.05",
         "hands_orientation_16x9": "2,-1,3",
         "item_position": "0,0.01,0",
         "item_orientation": "0,5,0",

@@ -57,13 +57,13 @@ def hud_made_changed_and_saved() -> Steps:
     assert all(file.read_bytes() != old for file, old in zip(files, before, strict=True)), stage.sentence()
     text = config.read_bytes()
     assert b"= kick" in text
-    assert b"0.040000, -0.150000, 0.050000" in text
+    assert b"0.04, -0.15, 0.05" in text
     for _ in range(3):
         yield from stage.undo()
     assert not any(obj.motionbridge_hud.is_hud for obj in bpy.data.objects)
 
 
-SECTION_FIELD = (368, 348)
+SECTION_FIELD = (368, 106)
 """Pixels from the window's lower left corner, where the dialog is when the mouse is there."""
 
 

@@ -40,6 +40,15 @@ _PARAMETER_KEYS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
 """Keys of parameters in OGSR, which have the prefix of actions but are not actions."""
 
 
+def without_zeros(number: str) -> str:
+    """Remove the trailing zeros of a number in a config, 0.040000 -> 0.04; other text is returned stripped."""
+    number = number.strip()
+    if not re.fullmatch(r"-?\d*\.\d+", number):
+        return number
+    shorter = number.rstrip("0").rstrip(".")
+    return shorter if shorter not in ("-0", "-", "") else "0"
+
+
 class View(NamedTuple):
     """The HUD's camera: vertical field of view in degrees, near clipping distance in metres."""
 

@@ -1,16 +1,15 @@
 """First person: the operator that makes the scene, its panel, and Save Back of all its motions and configs together."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
-from bpy.props import EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
-from ...core.report import Report
+from ...core.report import Report, listed
 from ...games.xray.hud import attachments, pairs, placing, sections
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.state import holder_of, rigs_of
@@ -27,7 +26,8 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..layouts import SIDEBAR, fields, paragraph
+from ..change_words import tell
+from ..layouts import SIDEBAR, draw_folded, fields, paragraph
 from ..operation import Need, Operation, Outcome, open_editors
 from ..preferences import folders
 from ..saving import Target
@@ -37,15 +37,27 @@ from . import hud_tools
 from .motion_choices import ExportChoices, MotionFileSaveBack, draw_bone_limit
 
 if TYPE_CHECKING:
+    from ...formats.xray.ltx.tree import Configs
     from ...games.plan import FilePlan
 
 
 HudSceneProperties: Any = properties_from(HudSceneOptions)
 SEPARATOR = ";"
 MAX_SUGGESTED = 200
+MISSING_SHOWN = 3
+DIALOG_LINE = 64
+"""Characters in a line of the dialog."""
 
-_listed: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}
-"""(game folders, configs, game) -> sections of weapons and of hands; kept while the dialog is open."""
+
+class Sections(NamedTuple):
+    """Names of the sections that the configs have, and what each lacks, as a sentence; "" if it is complete."""
+
+    items: dict[str, str]
+    hands: dict[str, str]
+
+
+_listed: dict[tuple[Any, ...], Sections] = {}
+"""(game folders, configs, game) -> sections; kept while the dialog is open."""
 
 
 def _parts(text: str) -> list[str]:
@@ -59,27 +71,36 @@ def options_of(operator: Any, context: Context) -> HudSceneOptions:
         HudSceneOptions,
         section=operator.section,
         folders=tuple(Path(bpy.path.abspath(part)) for part in _parts(operator.folders)),
-        configs=tuple(_parts(operator.configs)),
+        configs=tuple(bpy.path.abspath(part) for part in _parts(operator.configs)),
         hands_section=operator.hands_section,
         beside=operator.beside,
         textures_folder=folders(context)[1],
     )
 
 
-def sections_of(options: HudSceneOptions) -> tuple[list[str], list[str]]:
+def sections_of(options: HudSceneOptions) -> Sections:
     """Return the sections of weapons and of hands; empty if the configs cannot be read.
 
     Creating the scene reports why they cannot.
     """
+
+    def with_missing(configs: "Configs", names: Iterable[str]) -> dict[str, str]:
+        return {name: _missing_text(configs.missing(name)) for name in names}
+
     key = (options.folders, options.configs, options.game)
     if key not in _listed:
         _listed.clear()
         try:
             configs = sections.load_configs(options, Report())
-            _listed[key] = sections.hud_sections(configs), sections.hands_sections(configs)
+            names = sections.hud_sections(configs), sections.hands_sections(configs)
+            _listed[key] = Sections(*(with_missing(configs, of_kind) for of_kind in names))
         except MotionbridgeError:
-            _listed[key] = [], []
+            _listed[key] = Sections({}, {})
     return _listed[key]
+
+
+def _missing_text(missing: list[str]) -> str:
+    return iface_("missing: {}").format(tell(listed(missing, MISSING_SHOWN))) if missing else ""
 
 
 def _containing(names: Iterable[str], typed: str) -> list[str]:
@@ -87,11 +108,11 @@ def _containing(names: Iterable[str], typed: str) -> list[str]:
 
 
 def _search_section(operator: Any, context: Context, typed: str) -> list[str]:
-    return _containing(sections_of(options_of(operator, context))[0], typed)
+    return _containing(sections_of(options_of(operator, context)).items, typed)
 
 
 def _search_hands(operator: Any, context: Context, typed: str) -> list[str]:
-    return _containing(sections_of(options_of(operator, context))[1], typed)
+    return _containing(sections_of(options_of(operator, context)).hands, typed)
 
 
 def _search_folders(operator: Any, context: Context, typed: str) -> list[str]:
@@ -115,8 +136,9 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
     )
     configs: StringProperty(
         name="Configs",
-        description="Config files below the game folders, in reading order, separated by semicolons; "
-        "if empty, system.ltx and what it includes",
+        description="Config files in reading order, separated by semicolons, such as defines.ltx;weapons/w_pm.ltx: "
+        "relative to a game folder or to its configs, or full paths; if empty, system.ltx and what it includes, or all "
+        "files of folders without it",
     )
     section: StringProperty(
         name="Section",
@@ -137,6 +159,13 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         search_options={"SUGGESTION"},
     )
 
+    show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_SAVE", "HIDDEN"})
+    show_models: BoolProperty(
+        name="Models",
+        description="Show the models, which replace those of the section or are used without one",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The scene, which gets a camera."""
         return (context.scene,)
@@ -150,18 +179,27 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
             self.folders = str(game)
         return context.window_manager.invoke_props_dialog(self, width=480, confirm_text="Create")
 
-    def draw(self, _context: Context) -> None:
-        """Draw configs, then models, then how the game shows them."""
-        layout = fields(self.layout)
-        for name in ("folders", "configs", "section", "beside", "hands_section"):
-            layout.prop(self, name)
-        text = iface_("Replace the models of the sections:") if self.section else iface_("Models, without configs:")
-        layout.label(text=text, translate=False)
-        names = ("item", "hands", "hands_motions") if self.section else ("item", "hands", "hands_motions", "anchor")
-        for group in (names, ("game", "aspect", "stance"), ("motions", "textures")):
-            column = layout.column()
-            for name in group:
-                column.prop(self, name)
+    def draw(self, context: Context) -> None:
+        """Draw folders and section, and what the section lacks; the rest is folded."""
+        layout = self.layout
+        column = fields(layout.column())
+        column.prop(self, "folders")
+        column.prop(self, "section")
+        # Configs are read when the first letter is typed, not while the dialog opens.
+        lacks = sections_of(options_of(self, context)).items.get(self.section.lower(), "") if _listed else ""
+        paragraph(column, lacks, DIALOG_LINE, "ERROR")
+        if body := draw_folded(layout, self, "show_options"):
+            for group in (
+                ("beside", "hands_section", "configs"),
+                ("game", "aspect", "stance"),
+                ("motions", "textures"),
+            ):
+                column = body.column()
+                for name in group:
+                    column.prop(self, name)
+        if body := draw_folded(layout, self, "show_models"):
+            for name in ("item", "hands", "hands_motions", *(() if self.section else ("anchor",))):
+                body.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Make the scene and look through its camera."""
@@ -179,9 +217,12 @@ def look_through_camera(context: Context) -> None:
 
 
 def _speed_text(row: Any) -> str:
-    """Return the speeds of both motions, "" if both are 1."""
-    speeds = [action.motionbridge_motion.speed * row.speed for action in (row.hands, row.item) if action is not None]
-    return " / ".join(f"{speed:g}" for speed in speeds) if len(set(speeds)) > 1 or speeds[:1] != [1.0] else ""
+    """Return the speeds of hands and weapon, one number if they are the same, "" if both are 1."""
+    actions = [action for action in (row.hands, row.item) if action is not None]
+    speeds = [f"{action.motionbridge_motion.speed * row.speed:g}" for action in actions]
+    if len(set(speeds)) > 1:
+        return " / ".join(speeds)
+    return speeds[0] if speeds and speeds[0] != "1" else ""
 
 
 class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
@@ -248,17 +289,13 @@ class MOTIONBRIDGE_UL_hud_actions(SearchedRows, BlenderList):
     """Actions of a config section."""
 
     def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
-        """Draw the config key, the motions of hands and weapon, and the speeds."""
-        row = layout.split(factor=0.4)
+        """Draw the config key and the speeds; the panel shows the motions of the active row below the list."""
+        row = layout.row()
         row.label(text=item.name, icon="ERROR" if item.hands is None else "NONE", translate=False)
-        names = row.row(align=True)
-        names.active = item.hands is not None
-        names.label(text=item.hands_motion, translate=False)
-        weapon = names.row(align=True)
-        weapon.active = not item.fallback
-        weapon.label(text=item.item_motion, translate=False)
         if speeds := _speed_text(item):
-            names.label(text=speeds, translate=False)
+            right = row.row()
+            right.alignment, right.active = "RIGHT", False
+            right.label(text=speeds, translate=False)
 
     @staticmethod
     def words(item: Any) -> Sequence[str]:
@@ -276,46 +313,53 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
-        """Draw the section, its values and actions, and what is missing for the active action."""
+        """Draw the section, its actions, what is missing for the active one, and the values."""
         layout = self.layout
         hud = holder_of(context.active_object).motionbridge_hud
         layout.label(text=hud.section, translate=False)
         column = layout.column(align=True)
         column.operator("motionbridge.hud_save_back", icon="FILE_TICK")
         column.operator("motionbridge.report", icon="TEXT")
+        if len(hud.actions):
+            hud_tools.ACTIONS.draw(layout, hud, rows=6)
+            _draw_active(context, layout, hud, hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)])
+            column = layout.column(align=True)
+            column.operator("motionbridge.hud_add_action", icon="ADD")
+            column.operator("motionbridge.hud_attach", icon="CONSTRAINT_BONE")
+            column.operator("motionbridge.hud_preview", icon="RENDER_STILL")
+        else:
+            layout.label(text="No actions: the scene was made without configs", icon="INFO")
         if len(hud.values):
             _draw_values(layout, hud)
-        if not len(hud.actions):
-            layout.label(text="No actions: the scene was made without configs", icon="INFO")
-            return
-        hud_tools.ACTIONS.draw(layout, hud, rows=6)
+
+
+def _draw_active(context: Context, layout: Any, hud: Any, row: Any) -> None:
+    """Draw the motions of the active action, what is missing for it, and the speed and end of a new one."""
+    _draw_motions(layout, row)
+    if row.is_new and hud.game == "ANOMALY":
         column = layout.column(align=True)
-        column.operator("motionbridge.hud_add_action", icon="ADD")
-        column.operator("motionbridge.hud_attach", icon="CONSTRAINT_BONE")
-        column.operator("motionbridge.hud_preview", icon="RENDER_STILL")
-        row = hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)]
-        if row.is_new and hud.game == "ANOMALY":
-            column = layout.column(align=True)
-            column.enabled = not hud_tools.ACTIONS.is_hidden(context)
-            column.prop(row, "speed")
-            column.prop(row, "end")
-        if row.hands is None:
-            paragraph(
-                layout, iface_("The hands motion is in none of the motion files that were found"), SIDEBAR, "ERROR"
-            )
-        elif row.fallback:
-            paragraph(
-                layout,
-                iface_("The weapon has no motion of that name and plays 'idle', as in the game"),
-                SIDEBAR,
-                "INFO",
-            )
+        column.enabled = not hud_tools.ACTIONS.is_hidden(context)
+        column.prop(row, "speed")
+        column.prop(row, "end")
+    if row.hands is None:
+        text = iface_("The hands motion is in none of the motion files that were found")
+        paragraph(layout, text, SIDEBAR, "ERROR")
+    elif row.fallback:
+        text = iface_("The weapon has no motion of that name and plays 'idle', as in the game")
+        paragraph(layout, text, SIDEBAR, "INFO")
 
 
-def _without_zeros(number: str) -> str:
-    """Remove the trailing zeros of a number in a config, 0.040000 -> 0.04; other text is returned stripped."""
-    number = number.strip()
-    return number.rstrip("0").rstrip(".") if re.fullmatch(r"-?\d*\.\d+", number) else number
+def _draw_motions(layout: Any, row: Any) -> None:
+    """Draw the names of the motions that an action plays, one a line; grey what is not played."""
+    column = layout.column(align=True)
+    for icon, name, is_active in (
+        ("VIEW_PAN", row.hands_motion, row.hands is not None),
+        ("OBJECT_DATA", row.item_motion, not row.fallback),
+    ):
+        if name:
+            line = column.row()
+            line.active = is_active
+            line.label(text=name, icon=icon, translate=False)
 
 
 def _draw_values(layout: Any, hud: Any) -> None:
@@ -337,7 +381,7 @@ def _draw_values(layout: Any, hud: Any) -> None:
         row = lines.row()
         row.alignment = "LEFT"
         icon = "GREASEPENCIL" if key in changed else "DOT"
-        value = ", ".join(_without_zeros(part) for part in text.split(","))
+        value = placing.shortened(text)
         whole = f"{key} = {value}"
         if len(whole) > SIDEBAR:
             row.label(text=f"{key} =", icon=icon, translate=False)

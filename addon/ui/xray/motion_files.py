@@ -28,7 +28,7 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..layouts import fields
+from ..layouts import draw_folded, fields
 from ..operation import FileChoice, Need, Outcome
 from ..preferences import model_options
 from ..saving import Target
@@ -114,13 +114,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
         self._draw_options(layout)
 
     def _draw_options(self, layout: Any) -> None:
-        # Not layout.panel: opened from the file browser the dialog has no region, and Blender would crash.
-        icon = "DOWNARROW_HLT" if self.show_options else "RIGHTARROW"
-        row = layout.row()
-        row.alignment = "LEFT"
-        row.prop(self, "show_options", icon=icon, emboss=False)
-        if self.show_options:
-            body = fields(layout.column())
+        if body := draw_folded(layout, self, "show_options"):
             for name in ("first_frame", "fake_user", "match_scene", "resample", "stash"):
                 body.prop(self, name)
 

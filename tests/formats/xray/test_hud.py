@@ -266,6 +266,21 @@ def test_the_last_file_and_its_first_definition_win_and_fx_are_never_found(sampl
     assert not set(single) & set(table)
 
 
+def test_numbers_lose_zeros_at_their_end_and_nothing_else():
+    written = (" 0.040000", "-0.150", "1.0", "100", "0.05", "-0.000000", "1e10", "abc", "")
+    assert [hud.without_zeros(text) for text in written] == [
+        "0.04",
+        "-0.15",
+        "1",
+        "100",
+        "0.05",
+        "0",
+        "1e10",
+        "abc",
+        "",
+    ]
+
+
 def test_fields_of_view():
     """The degrees that docs/formats/xray-hud.md gives."""
     assert {game: round(view.field_of_view, 2) for game, view in hud.VIEWS.items()} == {

@@ -2,7 +2,7 @@
 
 A game starts with ``system.ltx`` and follows its includes. Several folders can be given, as mods are layered over the
 game: if several contain the same path, the first folder's file counts. A file is read only once, and again if it
-changed.
+changed. Of folders without ``system.ltx``, such as a mod without its game, all files are read.
 
 Configs are untrusted: includes that leave the folders, and cycles, are refused, and masks match files only. Errors at
 which the game stops but that can be skipped (a missing file or parent, a repeated section) are reported.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +23,10 @@ from ....core.report import Report, say
 from .codec import parsed, scanned
 from .document import Change, Head, Include, Ltx, words
 
-ROOT_FILES = ("configs/system.ltx", "config/system.ltx", "system.ltx")
-"""Where configs start: Clear Sky and later, Shadow of Chernobyl, a folder with only configs."""
+CONFIG_FOLDERS = ("configs", "config", "")
+"""Where configs are: Clear Sky and later, Shadow of Chernobyl, a folder with only configs."""
+ROOT_FILE = "system.ltx"
+SUFFIX = ".ltx"
 DEEPEST = 32
 """Limit of files that include each other, and of sections that inherit from each other; the games' own have 5."""
 MOST_FILES = 50_000
@@ -89,10 +91,16 @@ class Section:
 
 @dataclass
 class Configs:
-    """All loaded configs: ``sections`` by name in lower case, in the game's order, and the ``files``."""
+    """All loaded configs: ``sections`` by name in lower case, in the game's order, and the ``files``.
+
+    ``without_root``: all files of folders without ``system.ltx`` were read, and what they refer to in other folders was
+    not reported. ``absent``: files that a file includes, but that are missing.
+    """
 
     sections: dict[str, Section]
     files: list[ConfigFile]
+    without_root: bool = False
+    absent: dict[Path, list[str]] = field(default_factory=dict, repr=False)
     _values: dict[str, dict[str, Value]] = field(default_factory=dict, repr=False)
 
     def section(self, name: str) -> Section:
@@ -118,6 +126,25 @@ class Configs:
         """Return the text of one key; ``missing`` if the section has no such key or the key has no value."""
         value = self.values(name).get(key)
         return missing if value is None or value.text is None else value.text
+
+    def missing(self, name: str) -> list[str]:
+        """Return what a section lacks: parents in brackets, then files that its own or its parents' files include.
+
+        Raises `ReadError` for an unknown section.
+        """
+        names = {self.section(name).name: None}
+        absent: dict[str, None] = {}
+        left = list(names)
+        while left:
+            section = self.sections[left.pop()]
+            for parent in section.parents:
+                if parent not in self.sections:
+                    absent[f"[{parent}]"] = None
+                elif parent not in names:
+                    names[parent] = None
+                    left.append(parent)
+        files = {file.path: None for section in names for file, _ in self.sections[section].sources}
+        return [*absent, *dict.fromkeys(name for path in files for name in self.absent.get(path, ()))]
 
     def _parents_first(self, name: str) -> list[str]:
         """Return the sections to merge before ``name``, ancestors first, and ``name`` last."""
@@ -202,35 +229,98 @@ class ConfigTree:
 
     folders: Sequence[Path]
     dltx: bool = True
+    _outside: list[Path] = field(default_factory=list, repr=False)
+    """Folders of named files that are in none of ``folders``, searched last."""
     _listings: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
     _files: dict[Path, tuple[tuple[int, int], ConfigFile]] = field(default_factory=dict, repr=False)
 
     def load(self, report: Report, files: Sequence[str] = ()) -> Configs:
-        """Load the configs starting at ``system.ltx``, or at ``files`` (paths below a folder) in this order.
+        """Load the configs starting at ``system.ltx``, or at ``files`` in this order, else all files of the folders.
 
-        Files that were read before and did not change on disk are not read again. Raises `ReadError` for missing start
-        files, and for includes that leave the folders, form a cycle or are too deep.
+        ``files`` are absolute, or relative to a folder or to its configs. Files that were read before and did not
+        change on disk are not read again. Raises `ReadError` for missing start files, and for includes that leave the
+        folders, form a cycle or are too deep.
         """
         self._listings.clear()
-        names = list(files) or [name for name in ROOT_FILES if self.find(name.split("/"))][:1]
-        if not names:
-            raise ReadError(
-                "there is no system.ltx in the folders",
-                file=str(self.folders[0]) if self.folders else "",
-                remedy="Choose the gamedata folder of the game, or name the files to read",
-            )
-        loading = _Loading(self, report)
-        for name in names:
-            parts = tuple(part for part in re.split(r"[\\/]", name) if part)
-            path = self.find(parts)
-            if path is None:
-                raise ReadError("there is no such file in the folders", file=name, remedy="Choose an existing file")
+        self._outside.clear()
+        roots = [self._named(name) for name in files]
+        if not roots and (root := self._in_configs((ROOT_FILE,))) is not None:
+            roots = [root]
+        loading = _Loading(self, report, without_root=not roots)
+        for parts, path in roots:
             loading.root(parts, path)
+        if not roots:
+            loading.all_files(self._own_files())
+        if not loading.files:
+            raise ReadError(
+                "the folders have no configs (.ltx)",
+                file=str(self.folders[0]) if self.folders else "",
+                remedy="Choose the gamedata folder of the game or of a mod, or name the files to read",
+            )
         return loading.finished()
+
+    def _in_configs(self, below: Sequence[str]) -> tuple[tuple[str, ...], Path] | None:
+        """Return a file of the configs, by its parts below a folder and its path; None if no folder has it."""
+        for folder in CONFIG_FOLDERS:
+            parts = (folder, *below) if folder else tuple(below)
+            path = self.find(parts)
+            if path is not None:
+                return parts, path
+        return None
+
+    def _named(self, name: str) -> tuple[tuple[str, ...], Path]:
+        """Return parts and path of a file that the user names. Raises `ReadError` if it does not exist."""
+        path = Path(name)
+        if path.is_absolute() and path.is_file():
+            for folder in self.folders:
+                if path.is_relative_to(folder):
+                    return path.relative_to(folder).parts, path
+            around = (above.parent for above in path.parents if above.name.lower() in CONFIG_FOLDERS[:2])
+            self._outside.append(next(around, path.parent))
+            return path.relative_to(self._outside[-1]).parts, path
+        parts = tuple(part for part in re.split(r"[\\/]", name) if part)
+        whole = self.find(parts)
+        result = (parts, whole) if whole is not None else self._in_configs(parts)
+        if result is None or path.is_absolute():
+            raise ReadError(
+                "there is no such file in the folders",
+                file=name,
+                remedy="Name a file relative to a game folder or to its configs, or with its full path",
+            )
+        return result
+
+    def _own_files(self) -> dict[tuple[str, ...], Path]:
+        """Return parts -> path of every config of the folders, in the order of folders and names.
+
+        Raises `ReadError` for more than `MOST_FILES` files of any kind.
+        """
+        result: dict[tuple[str, ...], Path] = {}
+        known: set[tuple[str, ...]] = set()
+        visited = 0
+        for folder in self.folders:
+            names = (self._listing(str(folder)).get(name) for name in CONFIG_FOLDERS[:2])
+            for start in [Path(path) for path in names if path is not None] or [folder]:
+                for current, below, files in os.walk(start):
+                    below.sort()
+                    visited += len(files) + len(below)
+                    if visited > MOST_FILES:
+                        raise ReadError(
+                            say("the folder has more than {} files", MOST_FILES),
+                            file=str(folder),
+                            remedy="Choose the gamedata folder of the game or of a mod",
+                        )
+                    for file in sorted(name for name in files if name.lower().endswith(SUFFIX)):
+                        path = Path(current, file)
+                        parts = path.relative_to(folder).parts
+                        lower = tuple(part.lower() for part in parts)
+                        if lower not in known:
+                            known.add(lower)
+                            result[parts] = path
+        return result
 
     def find(self, parts: Sequence[str]) -> Path | None:
         """Return the file at a path below the first folder that has it, in any letter case; None if there is none."""
-        for folder in self.folders:
+        for folder in (*self.folders, *self._outside):
             current: str | None = str(folder)
             for part in parts[:-1]:
                 current = self._listing(current).get(part.lower()) if current is not None else None
@@ -242,7 +332,7 @@ class ConfigTree:
     def matching(self, folder: Sequence[str], mask: str) -> list[str]:
         """Return the names, in lower case and sorted, of the files of one folder that match a mask in lower case."""
         paths: set[str] = set()
-        for root in self.folders:
+        for root in (*self.folders, *self._outside):
             current: str | None = str(root)
             for part in folder:
                 current = self._listing(current).get(part.lower()) if current is not None else None
@@ -286,11 +376,16 @@ class ConfigTree:
 
 
 class _Loading:
-    """One run of `ConfigTree.load`: follows includes in the game's order and collects sections."""
+    """One run of `ConfigTree.load`: follows includes in the game's order and collects sections.
 
-    def __init__(self, tree: ConfigTree, report: Report) -> None:
+    ``without_root``: every file is read once, in the order of names, and what other folders may have is not reported.
+    """
+
+    def __init__(self, tree: ConfigTree, report: Report, *, without_root: bool) -> None:
         self.tree = tree
         self.report = report
+        self.without_root = without_root
+        self.absent: dict[Path, list[str]] = {}
         self.sections: dict[str, Section] = {}
         self.files: dict[Path, ConfigFile] = {}
         self._changes: list[tuple[ConfigFile, Head]] = []
@@ -308,16 +403,27 @@ class _Loading:
                 if index is not None:
                     self._file(below, index)
 
+    def all_files(self, paths: Mapping[tuple[str, ...], Path]) -> None:
+        """Load files that no root includes; those that cannot be read are reported and left out."""
+        for parts, path in paths.items():
+            if path in self.files:
+                continue  # another one includes it
+            try:
+                self._file(parts, path)
+            except ReadError as refusal:
+                self.report.warn(say("left out: {}", str(refusal).rstrip(".")))
+                self._include_stack.clear()
+
     def finished(self) -> Configs:
         """Apply the changes of DLTX, report missing parents, and return the configs."""
         for file, head in self._changes:
             self._change(file, head)
-        for section in self.sections.values():
+        for section in self.sections.values() if not self.without_root else ():
             for parent in section.parents:
                 if parent not in self.sections:
                     file, head = section.sources[0]
                     self.report.warn(say("no section [{}] to inherit from; left out", parent), file.place(head.line))
-        return Configs(self.sections, list(self.files.values()))
+        return Configs(self.sections, list(self.files.values()), self.without_root, self.absent)
 
     def _changes_of(self, parts: Sequence[str]) -> Iterator[str]:
         """Yield ``mod_system_*.ltx`` for ``system.ltx``, except files of a longer name (``system_x.ltx``)."""
@@ -357,11 +463,13 @@ class _Loading:
         elif head.name in self.sections:
             first, line = self.sections[head.name].sources[0]
             self.report.warn(
-                "a section occurs twice, at which the game stops; the first one is read",
+                "several files have the same section; the first one is read"
+                if self.without_root
+                else "a section occurs twice, at which the game stops; the first one is read",
                 f"[{head.name}]: {first.place(line.line)}; {file.place(head.line)}",
             )
         else:
-            if not self.tree.dltx:
+            if not (self.tree.dltx or self.without_root):
                 self._expect_parents(file, head)
             self.sections[head.name] = Section(head.name, [(file, head)])
 
@@ -379,10 +487,21 @@ class _Loading:
             self.sections[head.name].sources.append((file, head))
         elif head.change is Change.CREATE:
             self.sections[head.name] = Section(head.name, [(file, head)])
-        else:
+        elif not self.without_root:
             self.report.warn("no such section to change; left out", f"![{head.name}]: {file.place(head.line)}")
 
     def _include(self, file: ConfigFile, include: Include, parts: tuple[str, ...]) -> None:
+        depth = len(self._include_stack)
+        try:
+            self._follow(file, include, parts)
+        except ReadError:
+            if not self.without_root:
+                raise
+            del self._include_stack[depth:]
+            self.absent.setdefault(file.path, []).append(include.path)
+
+    def _follow(self, file: ConfigFile, include: Include, parts: tuple[str, ...]) -> None:
+        """Load the files of an include. Raises `ReadError`."""
         where = include.line
         wanted = self._resolved(file, include, parts[:-1])
         if len(self._include_stack) >= DEEPEST:
@@ -395,8 +514,12 @@ class _Loading:
             below = (*wanted[:-1], name)
             path = self.tree.find(below)
             if path is None:
-                self.report.warn(say("there is no file {!r} to include; left out", include.path), file.place(where))
+                self.absent.setdefault(file.path, []).append(include.path)
+                if not self.without_root:
+                    self.report.warn(say("there is no file {!r} to include; left out", include.path), file.place(where))
                 return
+            if self.without_root and path in self.files:
+                continue
             if tuple(part.lower() for part in below) in self._include_stack:
                 self._refuse(file, where, say("the file {!r} includes itself", "/".join(below)), "Remove this include")
             if self._read_count >= MOST_FILES:

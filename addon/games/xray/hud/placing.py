@@ -209,8 +209,8 @@ def show(hands: Any) -> None:
 def moved_values(hands: Object) -> dict[str, str]:
     """Return config key -> new value for each object that was moved; empty if none was.
 
-    Values have six decimals, like those of the game's own tuner. If only an object's position or only its angles
-    changed, only these are returned.
+    Values have at most six decimals, as many as the game's own tuner writes. If only an object's position or only its
+    angles changed, only these are returned.
     """
     if not len(hands.motionbridge_hud.values):
         return {}
@@ -230,7 +230,12 @@ def moved_values(hands: Object) -> dict[str, str]:
 
 
 def _formatted(values: Floats) -> str:
-    return ", ".join(f"{value:.6f}" for value in values + 0.0)
+    return ", ".join(hud.without_zeros(f"{value:.6f}") for value in values)
+
+
+def shortened(text: str) -> str:
+    """Return numbers of a config without trailing zeros, to be shown."""
+    return ", ".join(map(hud.without_zeros, text.split(",")))
 
 
 def texts(hands: Object) -> dict[str, str]:

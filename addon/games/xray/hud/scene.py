@@ -273,6 +273,8 @@ SUNS = (
 BACKGROUND = 0.18
 """Grey level of the background."""
 CYCLES_SAMPLES = 8
+GAP = 4
+"""Pixels between two images, which are transparent."""
 
 
 class Renderer(Enum):
@@ -321,7 +323,8 @@ def render_strip(
     if scene.camera is None:
         raise WriteError("the scene has no camera", remedy="Set the scene's camera in its properties")
     width = round(height * scene.render.resolution_x / scene.render.resolution_y)
-    sheet = np.zeros((len(numbers) * height, columns * width, 4), np.float32)
+    across, down = width + GAP, height + GAP
+    sheet = np.zeros((len(numbers) * down - GAP, columns * across - GAP, 4), np.float32)
     properties = hands.motionbridge_hud
     active = properties.active_action
     with (
@@ -336,8 +339,8 @@ def render_strip(
                 for column, frame in enumerate(np.linspace(scene.frame_start, scene.frame_end, columns)):
                     scene.frame_set(round(float(frame)))
                     scene.render.stamp_note_text = f"{row.name}  {scene.frame_current}"
-                    top = len(numbers) - 1 - line  # image rows start at the bottom
-                    cell = sheet[top * height : (top + 1) * height, column * width : (column + 1) * width]
+                    bottom, left = (len(numbers) - 1 - line) * down, column * across  # image rows start at the bottom
+                    cell = sheet[bottom : bottom + height, left : left + width]
                     cell[:] = _rendered(scene, file, width, height)
                     step(line * columns + column + 1)
         finally:

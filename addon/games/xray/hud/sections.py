@@ -17,14 +17,15 @@ import bpy
 import numpy as np
 
 from ....core import files
+from ....core.changes import ENGLISH
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, say
+from ....core.report import Report, listed, say
 from ....formats.xray import hud, ltx
 from ....formats.xray.hud import Action, Generation, Placing
 from ....formats.xray.ltx import edit
 from ....formats.xray.ltx.codec import parsed
 from ....formats.xray.ltx.document import cleaned, unquoted
-from ....formats.xray.ltx.tree import Configs, ConfigTree
+from ....formats.xray.ltx.tree import Configs, ConfigTree, Section
 from ...plan import FilePlan
 from ..game_tree import GameTree, tree_of, tree_over
 from ..options import Aspect, Game, HudSceneOptions
@@ -44,6 +45,7 @@ HANDS_PRESET = {
 }
 """Values of the hands' section in nearly every game and mod, for mod folders that have no such section."""
 WITH_DLTX = (Game.ANOMALY, Game.IX_RAY)
+ITEM = "item_visual"
 _NAMED = re.compile(rb"(?m)^[ \t]*hud[ \t]*=[ \t]*\"?([^\s;\"]+)")
 
 
@@ -93,9 +95,20 @@ def load_configs(options: HudSceneOptions, report: Report) -> Configs:
 
 
 def hud_sections(configs: Configs) -> list[str]:
-    """Return the sections that items name as their ``hud``, sorted."""
+    """Return the sections that items name as their ``hud``, sorted.
+
+    Without ``system.ltx`` also those with a model of an item, since the files of the items may be missing.
+    """
     named = {name.decode("latin-1").lower() for file in configs.files for name in _NAMED.findall(file.data)}
-    return sorted(named & configs.sections.keys())
+    result = named & configs.sections.keys()
+    if configs.without_root:
+        result |= {name for name, section in configs.sections.items() if _has_item(section)}
+    return sorted(result)
+
+
+def _has_item(section: Section) -> bool:
+    sources = ((file, head) for file, head in section.sources if ITEM.encode() in file.data)
+    return any(item.key == ITEM for file, head in sources for item in file.document.items(head))
 
 
 def hands_sections(configs: Configs) -> list[str]:
@@ -138,6 +151,7 @@ def _by_hand(options: HudSceneOptions) -> Setup:
 def _of_section(options: HudSceneOptions, report: Report) -> Setup:
     configs = load_configs(options, report)
     name, values, item_values = _hud_of(configs, options.section)
+    _report_missing(configs, name, values, report)
     wide = options.aspect is Aspect.WIDE
     tree = tree_over(options.folders, options.textures_folder)
     two_models = hud.generation(values) is Generation.TWO_MODELS
@@ -162,6 +176,21 @@ def _of_section(options: HudSceneOptions, report: Report) -> Setup:
         item_tree=tree,
         hands_tree=tree,
     )
+
+
+def _report_missing(configs: Configs, name: str, values: Mapping[str, str], report: Report) -> None:
+    """Report parents and included files that the configs lack, if loading did not.
+
+    Raises `ReadError` if the section names no model for want of them.
+    """
+    missing = configs.missing(name)
+    if missing and not (values.get(ITEM) or values.get("visual")):
+        raise ReadError(
+            say("[{}] names no model, and its configs are incomplete: {}", name, listed(missing)),
+            remedy="Add the folder of the game or the mod that has them",
+        )
+    if missing and configs.without_root:
+        report.warn(say("[{}] is incomplete; missing: {}", name, listed(missing)))
 
 
 def _hud_of(configs: Configs, section: str) -> tuple[str, dict[str, str], dict[str, str]]:
@@ -248,9 +277,9 @@ class ConfigChanges:
 
     lines: list[str]
 
-    def sentence(self, _words: Words | None = None) -> str:
-        """Return all changes; they are the same in every language."""
-        return ", ".join(self.lines)
+    def sentence(self, words: Words | None = None) -> str:
+        """Return the number of lines, in the user's language if ``words`` are given."""
+        return (words or ENGLISH).counted(len(self.lines), "line")
 
 
 def remember(hands: Object, options: HudSceneOptions) -> None:
@@ -325,6 +354,8 @@ def plan_configs(hands: Object, inherited: Inherited, report: Report) -> list[Fi
     edits = [own_edit for own_edit in edits if own_edit.changes]
     for change in edits:
         files.warn_of_replacing(change.path, report)
+        for line in change.changes:
+            report.note(say("changed line: {}", line))
     return [
         FilePlan(str(own_edit.path), ltx.write(own_edit.document), ConfigChanges(own_edit.changes))
         for own_edit in edits

@@ -83,8 +83,8 @@ def test_an_unknown_section_is_refused(gamedata):
 def test_settings_of_shadow_of_chernobyl_lie_in_config(gamedata):
     assert list(loaded(gamedata({"config/system.ltx": "[a]\n"}))[0].sections) == ["a"]
     assert list(loaded(gamedata({"SYSTEM.LTX": "[b]\n"}, "other"))[0].sections) == ["b"]
-    with pytest.raises(ReadError, match=r"there is no system\.ltx.*Choose the gamedata folder"):
-        loaded(gamedata({"configs/x.ltx": ""}, "none"))
+    with pytest.raises(ReadError, match=r"the folders have no configs.*Choose the gamedata folder"):
+        loaded(gamedata({"configs/x.txt": ""}, "none"))
 
 
 def test_files_are_loaded_in_the_order_they_are_named(gamedata):
@@ -95,6 +95,64 @@ def test_files_are_loaded_in_the_order_they_are_named(gamedata):
     assert report.lines() == ["parents must come before a section; the game stops (configs/b.ltx, line 1: a)"]
     with pytest.raises(ReadError, match=r"no such file in the folders"):
         loaded(folder, files=["configs/c.ltx"])
+
+
+@pytest.mark.parametrize(
+    "names", [("configs/a.ltx", "sub/B.ltx"), ("a.ltx", "configs\\sub\\b.ltx"), ("A.LTX", "{0}/configs/sub/b.ltx")]
+)
+def test_files_are_named_relative_to_a_folder_or_to_its_configs_or_in_full(gamedata, names):
+    folder = gamedata({"configs/a.ltx": "[a]\nk = 1\n", "configs/sub/b.ltx": '#include "..\\c.ltx"\n[b]:a,c\n'})
+    gamedata({"configs/c.ltx": "[c]\nx = 2\n"})
+    configs, report = loaded(folder, files=[name.format(folder) for name in names], dltx=False)
+    assert (texts(configs, "b"), report.lines()) == ({"k": "1", "x": "2"}, [])
+
+
+def test_a_file_named_in_full_may_be_in_another_folder(gamedata):
+    game, mod = (
+        gamedata({"configs/a.ltx": "[a]\nk = 1\n"}),
+        gamedata({"configs/w/b.ltx": '#include "..\\c.ltx"\n[b]:a,c\n', "configs/c.ltx": "[c]\nx = 2\n"}, "mod"),
+    )
+    configs, report = loaded(game, files=["a.ltx", str(mod / "configs/w/b.ltx")], dltx=False)
+    assert (texts(configs, "b"), report.lines()) == ({"k": "1", "x": "2"}, [])
+    with pytest.raises(ReadError, match=r"no such file"):
+        loaded(game, files=[str(mod / "configs/none.ltx")])
+
+
+MOD = {
+    "configs/b.ltx": (
+        '#include "gone.ltx"\n#include "..\\..\\out.ltx"\n#include "c.ltx"\n[gun_hud]:gun_base\nitem_visual = gun\n'
+    ),
+    "configs/a.ltx": "[gun]:gun_hud, other\nhud = gun_hud\n",
+    "configs/c.ltx": "[plain]\nk = 1\n![elsewhere]\nk = 2\n",
+    "configs/w/mod_system_x.ltx": "![plain]\nk = 3\n",
+    "scripts/d.ltx": "[not_a_config]\n",
+}
+
+
+def test_a_mod_without_its_game_is_read_whole_and_says_what_each_section_lacks(gamedata):
+    configs, report = loaded(gamedata(MOD))
+    assert (list(configs.sections), report.lines()) == (["gun", "plain", "gun_hud"], [])
+    assert configs.without_root
+    assert configs.text("plain", "k") == "3"
+    outside = ["gone.ltx", "..\\..\\out.ltx"]
+    assert configs.missing("gun_hud") == ["[gun_base]", *outside]
+    assert configs.missing("gun") == ["[other]", "[gun_base]", *outside]
+    assert configs.missing("plain") == []
+    game = gamedata({"configs/system.ltx": "[other]\n"}, "game")
+    configs, _ = loaded(gamedata(MOD), game)
+    assert (list(configs.sections), configs.without_root) == (["other"], False)
+
+
+def test_of_a_section_in_several_files_of_a_mod_the_first_is_read(gamedata):
+    configs, report = loaded(gamedata({"x.ltx": "[a]\nk = 1\n", "y.ltx": "[a]\nk = 2\n[b]:a\n"}), dltx=False)
+    assert texts(configs, "b") == {"k": "1"}
+    assert list(report.warnings) == ["several files have the same section; the first one is read"]
+
+
+def test_a_folder_of_any_size_is_not_searched_for_configs(gamedata, monkeypatch):
+    monkeypatch.setattr(tree, "MOST_FILES", 3)
+    with pytest.raises(ReadError, match=r"more than 3 files.*Choose the gamedata folder"):
+        loaded(gamedata({f"{number}.ltx": "" for number in range(4)}))
 
 
 def test_a_parent_that_is_named_twice_overrides_those_between(gamedata):
