@@ -10,17 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.errors import ReadError, WriteError
-from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.arma import dxt, paa
 from addon.formats.arma.paa import Alpha, Coding, TextureType, pictures
+from tests.formats.reading import reading
 from tests.real_files import CORPUS, SAMPLES, VECTORS, corpus_files
 
-
-def read(data, name="test.paa"):
-    report = Report()
-    return paa.read(data, name, report), report
+read = reading(paa, "test.paa")
 
 
 def texture(kind, *levels, tags=b"", palette=b"", tail=b"\0\0"):

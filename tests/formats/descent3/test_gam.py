@@ -7,11 +7,11 @@ import pytest
 
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
-from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.descent3 import gam
 from addon.formats.descent3.gam import TextureFlag
+from tests.formats.reading import reading
 
 PLAIN = (
     struct.pack("<h", 7) + b"Hull\0hull.oaf\0\0"
@@ -36,9 +36,7 @@ def page(kind, body):
     return bytes((kind,)) + struct.pack("<i", len(body) + 4) + body
 
 
-def read(data):
-    report = Report()
-    return gam.read(data, "test.gam", report), report
+read = reading(gam, "test.gam")
 
 
 def test_a_table_is_known_to_the_last_byte():

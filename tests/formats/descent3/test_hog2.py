@@ -10,6 +10,7 @@ from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.descent3 import hog2
 from addon.formats.verification import verify
+from tests.formats.reading import reading
 from tests.real_files import corpus_files
 from tests.work import memory_peak
 
@@ -28,10 +29,7 @@ def archive(files, *, start=None, count=None, tail=b""):
 
 FILES = [(b"A.ogf", b"one"), (b"b.OOF", b"two..."), (b"c.txt", b"")]
 
-
-def read(data, name="test.hog"):
-    report = Report()
-    return hog2.read(data, name, report), report
+read = reading(hog2, "test.hog")
 
 
 def test_an_archive_is_known_to_the_last_byte():

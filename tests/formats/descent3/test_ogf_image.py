@@ -17,6 +17,7 @@ from addon.core.walk import Walk
 from addon.formats import detect, format_named
 from addon.formats.descent3 import ogf_image
 from addon.formats.verification import Status, verify
+from tests.formats.reading import reading
 from tests.real_files import corpus_files
 from tests.work import memory_peak
 
@@ -36,10 +37,7 @@ def image(kind, width, height, pixels, *, levels=1, identifier=b"", depth=32):
 
 TWO_LEVELS = runs((2, 0xF00F), (0, 0x8F00), (0, 0x00F0)) + runs((0, 0xFFFF))
 
-
-def read(data, name="test.ogf"):
-    report = Report()
-    return ogf_image.read(data, name, report), report
+read = reading(ogf_image, "test.ogf")
 
 
 @pytest.mark.parametrize("kind", [121, 122, 123, 124, 127])

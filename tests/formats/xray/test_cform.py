@@ -14,6 +14,7 @@ from addon.core.model import Domain, Mesh
 from addon.core.report import Report
 from addon.formats.xray import cform
 from addon.formats.xray.cform import MATERIAL, SECTOR, SUPPRESS_SHADOWS, SUPPRESS_WALLMARKS
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import chunk, floats, hexed, words
 from tests.real_files import corpus_files
 from tests.work import lines_run, memory_peak
@@ -53,9 +54,7 @@ def build(*extra):
     return chunk(0, SMALL) + chunk(1, lit) + b"".join(extra)
 
 
-def read(data, name="level.cform"):
-    report = Report()
-    return cform.read(data, name, report), report
+read = reading(cform, "level.cform")
 
 
 def test_texture_coordinates_that_are_not_finite_are_warned_about_and_kept():

@@ -15,6 +15,7 @@ from addon.core.report import Report
 from addon.formats.xray import details, dm
 from addon.formats.xray.details import EMPTY
 from addon.formats.xray.details.document import OLD_SLOT, SLOT
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import chunk, floats, hexed, words
 from tests.formats.xray.test_dm import SMALL as GRASS
 from tests.real_files import corpus_files
@@ -46,10 +47,7 @@ OLD_SLOTS = hexed("""
 """)
 OLD = chunk(0, words(2, 0) + struct.pack("<iiII", 0, 0, 1, 1)) + chunk(1) + chunk(2, OLD_SLOTS)
 
-
-def read(data, name="level.details"):
-    report = Report()
-    return details.read(data, name, report), report
+read = reading(details, "level.details")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh
 from addon.core.report import Report
 from addon.formats.xray import dm
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import floats, hexed, words
 from tests.real_files import corpus_files
 
@@ -30,10 +31,7 @@ SMALL = hexed("""
 """)
 VERTICES = 13 + 1 + 9 + 1 + 4 + 8 + 8
 
-
-def read(data, name="grass.dm"):
-    report = Report()
-    return dm.read(data, name, report), report
+read = reading(dm, "grass.dm")
 
 
 def test_a_quad_is_known_to_the_last_byte():

@@ -7,6 +7,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.xray import err, hom
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import chunk, floats, hexed, words
 from tests.real_files import corpus_files
 
@@ -26,10 +27,7 @@ SMALL = b"".join([
     chunk(12, words(1), EDITOR_TRIANGLE),
 ])  # fmt: skip
 
-
-def read(data, name="level.err"):
-    report = Report()
-    return err.read(data, name, report), report
+read = reading(err, "level.err")
 
 
 def test_six_kinds_are_known_to_the_last_byte():

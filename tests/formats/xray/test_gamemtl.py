@@ -5,9 +5,9 @@ import pytest
 
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
-from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats.xray import gamemtl
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import chunk, floats, words
 
 CONCRETE = chunk(0x1000, words(12), b"materials\\concrete\0")
@@ -30,10 +30,7 @@ SMALL = b"".join([
     chunk(0x1003, b"pairs"),
 ])  # fmt: skip
 
-
-def read(data, name="gamemtl.xr"):
-    report = Report()
-    return gamemtl.read(data, name, report), report
+read = reading(gamemtl, "gamemtl.xr")
 
 
 def test_materials_are_known_by_their_ids():

@@ -13,6 +13,7 @@ from addon.core.model import FILE_FACE, Attribute, Domain, Mesh
 from addon.core.report import Report
 from addon.formats.xray import hom, som
 from addon.formats.xray.occluders import ENGINE_MERGES_WITHIN, TWO_SIDED
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import chunk, floats, hexed
 from tests.real_files import corpus_files
 
@@ -31,10 +32,7 @@ SMALL = hexed("""
     00000000                            ; one-sided
 """)
 
-
-def read(data, name="level.hom"):
-    report = Report()
-    return hom.read(data, name, report), report
+read = reading(hom, "level.hom")
 
 
 def test_two_triangles_are_known_to_the_last_byte():

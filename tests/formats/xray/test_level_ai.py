@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 
 from addon.core.errors import ReadError
-from addon.core.report import Report
 from addon.formats.xray import level_ai
+from tests.formats.reading import reading
 from tests.formats.xray.level.annotated import SMALL_AI
 from tests.real_files import corpus_files
 
-
-def read(data, name="level.ai"):
-    report = Report()
-    return level_ai.read(data, name, report), report
+read = reading(level_ai, "level.ai")
 
 
 def test_every_byte_has_a_name():

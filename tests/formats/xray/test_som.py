@@ -9,6 +9,7 @@ from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.xray import hom, som
 from addon.formats.xray.occluders import TWO_SIDED
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import chunk, floats, hexed, words
 from tests.real_files import corpus_files
 
@@ -22,10 +23,7 @@ SMALL = hexed("""
     9a99193f                            ; lets 0.6 of the volume through
 """)
 
-
-def read(data, name="level.som"):
-    report = Report()
-    return som.read(data, name, report), report
+read = reading(som, "level.som")
 
 
 def test_a_triangle_is_known_to_the_last_byte():

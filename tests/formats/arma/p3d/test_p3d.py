@@ -15,6 +15,7 @@ from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats.arma import p3d, rtm
 from addon.formats.verification import verify
+from tests.formats.reading import reading
 from tests.work import lines_run, memory_peak
 
 QUAD, TRIANGLE = [(0, 0), (1, 0), (2, 0), (3, 0)], [(0, 1), (2, 1), (1, 1), (0, 0)]
@@ -72,10 +73,7 @@ SELECTIONS = [
 ]
 ARMA, FLASHPOINT = (model(lod(kind, tags=SELECTIONS), lod(kind, resolution=1e15)) for kind in (True, False))
 
-
-def read(data, name="test.p3d"):
-    report = Report()
-    return p3d.read(data, name, report), report
+read = reading(p3d, "test.p3d")
 
 
 @pytest.mark.parametrize("data", [ARMA, FLASHPOINT], ids=["P3DM", "SP3X"])

@@ -15,13 +15,11 @@ from addon.core.walk import Walk
 from addon.formats.arma import lzo, lzss, rtm
 from addon.formats.verification import Status, verify
 from tests.formats.arma.rtm.small_files import IDENTITY, MOVED, array, binarised, events, field, plain, transform
+from tests.formats.reading import reading
 from tests.real_files import corpus_files
 from tests.work import memory_peak
 
-
-def read(data, name="test.rtm"):
-    report = Report()
-    return rtm.read(data, name, report), report
+read = reading(rtm, "test.rtm")
 
 
 def both_ways(document):

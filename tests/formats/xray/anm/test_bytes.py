@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 
 from addon.core.errors import ReadError, WriteError
-from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats.xray import anm
 from addon.formats.xray.envelopes import OLD
-
-
-def chunk(number, body):
-    return struct.pack("<II", number, len(body)) + body
+from tests.formats.reading import reading
+from tests.formats.xray.level_bytes import chunk
 
 
 def head(version, name=b"camera", first=-1, last=60, fps=34.0):
@@ -47,10 +44,7 @@ VERSION_3 = chunk(0x1100, head(3) + b"".join(old(value) for value in range(6)))
 VERSION_4 = chunk(0x1100, head(4) + b"".join(new(value, 4 if value % 2 else 5) for value in range(6)))
 VERSION_5 = chunk(0x1100, head(5) + b"".join(new(value, 4 if value % 2 else 0) for value in range(6)))
 
-
-def read(data, name="test.anm"):
-    report = Report()
-    return anm.read(data, name, report), report
+read = reading(anm, "test.anm")
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,13 @@ import struct
 import pytest
 
 from addon.core.errors import ReadError
-from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats.xray import bones
 from addon.formats.xray.bones import Mass, Material, Placement
 from addon.formats.xray.ogf.chunk_types import Joint, Shape
+from tests.formats.reading import reading
+from tests.formats.xray.level_bytes import chunk
 from tests.real_files import corpus_files
-
-
-def chunk(number, body):
-    return struct.pack("<II", number, len(body)) + body
-
 
 SHAPE = struct.pack("<HH27f", 2, 1, *range(27))  # a sphere; box 15, sphere 4, cylinder 8 numbers: 112 bytes
 JOINT = struct.pack("<I12f2f", 2, *range(12), 0.5, 0.25)  # type, limits, spring, damping: 60 bytes
@@ -34,10 +30,7 @@ BONE = (
 PARTS = struct.pack("<I", 1) + b"body\0" + struct.pack("<I", 2) + b"head\0neck\0"
 SMALL = chunk(0, BONE) + chunk(1, chunk(2, b"neck\0")) + chunk(0x923, PARTS)
 
-
-def read(data, name="test.bones"):
-    report = Report()
-    return bones.read(data, name, report), report
+read = reading(bones, "test.bones")
 
 
 def test_every_field():

@@ -18,6 +18,7 @@ from addon.formats.verification import Status, file_data, verify
 from addon.formats.xray import level
 from addon.formats.xray.level import geometry, text
 from addon.formats.xray.level.document import Kind
+from tests.formats.reading import reading
 from tests.formats.xray.level.annotated import (
     CHILDREN,
     CONTAINER,
@@ -36,15 +37,7 @@ from tests.formats.xray.level_bytes import chunk, floats, words
 from tests.real_files import corpus_files
 from tests.work import lines_run, memory_peak
 
-
-def read(data, name="l01/level"):
-    report = Report()
-    return level.read(data, name, report), report
-
-
-def read_geometry(data, name="l01/level.geom"):
-    report = Report()
-    return geometry.read(data, name, report), report
+read, read_geometry = reading(level, "l01/level"), reading(geometry, "l01/level.geom")
 
 
 def test_every_byte_of_a_level_has_a_name():

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from addon.cli import main
 from addon.core.errors import ReadError, WriteError
-from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.engine_rules import RULES
@@ -23,6 +22,7 @@ from addon.formats.xray.ltx.document import (
     unquoted,
     words,
 )
+from tests.formats.reading import reading
 from tests.real_files import corpus_files
 from tests.work import memory_peak
 
@@ -43,10 +43,7 @@ SMALL = b"".join([
     b"cost = 300",                                    # 13: the last line counts; no line end
 ])  # fmt: skip
 
-
-def read(data, name="a.ltx"):
-    report = Report()
-    return ltx.read(data, name, report), report
+read = reading(ltx, "a.ltx")
 
 
 def items(data):

@@ -37,14 +37,12 @@ from addon.formats.xray.object.mesh_chunks import (
 )
 from addon.formats.xray.ogf.chunk_types import MotionReferences2, UserData
 from scripts.fuzzing.packing import pack_lzhuf
+from tests.formats.reading import reading
 from tests.formats.xray.level_bytes import chunk, floats, words
 from tests.formats.xray.object.small_object import MESH, MODEL, OLD, mesh, small
 from tests.work import memory_peak
 
-
-def read(data, name="test.object"):
-    report = Report()
-    return editor_model.read(data, name, report), report
+read = reading(editor_model, "test.object")
 
 
 def test_every_field_of_an_object():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from addon.core.errors import ReadError
-from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.chunk_types import (
     BoneNames,
@@ -31,13 +30,11 @@ from addon.formats.xray.ogf.chunk_types import (
     Vertices,
 )
 from addon.formats.xray.ogf.document import Children, Ogf, VisualType
+from tests.formats.reading import reading
 from tests.formats.xray.ogf import small_model as small
 from tests.work import lines_run, memory_peak
 
-
-def read(data: bytes, name: str = "small.ogf") -> tuple[Ogf, Report]:
-    report = Report()
-    return ogf.read(data, name, report), report
+read = reading(ogf, "small.ogf")
 
 
 def child_with(*chunks: bytes) -> Ogf:

@@ -14,15 +14,12 @@ from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.omf.codec import read_parameters
 from addon.formats.xray.omf.document import Track, TrackFlag, checksum, track_layout
+from tests.formats.reading import reading
+from tests.formats.xray.level_bytes import chunk
 
 KEYS = bytes.fromhex("0100 0200 0300 ff7f  0180 feff 0000 0100".replace(" ", ""))
 WIDE = bytes.fromhex("0100 0200 0300  ffff feff 0080".replace(" ", ""))
 NARROW = bytes((1, 2, 3, 255, 254, 128))
-
-
-def chunk(identifier: int, *body: bytes) -> bytes:
-    content = b"".join(body)
-    return struct.pack("<II", identifier, len(content)) + content
 
 
 def crc(keys: bytes) -> bytes:
@@ -128,10 +125,7 @@ SMALL = omf_file(
     ),
 )
 
-
-def read(data: bytes) -> tuple[omf.Omf, Report]:
-    report = Report()
-    return omf.read(data, "test.omf", report), report
+read = reading(omf, "test.omf")
 
 
 def test_every_field_of_a_small_file() -> None:

@@ -16,11 +16,9 @@ from addon.formats.xray import skl
 from addon.formats.xray.envelopes import BONE, stored
 from addon.formats.xray.omf.document import TIMING as OMF_TIMING
 from addon.formats.xray.skl import TIMING, rest_track
+from tests.formats.reading import reading
+from tests.formats.xray.level_bytes import chunk
 from tests.real_files import corpus_files
-
-
-def chunk(number, body):
-    return struct.pack("<II", number, len(body)) + body
 
 
 def head(version, name=b"walk"):
@@ -63,10 +61,7 @@ def single(version):
 
 LIST = struct.pack("<I", 4) + b"".join(MOTIONS.values())
 
-
-def read(data, name="test.skl"):
-    report = Report()
-    return skl.read(data, name, report), report
+read = reading(skl, "test.skl")
 
 
 @pytest.mark.parametrize(("version", "flags", "part"), [(4, 3, 0xFFFF_FFFF), (5, 2, 0), (6, 2, 0xFFFF), (7, 0x80, 1)])
