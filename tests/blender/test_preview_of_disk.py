@@ -7,184 +7,64 @@ import bmesh
 import bpy
 import pytest
 
-from addon.blender import compat
-from addon.formats.xray import details
 from addon.ui.arma import models as arma_models
-from addon.ui.arma import panels
 from addon.ui.change_words import plan_sentence
 from addon.ui.descent3 import models as descent_models
-from addon.ui.xray import editor_models, levels, models, motion_files, paths, skeletal
+from addon.ui.xray import editor_models, levels, models
+from tests.blender.saved_formats import FORMATS, move_an_object, sample_of
 from tests.blender.test_oof_operators import in_an_archive
 from tests.blender.test_save_back import NOTHING, dialog_of
-from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
-from tests.blender.test_skl_motions import load as load_editor_motions
-from tests.blender.test_ui import last_report, load
+from tests.blender.test_ui import last_report
 from tests.blender.test_written_motions import as_in_a_window, drawn
-
-
-def mesh_edits(objects):
-    """Move the first vertex of the first mesh, and the last one of the last."""
-
-    def move(obj, vertex):
-        obj.data.vertices[vertex].co[2] += 0.25
-
-    return lambda: move(objects[0], 0), lambda: move(objects[-1], -1)
-
-
-def key_edits(action):
-    """Move the first key of the first curve, and the last one of the last curve of locations."""
-    curves = [fcurve for fcurve in compat.curve_bag(action).fcurves if fcurve.data_path.endswith("location")]
-
-    def move(curve, key):
-        curve.keyframe_points[key].co[1] += 0.5
-
-    return lambda: move(curves[0], 0), lambda: move(curves[-1], -1)
 
 
 def with_mesh(obj):
     return obj.type == "MESH" and len(obj.data.vertices)
 
 
-def below(holder):
-    return [entry for entry in (holder, *holder.children_recursive) if with_mesh(entry)]
+def surface_of_a_level():
+    return next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE")
 
 
-def a_game_model(path):
-    bpy.ops.import_scene.xray_ogf(filepath=str(path), textures=False)
-    meshes = below(bpy.context.view_layer.objects.active)
-    return models.MOTIONBRIDGE_OT_model_save_back, *mesh_edits(meshes)
+def move_a_tree_or_a_vertex(at=0):
+    """Move the last tree, or a vertex of the level."""
+    if not at:
+        move_an_object(-1)
+    else:
+        surface_of_a_level().data.vertices[at].co[2] += 0.25
 
 
-def an_editor_model(path):
-    bpy.ops.import_scene.xray_object(filepath=str(path), textures=False)
-    meshes = below(bpy.context.view_layer.objects.active)
-    return editor_models.MOTIONBRIDGE_OT_editor_model_save_back, *mesh_edits(meshes)
-
-
-def an_arma_model(path):
-    bpy.ops.import_scene.arma_p3d(filepath=str(path), rig="NONE", textures=False)
-    meshes = [bpy.context.view_layer.objects.active]
-    return arma_models.MOTIONBRIDGE_OT_arma_model_save_back, *mesh_edits(meshes)
-
-
-def a_descent_model(path):
-    bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False)
-    parts = [obj for obj in bpy.data.objects if with_mesh(obj) and obj.motionbridge_descent_part.is_part]
-    bpy.context.view_layer.objects.active = parts[0]
-    return descent_models.MOTIONBRIDGE_OT_descent_save_back, *mesh_edits(parts)
-
-
-def an_animation(path):
-    bpy.ops.import_scene.arma_rtm(filepath=str(path))
-    action = bpy.context.view_layer.objects.active.animation_data.action
-    return panels.MOTIONBRIDGE_OT_arma_save_back, *key_edits(action)
-
-
-def a_path(path):
-    bpy.ops.import_scene.xray_anm(filepath=str(path))
-    action = bpy.context.view_layer.objects.active.animation_data.action
-    return paths.MOTIONBRIDGE_OT_path_save_back, *key_edits(action)
-
-
-def motions(path):
-    rig = load(path.parent)
-    return motion_files.MOTIONBRIDGE_OT_save_back, *key_edits(rig.animation_data.action)
-
-
-def editor_motions(path):
-    rig = rig_of(["root", "arm", "hand", "Finger"])
-    (action,) = load_editor_motions(rig, str(path)).actions
-    bpy.context.view_layer.objects.active = rig
-    compat.assign(rig, action)
-    return skeletal.MOTIONBRIDGE_OT_skeletal_save_back, *key_edits(action)
-
-
-def a_level_file(path):
-    bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
-    holder = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind != "NONE")
-    bpy.context.view_layer.objects.active = holder
-    return levels.MOTIONBRIDGE_OT_level_save_back, *mesh_edits(below(holder))
-
-
-def slots(path):
-    _, *_ = a_level_file(path)
-    ground = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "DETAILS")
-    bpy.context.view_layer.objects.active = ground
-
-    def darken(face):
-        ground.data.attributes[details.SUN].data[face].value = 0.2
-
-    return levels.MOTIONBRIDGE_OT_level_save_back, lambda: darken(0), lambda: darken(-1)
-
-
-def a_level(path):
-    bpy.ops.import_scene.xray_level(directory=str(path.parent), textures=False)
-    trees = sorted(
-        (obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "TREE"), key=lambda entry: str(entry.name)
-    )
-    bpy.context.view_layer.objects.active = trees[0]
-
-    def move(tree):
-        tree.location.x += 0.5
-
-    return levels.MOTIONBRIDGE_OT_level_save_back, lambda: move(trees[0]), lambda: move(trees[-1])
-
-
-def vertices_of_a_level(path):
-    kind, move_a_tree, _ = a_level(path)
-    surface = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE")
-    return kind, move_a_tree, mesh_edits([surface])[0]
-
-
-def coordinates_of_a_level(path):
-    kind, move_a_tree, _ = a_level(path)
-    surface = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE")
-
-    def shift():
-        for corner in surface.data.uv_layers[0].uv:
+def move_a_tree_or_texture_coordinates(at=0):
+    """Move the last tree, or the texture on a part of the level."""
+    if not at:
+        move_an_object(-1)
+    else:
+        for corner in surface_of_a_level().data.uv_layers[0].uv:
             corner.vector[0] += 0.125
 
-    return kind, move_a_tree, shift
 
-
-SOURCES = {
-    a_game_model: "humanoid.ogf",
-    an_editor_model: "weapon.object",
-    an_arma_model: "arma/man.p3d",
-    a_descent_model: "descent3/ship.oof",
-    an_animation: "arma/walk.rtm",
-    a_path: "camera.anm",
-    motions: "humanoid.omf",
-    editor_motions: "made.skls",
-    a_level_file: "level/level.hom",
-    slots: "level/level.details",
-    a_level: "level/level",
-    vertices_of_a_level: "level/level",
-    coordinates_of_a_level: "level/level",
-}
-OPENED = {
-    **{how.__name__: (how, source) for how, source in SOURCES.items()},
-    **{name: (a_level_file, f"level/level.{name}") for name in ("som", "cform")},
-    "dm": (a_level_file, "level/grass.dm"),
+LEVEL = FORMATS["level"]
+OPENED = FORMATS | {
+    "level, vertices": LEVEL._replace(edit=move_a_tree_or_a_vertex),
+    "level, coordinates": LEVEL._replace(edit=move_a_tree_or_texture_coordinates),
 }
 
 
-@pytest.fixture(params=OPENED.values(), ids=OPENED.keys())
-def opened(request, tmp_path, samples):
-    return opened_in(tmp_path, samples, *request.param)
+def opened_in(folder, name):
+    """A sample, and the function that imports it and returns its operator and two edits."""
+    form = OPENED[name]
+    path = sample_of(name.partition(",")[0], folder / "yard")
+
+    def open_sample():
+        form.load(path)
+        return form.save, form.edit, lambda: form.edit(-1)
+
+    return SimpleNamespace(path=path, open=open_sample)
 
 
-def opened_in(tmp_path, samples, how, source):
-    folder = tmp_path / "yard"
-    folder.mkdir()
-    if source == "made.skls":
-        path = folder / shutil.copy(written(tmp_path, made_motion(CURVED)), folder)
-    else:
-        path = folder / shutil.copy(samples / source, folder)
-    beside = {"humanoid.omf": ["humanoid.ogf"], "level": ["level.geom", "level.geomx"]}.get(path.name, [])
-    for name in beside:
-        shutil.copy((samples / source).with_name(name), folder)
-    return SimpleNamespace(path=path, open=lambda: how(path))
+@pytest.fixture(params=OPENED)
+def opened(request, tmp_path):
+    return opened_in(tmp_path, request.param)
 
 
 def said_by(kind):
@@ -206,11 +86,11 @@ def mesh_of(kind):
     return next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == kind and obj.type == "MESH")
 
 
-def without_a_face(mesh):
+def without_a_face(mesh, face=-1):
     work = bmesh.new()
     work.from_mesh(mesh)
     work.faces.ensure_lookup_table()
-    bmesh.ops.delete(work, geom=[work.faces[-1]], context="FACES_ONLY")
+    bmesh.ops.delete(work, geom=[work.faces[face]], context="FACES_ONLY")
     work.to_mesh(mesh)
     work.free()
 
@@ -249,25 +129,25 @@ def descent_parts():
 
 
 OTHER_EDITS = {
-    "a bone of a game model": ("a_game_model", heavier),
-    "a text of a game model": ("a_game_model", rename_a_reference),
-    "a bone of an editor model": ("an_editor_model", heavier),
-    "a surface": ("an_editor_model", retextured),
-    "user data": ("an_editor_model", lambda: setattr(of_editor_model().motionbridge_editor_model, "user_data", "[a]")),
-    "a sub-object is deleted": ("a_descent_model", lambda: bpy.data.objects.remove(descent_parts()[-1])),
-    "a tree is deleted": ("a_level", lambda: bpy.data.objects.remove(trees()[-1])),
-    "a tree is copied": ("a_level", lambda: copy_of(trees()[-1])),
-    "a light is moved": ("a_level", lambda: setattr(light().location, "x", 3.0)),
-    "a light is deleted": ("a_level", lambda: bpy.data.objects.remove(light())),
-    "a face of occluders": ("a_level_file", lambda: without_a_face(mesh_of("HOM").data)),
+    "a bone of a game model": ("ogf", heavier),
+    "a text of a game model": ("ogf", rename_a_reference),
+    "a bone of an editor model": ("object", heavier),
+    "a surface": ("object", retextured),
+    "user data": ("object", lambda: setattr(of_editor_model().motionbridge_editor_model, "user_data", "[a]")),
+    "a sub-object is deleted": ("oof", lambda: bpy.data.objects.remove(descent_parts()[-1])),
+    "a tree is deleted": ("level", lambda: bpy.data.objects.remove(trees()[-1])),
+    "a tree is copied": ("level", lambda: copy_of(trees()[-1])),
+    "a light is moved": ("level", lambda: setattr(light().location, "x", 3.0)),
+    "a light is deleted": ("geom", lambda: bpy.data.objects.remove(light())),
+    "a face of occluders": ("hom", lambda: without_a_face(mesh_of("HOM").data)),
     "a face of collision": ("cform", lambda: without_a_face(mesh_of("CFORM").data)),
 }
 
 
 @pytest.mark.parametrize("name", OTHER_EDITS)
-def test_other_edits_are_reported_as_an_import_of_the_file_on_disk_says_them(name, tmp_path, samples):
+def test_other_edits_are_reported_as_an_import_of_the_file_on_disk_says_them(name, tmp_path):
     source, change = OTHER_EDITS[name]
-    opened = opened_in(tmp_path, samples, *OPENED[source])
+    opened = opened_in(tmp_path, source)
     kind, edit, _ = opened.open()
     edit()
     assert save(kind) == {"FINISHED"}
@@ -305,30 +185,21 @@ def test_a_moved_memory_point_is_named_also_when_another_is_added_or_deleted(tmp
     assert said_by(kind)[1:] == ["memory: 1 position (Spine)"]
 
 
-def test_deleted_and_added_faces_are_counted_against_the_file_on_disk(tmp_path, samples):
-    kind, _, other = an_arma_model(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
+def test_deleted_and_added_faces_are_counted_against_the_file_on_disk(tmp_path):
+    kind, _, other = opened_in(tmp_path, "p3d").open()
     mesh = bpy.context.view_layer.objects.active.data
-
-    def delete(face):
-        work = bmesh.new()
-        work.from_mesh(mesh)
-        work.faces.ensure_lookup_table()
-        bmesh.ops.delete(work, geom=[work.faces[face]], context="FACES_ONLY")
-        work.to_mesh(mesh)
-        work.free()
-
-    delete(0)
+    without_a_face(mesh, 0)
     assert said_by(kind)[1:] == ["visual 1: faces 42 -> 41"]
     assert save(kind) == {"FINISHED"}
-    delete(-1)
+    without_a_face(mesh)
     assert said_by(kind)[1:] == ["visual 1: faces 41 -> 40"]
     assert save(kind) == {"FINISHED"}
     other()
     assert said_by(kind)[1].startswith("visual 1: 1 position")
 
 
-def test_without_changes_no_warning_is_repeated(tmp_path, samples):
-    kind, edit, _ = an_arma_model(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
+def test_without_changes_no_warning_is_repeated(tmp_path):
+    kind, edit, _ = opened_in(tmp_path, "p3d").open()
     model = bpy.context.view_layer.objects.active
     model.data.edges.add(1)
     model.data.edges[-1].vertices = (0, 5)
@@ -388,9 +259,9 @@ def export_dialog(kind, path):
     return message[message.index(heading) + 1 :] if heading in message else []
 
 
-def test_the_dialog_of_an_export_speaks_of_the_file_that_it_would_replace(tmp_path, samples):
-    path = shutil.copy(samples / "arma" / "man.p3d", tmp_path)
-    _, edit, other = an_arma_model(path)
+def test_the_dialog_of_an_export_speaks_of_the_file_that_it_would_replace(tmp_path):
+    opened = opened_in(tmp_path, "p3d")
+    path, (_, edit, other) = opened.path, opened.open()
     kind, out = arma_models.EXPORT_SCENE_OT_arma_p3d, tmp_path / "out.p3d"
     edit()
     assert export_dialog(kind, out) == []
@@ -407,9 +278,9 @@ def test_the_dialog_of_an_export_speaks_of_the_file_that_it_would_replace(tmp_pa
     assert export_dialog(kind, out) == []
 
 
-def test_the_dialog_of_a_level_file_speaks_of_the_file_that_it_would_replace(tmp_path, samples):
-    path = shutil.copy(samples / "level" / "level.hom", tmp_path)
-    _, edit, other = a_level_file(path)
+def test_the_dialog_of_a_level_file_speaks_of_the_file_that_it_would_replace(tmp_path):
+    opened = opened_in(tmp_path, "hom")
+    path, (_, edit, other) = opened.path, opened.open()
     kind, out = levels.EXPORT_SCENE_OT_xray_level_geometry, tmp_path / "out.hom"
     edit()
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(out)) == {"FINISHED"}
@@ -420,16 +291,18 @@ def test_the_dialog_of_a_level_file_speaks_of_the_file_that_it_would_replace(tmp
 
 def test_a_model_in_an_archive_is_compared_with_the_one_there(tmp_path):
     in_an_archive(tmp_path)
-    parts = [obj for obj in bpy.data.objects if with_mesh(obj) and obj.motionbridge_descent_part.is_part]
-    edit, other = mesh_edits(parts)
+
+    def move(name):
+        bpy.data.objects[name].data.vertices[0].co[2] += 0.25
+
     kind = descent_models.MOTIONBRIDGE_OT_descent_save_back
-    edit()
+    move("glow")
     assert save(kind) == {"FINISHED"}
-    other()
+    move("turret")
     assert said_by(kind)[0].startswith("turret: 1 position")
     assert "glow" not in said_by(kind)[0]
     assert save(kind) == {"FINISHED"}
-    edit()
+    move("glow")
     assert said_by(kind)[0].startswith("glow: 1 position")
 
 

@@ -1,6 +1,5 @@
 """Save Back of every format: what the dialog says, what it asks, and what is on disk afterwards."""
 
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,15 +14,13 @@ from addon.formats.xray import skl
 from addon.games import plan as plans
 from addon.games.xray.motions import library, omf_codec, skl_codec
 from addon.ui import files as ui_files
-from addon.ui.arma import models as arma_models
 from addon.ui.arma import panels
-from addon.ui.descent3 import models
-from addon.ui.xray import editor_models, levels, motion_files, paths, skeletal
-from tests.blender.rtm_scene import curve_of
+from addon.ui.xray import motion_files, skeletal
+from tests.blender.saved_formats import FORMATS, sample_of
 from tests.blender.test_sampling import looked_at, reach_toward
 from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
 from tests.blender.test_skl_motions import load as load_editor_motions
-from tests.blender.test_ui import game, game_folder, last_report, load, refusal, turn_a_key
+from tests.blender.test_ui import game, last_report, load, refusal, turn_a_key
 from tests.blender.test_written_motions import as_in_a_window, drawn
 
 __all__ = ["game", "looked_at"]
@@ -32,125 +29,22 @@ NOTHING = "No changes to save"
 CHANGED = "the file on disk is no longer the one that was imported"
 
 
-def an_animation(folder, samples):
-    path = Path(shutil.copy(samples / "arma" / "walk.rtm", folder))
-    bpy.ops.import_scene.arma_rtm(filepath=str(path))
-    action = bpy.context.view_layer.objects.active.animation_data.action
-
-    def edit():
-        curve_of(action, "head", "location", 0).keyframe_points[0].co[1] += 0.5
-
-    kind = panels.MOTIONBRIDGE_OT_arma_save_back
-    return SimpleNamespace(
-        path=path, edit=edit, kind=kind, says="1 frame changed", option="if_changed", decided="IMPORTED"
-    )
-
-
-def a_path(folder, samples):
-    path = Path(shutil.copy(samples / "camera.anm", folder))
-    bpy.ops.import_scene.xray_anm(filepath=str(path))
-    action = bpy.context.view_layer.objects.active.animation_data.action
-
-    def edit():
-        curve = next(fcurve for fcurve in compat.curve_bag(action).fcurves if fcurve.data_path == "location")
-        curve.keyframe_points[0].co[1] += 0.5
-
-    kind = paths.MOTIONBRIDGE_OT_path_save_back
-    return SimpleNamespace(
-        path=path, edit=edit, kind=kind, says="1 channel, 2 keys (X) changed", option="if_changed", decided="IMPORTED"
-    )
-
-
-def editor_motions(folder, _samples):
-    path = written(folder, made_motion(CURVED))
-    rig = rig_of(["root", "arm", "hand", "Finger"])
-    (action,) = load_editor_motions(rig, path).actions
-    bpy.context.view_layer.objects.active = rig
-    compat.assign(rig, action)
-
-    def edit():
-        curve = next(fcurve for fcurve in compat.curve_bag(action).fcurves if '"hand"].location' in fcurve.data_path)
-        curve.keyframe_points[0].co[1] += 0.5
-
-    kind = skeletal.MOTIONBRIDGE_OT_skeletal_save_back
-    says = "1 motion, 1 channel changed"
-    return SimpleNamespace(path=Path(path), edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
-
-
-def a_model(folder, samples):
-    path = Path(shutil.copy(samples / "descent3" / "ship.oof", folder))
-    bpy.ops.import_scene.descent3_oof(filepath=str(path))
-    part = next(obj for obj in bpy.data.objects if obj.type == "MESH" and obj.motionbridge_descent_part.is_part)
-    bpy.context.view_layer.objects.active = part
-
-    def edit():
-        part.data.vertices[0].co[0] += 0.25
-
-    kind = models.MOTIONBRIDGE_OT_descent_save_back
-    return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
-
-
-def an_arma_model(folder, samples):
-    path = Path(shutil.copy(samples / "arma" / "man.p3d", folder))
-    bpy.ops.import_scene.arma_p3d(filepath=str(path), rig="NONE", textures=False)
-    obj = bpy.context.view_layer.objects.active
-
-    def edit():
-        obj.data.vertices[0].co[2] += 0.25
-
-    kind = arma_models.MOTIONBRIDGE_OT_arma_model_save_back
-    says = "1 LOD changed"
-    return SimpleNamespace(path=path, edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
-
-
-def an_editor_model(folder, samples):
-    path = Path(shutil.copy(samples / "weapon.object", folder))
-    bpy.ops.import_scene.xray_object(filepath=str(path))
-    child = next(own_child for own_child in bpy.context.view_layer.objects.active.children if own_child.type == "MESH")
-
-    def edit():
-        child.data.vertices[0].co[2] += 0.25
-
-    kind = editor_models.MOTIONBRIDGE_OT_editor_model_save_back
-    says = "1 mesh changed"
-    return SimpleNamespace(path=path, edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
-
-
-def occluders(folder, samples):
-    path = Path(shutil.copy(samples / "level" / "level.hom", folder))
-    bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
-    obj = next(target for target in bpy.data.objects if target.motionbridge_level.kind == "HOM")
-    bpy.context.view_layer.objects.active = obj
-
-    def edit():
-        mesh = next(entry for entry in (obj, *obj.children_recursive) if entry.type == "MESH")
-        mesh.data.vertices[0].co[2] += 0.25
-
-    kind = levels.MOTIONBRIDGE_OT_level_save_back
-    return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
-
-
-def motions(folder, samples):
-    path = game_folder(folder, samples) / "humanoid.omf"
-    action = load(path.parent).animation_data.action
-
-    def edit():
-        turn_a_key(action)
-
-    kind = motion_files.MOTIONBRIDGE_OT_save_back
-    return SimpleNamespace(path=path, edit=edit, kind=kind, option="if_changed", decided="DISK")
-
-
-FORMATS = (an_animation, an_arma_model, a_path, editor_motions, a_model, an_editor_model, occluders)
-MADE = {created.__name__: created for created in FORMATS}
+SAVED = ("rtm", "p3d", "anm", "skl", "oof", "object", "hom")
+"""Formats whose dialogs are asked."""
 AS_IMPORTED = "the file is written as it was imported or last saved"
 
 
-@pytest.fixture(params=MADE.values(), ids=MADE.keys())
-def opened(request, tmp_path, samples):
-    result = request.param(tmp_path, samples)
-    result.made_by = request.param
-    return result
+def opened_sample(name, folder):
+    """Import a sample: its path, how it is edited, its operator and what else its format has."""
+    form = FORMATS[name]
+    path = sample_of(name, folder / "game")
+    form.load(path)
+    return SimpleNamespace(path=path, edit=form.edit, kind=form.save, says=form.says, export=form.export, name=name)
+
+
+@pytest.fixture(params=SAVED)
+def opened(request, tmp_path):
+    return opened_sample(request.param, tmp_path)
 
 
 def dialog_of(kind, **options):
@@ -175,7 +69,7 @@ def test_the_dialog_says_what_changes_and_only_then_it_is_written(opened):
     message = drawn(dialog)
     assert message[0] == str(opened.path)
     assert opened.says in " ".join(message)
-    assert opened.option not in properties_drawn(dialog)
+    assert "if_changed" not in properties_drawn(dialog)
     assert ("", "", "Close") not in dialog.layout.kept
     assert opened.path.read_bytes() == before
     assert dialog.execute(bpy.context) == {"FINISHED"}
@@ -210,25 +104,17 @@ def test_a_panel_that_saves_shows_the_last_report():
 
 
 def test_an_export_onto_the_same_file_is_not_taken_for_a_change_by_others(opened, monkeypatch):
-    exporter = {
-        an_animation: bpy.ops.export_scene.arma_rtm,
-        an_arma_model: bpy.ops.export_scene.arma_p3d,
-        a_path: bpy.ops.export_scene.xray_anm,
-        editor_motions: bpy.ops.export_scene.xray_skl,
-        a_model: bpy.ops.export_scene.descent3_oof,
-        an_editor_model: bpy.ops.export_scene.xray_object,
-        occluders: bpy.ops.export_scene.xray_level_geometry,
-    }[opened.made_by]
+    exporter = getattr(bpy.ops.export_scene, opened.export)
     before = opened.path.read_bytes()
     opened.edit()
     assert exporter(filepath=str(opened.path), backup=False) == {"FINISHED"}
     exported = opened.path.read_bytes()
     assert exported != before
-    if opened.made_by != an_animation:  # that of an animation is not stored in the .blend
+    if opened.name != "rtm":  # that of an animation is not stored in the .blend
         monkeypatch.setattr(plans, "_saved", {})
     opened.edit()
     dialog = dialog_of(opened.kind, backup=False)
-    assert opened.option not in properties_drawn(dialog)
+    assert "if_changed" not in properties_drawn(dialog)
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert opened.path.read_bytes() not in {before, exported}
 
@@ -241,28 +127,28 @@ def test_what_another_program_changed_is_asked_about(opened):
     opened.path.write_bytes(saved + bytes(1))
     dialog = dialog_of(opened.kind)
     assert CHANGED in " ".join(" ".join(drawn(dialog)).split())
-    assert opened.option in properties_drawn(dialog)
+    assert "if_changed" in properties_drawn(dialog)
     assert dialog.execute(bpy.context) == {"CANCELLED"}
     assert opened.path.read_bytes() == saved + bytes(1)
-    setattr(dialog, opened.option, opened.decided)
+    dialog.if_changed = "IMPORTED"
     dialog.check(bpy.context)
-    assert opened.option in properties_drawn(dialog)
+    assert "if_changed" in properties_drawn(dialog)
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert opened.path.read_bytes() == saved
 
 
-@pytest.mark.parametrize("make", [motions, *MADE.values()])
-def test_of_a_file_that_no_one_changed_every_base_is_the_same(tmp_path, samples, make):
-    opened = make(tmp_path, samples)
+@pytest.mark.parametrize("name", ["omf", *SAVED])
+def test_of_a_file_that_no_one_changed_every_base_is_the_same(tmp_path, name):
+    opened = opened_sample(name, tmp_path)
     opened.edit()
-    if make is motions:
+    if name == "omf":
         assert bpy.ops.motionbridge.move_motion(direction="DOWN") == {"FINISHED"}
         (file,) = bpy.context.view_layer.objects.active.motionbridge_motion_files
         omf_codec.delete(file, library.motions_of(file)[-1])
-    group, name = opened.kind.bl_idname.split(".")
-    option = getattr(getattr(bpy.ops, group), name).get_rna_type().properties[opened.option]
+    group, operator = opened.kind.bl_idname.split(".")
+    option = getattr(getattr(bpy.ops, group), operator).get_rna_type().properties["if_changed"]
     choices = [item.identifier for item in option.enum_items] if option.type == "ENUM" else [False, True]
-    dialogs = [dialog_of(opened.kind, **{opened.option: choice}) for choice in choices]
+    dialogs = [dialog_of(opened.kind, if_changed=choice) for choice in choices]
     wanted, *others = [
         (drawn(dialog), dialog._shown.plan.data, getattr(dialog._shown.plan, "base", "")) for dialog in dialogs
     ]
@@ -270,8 +156,8 @@ def test_of_a_file_that_no_one_changed_every_base_is_the_same(tmp_path, samples,
     assert all(other == wanted for other in others)
 
 
-def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
-    opened = an_animation(tmp_path, samples)
+def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path):
+    opened = opened_sample("rtm", tmp_path)
     rig = bpy.context.view_layer.objects.active.name
     bpy.ops.ed.undo_push(message="imported")
     opened.edit()
@@ -281,8 +167,7 @@ def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
     bpy.ops.ed.undo()
     bpy.context.view_layer.objects.active = bpy.data.objects[rig]
     assert NOTHING in drawn(dialog_of(opened.kind))  # the keys are those of the file that was saved
-    curve = curve_of(bpy.context.object.animation_data.action, "head", "location", 0)
-    curve.keyframe_points[0].co[1] += 0.25
+    opened.edit()
     opened.path.write_bytes(opened.path.read_bytes() + bytes(1))
     dialog = dialog_of(opened.kind)
     assert CHANGED in " ".join(" ".join(drawn(dialog)).split())
@@ -293,9 +178,9 @@ def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
     assert NOTHING in drawn(dialog_of(opened.kind))
 
 
-@pytest.mark.parametrize("make", [motions, *MADE.values()])
-def test_undo_of_an_edit_that_was_saved_gives_the_imported_file_unasked(tmp_path, samples, make):
-    opened = make(tmp_path, samples)
+@pytest.mark.parametrize("name", ["omf", *SAVED])
+def test_undo_of_an_edit_that_was_saved_gives_the_imported_file_unasked(tmp_path, name):
+    opened = opened_sample(name, tmp_path)
     active = bpy.context.view_layer.objects.active.name
     before = opened.path.read_bytes()
     bpy.ops.ed.undo_push(message="imported")
@@ -308,21 +193,19 @@ def test_undo_of_an_edit_that_was_saved_gives_the_imported_file_unasked(tmp_path
     bpy.ops.ed.undo()
     bpy.context.view_layer.objects.active = bpy.data.objects[active]
     dialog = dialog_of(opened.kind)
-    assert opened.option not in properties_drawn(dialog)
+    assert "if_changed" not in properties_drawn(dialog)
     assert AS_IMPORTED in drawn(dialog)
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert opened.path.read_bytes() == before
 
 
-@pytest.mark.parametrize("make", [motions, editor_motions, a_path, an_animation])
-def test_an_edited_copy_that_plays_is_never_called_no_changes(tmp_path, samples, make):
-    opened = make(tmp_path, samples)
+@pytest.mark.parametrize("name", ["omf", "skl", "anm", "rtm"])
+def test_an_edited_copy_that_plays_is_never_called_no_changes(tmp_path, name):
+    opened = opened_sample(name, tmp_path)
     rig = bpy.context.view_layer.objects.active
-    copy = rig.animation_data.action.copy()
-    compat.assign(rig, copy)
-    moved = next(fcurve for fcurve in compat.curve_bag(copy).fcurves if fcurve.data_path.endswith("location"))
-    moved.keyframe_points[0].co[1] += 0.5
-    kind = panels.MOTIONBRIDGE_OT_arma_save_all if make == an_animation else opened.kind
+    compat.assign(rig, rig.animation_data.action.copy())
+    opened.edit()
+    kind = panels.MOTIONBRIDGE_OT_arma_save_all if name == "rtm" else opened.kind
     dialog = as_in_a_window(kind, backup=False)
     dialog.suggest(bpy.context)
     dialog.check(bpy.context)
@@ -331,8 +214,8 @@ def test_an_edited_copy_that_plays_is_never_called_no_changes(tmp_path, samples,
     assert NOTHING in drawn(dialog_of(kind))
 
 
-def test_undo_and_the_file_on_disk_give_the_motion_that_is_shown(tmp_path, samples):
-    opened = editor_motions(tmp_path, samples)
+def test_undo_and_the_file_on_disk_give_the_motion_that_is_shown(tmp_path):
+    opened = opened_sample("skl", tmp_path)
     rig, before = bpy.context.view_layer.objects.active.name, opened.path.read_bytes()
     bpy.ops.ed.undo_push(message="imported")
     opened.edit()
@@ -445,7 +328,7 @@ def test_changing_an_option_samples_nothing_again(game, looked_at):
 
 
 def test_editor_motions_that_are_renamed_and_saved_twice_stay_one(tmp_path):
-    opened = editor_motions(tmp_path, None)
+    opened = opened_sample("skl", tmp_path)
     rig = bpy.context.view_layer.objects.active
     rig.animation_data.action.motionbridge_motion.motion_name = "renamed"
     assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}

@@ -20,10 +20,10 @@ from addon.games.xray.motions.library import motions_of
 from addon.ui.arma import models as arma_models
 from addon.ui.xray import hud, motion_files, skeletal
 from tests.blender.property_walk import Value, changes, declared, values
+from tests.blender.saved_formats import FORMATS, Format, importer, reload
 from tests.blender.test_hud_scene import build, sample_options
 from tests.blender.test_p3d_export import cube
 from tests.blender.test_save_back import dialog_of
-from tests.blender.test_saved_twice import FORMATS, Format, importer, reload
 from tests.blender.test_skl_motions import CURVED, made_motion, written
 from tests.blender.test_written_motions import as_in_a_window
 
@@ -80,7 +80,7 @@ def edited(form: Format, path: Path) -> None:
 
 
 def sample(name: str, operator: str, suffix: str, load: Callable[[Path], None] | None = None) -> Make:
-    """An edited sample of `test_saved_twice`, exported by ``operator``. ``load``: another way to import it."""
+    """An edited sample of `saved_formats`, exported by ``operator``. ``load``: another way to import it."""
     form = FORMATS[name] if load is None else FORMATS[name]._replace(load=load)
 
     def make(folder: Path, samples: Path) -> list[Route]:
