@@ -95,12 +95,13 @@ class ChannelReader:
         changing = read[several[read]]
         animated[indices[changing], groups[changing]] = True
         first = np.array([columns.start for columns in _COLUMNS])[groups]
-        in_columns = read[(groups[read] != ROTATION) | (channels[read] == _QUATERNION)]
+        is_in_columns = (groups[read] != ROTATION) | (channels[read] == _QUATERNION)
+        in_columns = read[is_in_columns]
         values[indices[in_columns], (first + table.indices)[in_columns]] = rows[in_columns]
         own_channels = [values[:, columns].transpose(0, 2, 1) for columns in self._columns]
         rotations = own_channels[ROTATION]
         angles: dict[int, Floats] = {}
-        for number in np.setdiff1d(read, in_columns).tolist():
+        for number in read[~is_in_columns].tolist():
             index = int(indices[number])
             angles.setdefault(index, np.zeros((len(frames), 4)))[:, table.indices[number]] = rows[number]
         for index, own in angles.items():

@@ -89,8 +89,9 @@ class RotationModes:
         """
         needed = {}
         modes = now if now is not None else self._current_modes()
+        kind_of = bone_curves.rotation_kind
         for name, kinds in self.kinds(action, table).items():
-            kind = bone_curves.rotation_kind(modes[name])
+            kind = kind_of(modes[name])
             if kind in kinds and not (kind == "euler" and order and modes[name] != order):
                 continue
             bone = self._rig.pose.bones[name]

@@ -87,8 +87,8 @@ class Movers:
             by_reason[STRIPS] = self._moved_by_strips()
             if self.play.blends_controls and self.play.is_layered:
                 by_reason[CONTROLS] = self._copying
-        elif not is_new and not self._has_keys_of_settings(action):
-            keyed = {bone_within(path) for path in _indices(self._played_curves(action))}
+        elif not is_new and (by_reason[CONSTRAINTS] or by_reason[DRIVERS]) and not self._has_keys_of_settings(action):
+            keyed = {bone_within(path) for path in {curve.data_path for curve in self._played_curves(action)}}
             by_reason |= {reason: by_reason[reason] - keyed for reason in (CONSTRAINTS, DRIVERS)}
         if among is not None:
             by_reason = {reason: bones & set(among) for reason, bones in by_reason.items()}

@@ -148,7 +148,7 @@ def read_old(reader: Reader, what: str) -> StoredEnvelope:
     """Read an envelope of the old layout; ``what`` names it in messages. Raises `ReadError`."""
     before, after = reader.i32(say("what comes before {}", what)), reader.i32(say("what comes after {}", what))
     count = reader.u32(say("the number of keys of {}", what))
-    return StoredEnvelope(before, after, reader.array(OLD, count, what=say("the {:# key|# keys} of {}", count, what)))
+    return StoredEnvelope(before, after, reader.array(OLD, count, what=_keys_of(count, what)))
 
 
 def read_packed(reader: Reader, what: str) -> StoredEnvelope:
@@ -169,16 +169,15 @@ def read_packed(reader: Reader, what: str) -> StoredEnvelope:
 def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]:
     """Read packed keys of which some are stepped. Raises `ReadError` if bytes are missing."""
     data, start = reader.data, reader.position
-    needed = say("the {:# key|# keys} of {}", count, what)
     end = start + count * STEPPED_SIZE
     if end > len(data):
-        reader.take(count * STEPPED_SIZE, needed)
+        reader.take(count * STEPPED_SIZE, _keys_of(count, what))
     rows = np.zeros((count, PACKED.itemsize), np.uint8)
     if bytes(data[start + SHAPE_OFFSET : end : STEPPED_SIZE]).count(_STEPPED) == count:
         rows[:, :STEPPED_SIZE] = np.frombuffer(data, np.uint8, end - start, start).reshape(count, STEPPED_SIZE)
         reader.position = end
     else:
-        starts = _mixed_starts(reader, count, needed)
+        starts = _mixed_starts(reader, count, what)
         source = np.frombuffer(reader.take(starts.pop()), np.uint8)
         begin = np.array(starts, np.intp)[:, None]
         rows[:, :STEPPED_SIZE] = source[begin + np.arange(STEPPED_SIZE)]
@@ -187,7 +186,7 @@ def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void
     return rows.view(PACKED)[:, 0]
 
 
-def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
+def _mixed_starts(reader: Reader, count: int, what: str) -> list[int]:
     """Return the offset of each key and the end of the last one, if stepped and other keys are mixed.
 
     The size of each key gives the offset of the next. Raises `ReadError` if bytes are missing.
@@ -200,8 +199,12 @@ def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
         position += STEPPED_SIZE if data[position + STEPPED_SIZE - 1] == Shape.STEPPED else PACKED.itemsize
         starts.append(position)
     if len(starts) <= count or position > limit:
-        raise reader.error(say("{}: more bytes than are left ({})", needed, limit), DAMAGED)
+        raise reader.error(say("{}: more bytes than are left ({})", _keys_of(count, what), limit), DAMAGED)
     return starts
+
+
+def _keys_of(count: int, what: str) -> str:
+    return say("the {:# key|# keys} of {}", count, what)
 
 
 def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:

@@ -14,6 +14,7 @@ y into P for them, which rotates such bones wrongly; here each goes into its own
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -243,7 +244,7 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
         flags = reader.u8("a bone's flags") if packed else reader.u32("a bone's flags")
         track = BoneTrack(name, flags, [])
         for channel in NAMES:
-            what = say("channel {} of bone {}", channel, number)
+            what = _channel_of(channel, number)
             track.envelopes.append(read_packed(reader, what) if packed else read_old(reader, what))
         tracks.append(track)
     if not are_sound([envelope for track in tracks for envelope in track.envelopes]):
@@ -251,6 +252,12 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
             for channel, envelope in zip(NAMES, track.envelopes, strict=True):
                 check(envelope, f"{motion.label} {number} {channel}", report)
     return tracks
+
+
+@functools.lru_cache(1 << 12)
+def _channel_of(channel: str, bone: int) -> str:
+    """Return what messages call a channel. Cached: a file has tens of thousands, of a few hundred names."""
+    return say("channel {} of bone {}", channel, bone)
 
 
 def _meaning_of(switches: tuple[int, int]) -> int:

@@ -7,6 +7,7 @@ plays it. Versions 1 to 4 are read and written; the engines of the released game
 
 from __future__ import annotations
 
+import functools
 import struct
 from dataclasses import replace
 from functools import partial
@@ -178,7 +179,7 @@ def read_motion(reader: Reader) -> Motion:
 
 def _track_starts(body: Bytes, frames: int) -> list[int]:
     """Return the offset of each track in ``body`` and the end of the last complete one. Tracks have no gaps."""
-    sizes = [track_size(flags & 0xF, frames) for flags in range(16)]
+    sizes = _track_sizes(frames)
     end, position, starts = len(body), 0, [0]
     while position < end:
         position += sizes[body[position] & 0xF]
@@ -186,6 +187,12 @@ def _track_starts(body: Bytes, frames: int) -> list[int]:
             break
         starts.append(position)
     return starts
+
+
+@functools.lru_cache(maxsize=512)
+def _track_sizes(frames: int) -> list[int]:
+    """Return the size of a track for each of the flags that its layout depends on."""
+    return [track_size(flags, frames) for flags in range(16)]
 
 
 def _check_tracks(motion: Motion, report: Report) -> None:

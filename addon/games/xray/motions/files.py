@@ -134,12 +134,11 @@ def are_stored(file: MotionFile, motions: MotionSet) -> bool:
         return False
 
 
-def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
-    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in.
+def joined(file: MotionFile, document: Omf, motions: dict[int, Motion]) -> Omf:
+    """Return the `document_of` a file with only these ``motions`` (index in the file -> motion), with their keys.
 
     Raises `ReadError` if the file has no such motion.
     """
-    document = document_of(file)
     library, parameters = document.motion_set
     if motions and max(motions) >= len(library.motions):
         raise damaged(file)

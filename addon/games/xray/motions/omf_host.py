@@ -279,13 +279,14 @@ def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | N
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
         return OmfHost(None, parts=values.order_of_new_model(rig).parts)
-    stored = _identities(file, motion_files.document_of(file).motion_set)
+    whole = motion_files.document_of(file)
+    stored = _identities(file, whole.motion_set)
     originals: dict[int, Motion] = {}
     for action in chosen:
         motion = motion_files.motion_of(action)
         if motion is not None and action in stored.actions:
             originals[stored.actions[action].index] = motion
-    document = motion_files.joined(file, originals)
+    document = motion_files.joined(file, whole, originals)
     library, parameters = document.motion_set
     return OmfHost(
         MotionSet(library, motion_files.with_partitions(parameters, file)),
