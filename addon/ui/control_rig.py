@@ -278,7 +278,17 @@ def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
         column.alert = True
         column.label(text="The controls show another motion", icon="ERROR")
         column.operator("motionbridge.show_controls", icon="PLAY")
-    controls = control_links.controls_of(rig)
+
+
+def has_limbs(context: Context) -> bool:
+    """Return whether `draw_limbs` draws anything: the active armature has a control rig of its own."""
+    rig = active_rig(context)
+    return rig is not None and control_links.owns_controls(rig)
+
+
+def draw_limbs(layout: bpy.types.UILayout, context: Context) -> None:
+    """Draw the switches of the limbs of the active armature's control rig."""
+    controls = control_links.controls_of(active_rig(context))
     _draw_switches(layout, control_rig.goals_of(controls))
     layout.operator("motionbridge.hold_bone", icon="CONSTRAINT_BONE")
     _draw_switches(layout, control_rig.looks_of(controls), is_head=True)

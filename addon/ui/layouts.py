@@ -82,19 +82,29 @@ def name_filter(pattern: str, regular: bool) -> Callable[[str], bool]:
     return lambda name: search(name) is not None
 
 
+def _name_of_action(action: Any) -> tuple[Any, str]:
+    return action, "name"
+
+
 class Listing(NamedTuple):
     """A list of motions in a panel.
 
     ``drawn_by``: name of the `UIList` class. ``row``: property of armature objects with the index of the row that
-    plays. ``rows``: returns the rows of an armature (`Rows`). ``play``: lets an armature play an action. ``status``:
-    returns an action's key of `STATUS_ICONS`; None for motions without a status.
+    plays. ``rows``: returns the rows of an armature (`Rows`). ``play``: lets an armature play an action. ``frames``:
+    returns the first and the last frame of an action on an armature. ``status``: returns an action's key of
+    `STATUS_ICONS`; None for motions without a status. ``named``: returns the owner and the name of the property with an
+    action's name. ``buttons``: operator and icon of the buttons beside the list. ``menu``: the class of the menu below.
     """
 
     drawn_by: str
     row: str
     rows: Callable[[Any], Any]
     play: Callable[[Any, Any], None]
+    frames: Callable[[Any, Any], tuple[int, int]]
     status: Callable[[Any], str] | None = None
+    named: Callable[[Any], tuple[Any, str]] = _name_of_action
+    buttons: tuple[tuple[str, str], ...] = ()
+    menu: str = ""
 
 
 TICKS = (

@@ -75,7 +75,6 @@ _PAGES: dict[str, tuple[str, ...]] = {
     ),
     _ARMA: (
         "ops.*.arma*",
-        "ops.motionbridge.match_scene_to_animation*",
         "types.animation*",
         "types.arma*",
         "types.markproperties*",

@@ -1,14 +1,20 @@
-"""Preferences of the extension: folders of the games, and whether to keep backups."""
+"""Preferences of the extension: games and their folders, backups, what a click on a motion does."""
 
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender.typed import Context
 from ..games.xray.options import ModelImportOptions
 from .bases import PACKAGE, options_from
+
+GAMES = (
+    ("XRAY", "S.T.A.L.K.E.R. (X-Ray)", "Models, motions, levels and first-person scenes of X-Ray games", 1),
+    ("ARMA", "Arma, Operation Flashpoint", "Models and animations of Arma and Operation Flashpoint", 2),
+    ("DESCENT3", "Descent 3", "Models of Descent 3", 4),
+)
 
 
 class MotionbridgePreferences(bpy.types.AddonPreferences):
@@ -16,6 +22,13 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
 
     bl_idname = PACKAGE
 
+    games: EnumProperty(
+        name="Games",
+        description="Games that menus and panels offer; objects of other games keep their panels",
+        items=GAMES,
+        default={identifier for identifier, *_ in GAMES},
+        options={"ENUM_FLAG"},
+    )
     textures_folder: StringProperty(
         name="Textures Folder",
         description="Unpacked textures folder of the game; not needed for models in a meshes folder next to it",
@@ -50,18 +63,30 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         ),
         default=True,
     )
+    follow_length: BoolProperty(
+        name="Follow Length",
+        description="Set the preview range to the length of a motion that is chosen; the range of the scene stays",
+        default=True,
+    )
+    play_on_click: BoolProperty(name="Play on Click", description="Play a motion when it is chosen in a list")
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
         layout.use_property_split = True
-        xray = layout.column()
-        xray.label(text="S.T.A.L.K.E.R. (X-Ray)", translate=False)
-        for name in ("game_folder", "textures_folder", "game_materials"):
-            xray.prop(self, name)
+        layout.prop(self, "games")
+        if "XRAY" in self.games:
+            xray = layout.column()
+            xray.label(text="S.T.A.L.K.E.R. (X-Ray)", translate=False)
+            for name in ("game_folder", "textures_folder", "game_materials"):
+                xray.prop(self, name)
+            layout.separator()
+        if "ARMA" in self.games:
+            layout.prop(self, "arma_folder")
+        if "DESCENT3" in self.games:
+            layout.prop(self, "descent3_folder")
         layout.separator()
-        layout.prop(self, "arma_folder")
-        layout.prop(self, "descent3_folder")
-        layout.prop(self, "backup")
+        for name in ("backup", "follow_length", "play_on_click"):
+            layout.prop(self, name)
 
 
 def preferences(context: Context) -> Any:

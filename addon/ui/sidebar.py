@@ -3,9 +3,10 @@
 A panel is shown while the active object belongs to what it is about.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..blender.control_links import controls_of, moved_by
+from ..blender.control_links import moved_by
 from ..blender.typed import Context, Object
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties
@@ -15,9 +16,9 @@ from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
 from .bases import BlenderPanel, classes_of, iface_
 from .bones import draw_bone_display
-from .control_rig import draw_control_rig
+from .control_rig import draw_control_rig, draw_limbs, has_limbs
 from .layouts import SIDEBAR, paragraph
-from .menus import GAME_MENUS
+from .menus import ARMA, DESCENT3, XRAY, draw_first_imports, is_used
 from .target import active_action, active_model, active_rig, checked_editor_model_of
 
 
@@ -93,33 +94,39 @@ class ImportPanel(MotionbridgePanel):
 
     bl_label = "Import"
 
+    def draw_header_preset(self, _context: Context) -> None:
+        """Draw the button for the last report, here for all panels, in view even while this one is closed."""
+        self.layout.operator("motionbridge.report", text="", icon="TEXT", emboss=False)
+
     def draw(self, context: Context) -> None:
         layout = self.layout
         if checked_editor_model_of(context) is not None:
             paragraph(layout, iface_("Editor model: see Properties > Object"), SIDEBAR, "INFO")
         elif not is_of_a_game(context) and any(_is_remembered(obj) for obj in context.scene.objects):
             paragraph(layout, iface_("Select an imported object to see its panels"), SIDEBAR, "INFO")
-        column = layout.column(align=True)
-        for menu in GAME_MENUS:
-            column.menu(menu.__name__, icon="IMPORT")
-        layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
+        draw_first_imports(layout, context)
+        if is_used(context, XRAY):
+            layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
         draw_bone_display(layout, context)
-        if controls_of(active_rig(context)) is None:
-            draw_control_rig(layout, context)
+        self._draw_new(layout, context)
+
+    def _draw_new(self, layout: Any, context: Context) -> None:
+        """Draw what the active object can become in each game."""
         active = moved_by(context.active_object)
-        if active is not None and active.type in {"ARMATURE", "MESH", "EMPTY"} and taken_over.is_foreign(active):
+        if active is None:
+            return
+        is_mesh, uses = active.type == "MESH", partial(is_used, context)
+        if uses(XRAY) and active.type in {"ARMATURE", "MESH", "EMPTY"} and taken_over.is_foreign(active):
             layout.operator("motionbridge.take_over_xray", icon="IMPORT")
-        if active is not None and active.type in {"ARMATURE", "MESH"} and not _is_remembered(active):
+        if uses(XRAY) and active.type in {"ARMATURE", "MESH"} and not _is_remembered(active):
             layout.operator("motionbridge.new_game_model", icon="ADD")
-        if active is not None and active.type == "MESH":
-            column = layout.column(align=True)
-            if level.holder_of(active) is None:
-                column.operator_menu_enum("motionbridge.level_begin", "kind", text="Use in X-Ray Level", icon="ADD")
-            if model_properties.holder_of(active) is None:
-                column.operator("motionbridge.descent_begin", icon="ADD")
-            if not arma.is_of_model(active):
-                column.operator("motionbridge.arma_set_lod", text="Use as Arma LOD", icon="ADD")
-        layout.operator("motionbridge.report", icon="TEXT")
+        column = layout.column(align=True)
+        if is_mesh and uses(XRAY) and level.holder_of(active) is None:
+            column.operator_menu_enum("motionbridge.level_begin", "kind", text="Use in X-Ray Level", icon="ADD")
+        if is_mesh and uses(DESCENT3) and model_properties.holder_of(active) is None:
+            column.operator("motionbridge.descent_begin", icon="ADD")
+        if is_mesh and uses(ARMA) and not arma.is_of_model(active):
+            column.operator("motionbridge.arma_set_lod", text="Use as Arma LOD", icon="ADD")
 
 
 class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):
@@ -130,11 +137,27 @@ class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is an armature with a control rig, or a control rig."""
-        return controls_of(active_rig(context)) is not None
+        """An armature is active, or an object that it deforms or moves."""
+        return active_rig(context) is not None
 
     def draw(self, context: Context) -> None:
         draw_control_rig(self.layout, context)
+
+
+class MOTIONBRIDGE_PT_limbs(MotionbridgePanel, BlenderPanel):
+    """The switches of the control rig's limbs."""
+
+    bl_label = "Limbs"
+    bl_parent_id = "MOTIONBRIDGE_PT_control_rig"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The armature has a control rig of its own."""
+        return has_limbs(context)
+
+    def draw(self, context: Context) -> None:
+        draw_limbs(self.layout, context)
 
 
 class MOTIONBRIDGE_PT_begin(ImportPanel, BlenderPanel):

@@ -1,4 +1,4 @@
-"""Which armature, action, model or collection an operator works on; the scene's frame rate and frame range."""
+"""Which armature, action, model or collection an operator works on."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -6,14 +6,13 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..blender import armature, nla, scope
+from ..blender import armature, nla
 from ..blender.control_links import is_control_rig, moved_by
 from ..blender.properties import nearest_ancestor
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
-from ..core.report import Report, say
-from .bases import rpt_
-from .operation import Need, Operation, Outcome, stores_nothing
+from ..core.report import say
+from .operation import Need, Operation
 
 
 def active_rig(context: Context) -> Any:
@@ -171,54 +170,3 @@ class OnAction(Operation):
                 remedy="Choose one in the list of motions",
             )
         return rig, action
-
-
-# Rate and length of the scene -----------------------------------------------------------------------------------------
-
-
-def match_scene(context: Context, rate: float | None, frames: Any) -> None:
-    """Set the scene's frame rate, if one is given, and its frame range to the first and last of ``frames``."""
-    scene = context.scene
-    if rate is not None:
-        scene.render.fps = max(round(rate), 1)
-        scene.render.fps_base = scene.render.fps / rate
-    scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
-
-
-def enter_range(context: Context, frames: tuple[int, int]) -> None:
-    """Go to the first of ``frames`` (first, last) if the current frame is outside, where nothing is animated."""
-    scene = context.scene
-    if not frames[0] <= scene.frame_current <= frames[1]:
-        scene.frame_set(frames[0])
-
-
-class MatchScene(Operation):
-    """Base of operators that set the scene's frame rate and range to those of a motion or path."""
-
-    edited = stores_nothing  # nothing but the scene
-
-    def timing(self, context: Context) -> tuple[float | None, Any]:
-        """Return the frame rate, None if the game's config has it, and the frames. Overridden by every operator."""
-        raise NotImplementedError
-
-    def run(self, context: Context, _report: Report) -> Outcome:
-        match_scene(context, *self.timing(context))
-        scene = context.scene
-        return Outcome(rpt_("Frames {} to {}").format(scene.frame_start, scene.frame_end))
-
-
-def note_other_rates(
-    context: Context, actions: list[Action], rate_of: Callable[[Any], float], report: Report, *, paths: bool = False
-) -> None:
-    """Add a note to the report for each action whose frame rate in the game differs from the scene's.
-
-    ``paths``: the actions are motion paths, not motions.
-    """
-    rate = scope.frames_per_second(context.scene)
-    for action in actions:
-        own = rate_of(action)
-        if abs(rate - own) > 1e-3:
-            words = "the scene plays {:g} frames per second, the motion {:g}; frames are not converted"
-            if paths:
-                words = "the scene plays {:g} frames per second, the path {:g}; frames are not converted"
-            report.note(say(words, rate, own), action.name)

@@ -37,8 +37,9 @@ def rig(folder):
 
 
 def filtered(rig, pattern="", *, by_name=False):
-    search = {"pattern": pattern, "regular": False, "edited": False, "by_name": by_name}
-    drawn = SimpleNamespace(**search, listing=ANIMATIONS, bitflag_filter_item=SHOWN)
+    search = bpy.context.window_manager.motionbridge_search
+    search.pattern, search.by_name = pattern, by_name
+    drawn = SimpleNamespace(listing=ANIMATIONS, bitflag_filter_item=SHOWN)
     bpy.context.view_layer.objects.active = rig
     return MOTIONBRIDGE_UL_arma_animations.filter_items(drawn, bpy.context, bpy.data, "actions")
 
@@ -113,11 +114,11 @@ def test_animations_that_no_armature_lists_are_listed_on_request(rig):
 def test_the_scene_gets_the_range_of_the_animation_and_keeps_its_rate(rig):
     bpy.context.scene.render.fps = 17
     rig.motionbridge_playing_animation = 1
-    assert bpy.ops.motionbridge.match_scene_to_animation() == {"FINISHED"}
+    assert bpy.ops.motionbridge.match_scene() == {"FINISHED"}
     scene = bpy.context.scene
     assert (scene.frame_start, scene.frame_end, scene.render.fps) == (0, 4, 17)
     rig.pose.bones["head"].keyframe_insert("location", frame=9)
-    bpy.ops.motionbridge.match_scene_to_animation()
+    bpy.ops.motionbridge.match_scene()
     assert scene.frame_end == 9
 
 

@@ -42,10 +42,18 @@ class Labels:
     def label(self, text="", **_):
         self.texts.append(text)
 
+    def prop(self, owner, name, **_):
+        self.texts.append(getattr(owner, name))
 
-def a_list(kind=MOTIONBRIDGE_UL_motions, **filters) -> SimpleNamespace:
-    drawn = SimpleNamespace(pattern="", regular=False, edited=False, by_name=False, bitflag_filter_item=1 << 30)
-    vars(drawn).update(filters, listing=kind.listing, draw_name=kind.draw_name)
+
+def a_list(kind=MOTIONBRIDGE_UL_motions, *, bitflag_item_never_show=0, **filters) -> SimpleNamespace:
+    """A list as Blender draws it, with what is typed above it."""
+    search = bpy.context.window_manager.motionbridge_search
+    for name, value in ({"pattern": "", "edited": False, "by_name": False} | filters).items():
+        setattr(search, name, value)
+    drawn = SimpleNamespace(bitflag_filter_item=1 << 30, listing=kind.listing, draw_facts=lambda *_: None)
+    if bitflag_item_never_show:
+        drawn.bitflag_item_never_show = bitflag_item_never_show
     return drawn
 
 

@@ -12,10 +12,15 @@ import pytest
 
 import addon.ui
 from addon import games
-from addon.ui import manual, preferences
+from addon.ui import manual, motion_lists, preferences
 
 OPERATORS = sorted(kind.bl_idname for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator))
-KINDS = [kind for added in games.ADDED for kind in added.classes if issubclass(kind, bpy.types.PropertyGroup)]
+KINDS = [
+    kind
+    for added in (*games.ADDED, motion_lists.ADDED)
+    for kind in added.classes
+    if issubclass(kind, bpy.types.PropertyGroup)
+]
 GROUPS = sorted(kind.__name__ for kind in KINDS)
 HIDDEN = {
     "ActionList",

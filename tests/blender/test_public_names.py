@@ -13,6 +13,7 @@ import bpy
 
 import addon.ui
 from addon import games
+from addon.ui import motion_lists
 
 UNLIMITED = 2**31 - 1
 LISTED = Path(__file__).with_name("public_names.txt")
@@ -46,7 +47,7 @@ def default_of(prop: bpy.types.Property) -> str:
 
 
 def public_names() -> Iterator[str]:
-    groups = [kind for added in games.ADDED for kind in added.classes]
+    groups = [kind for added in (*games.ADDED, motion_lists.ADDED) for kind in added.classes]
     for kind in (*addon.ui.CLASSES, *groups):
         name = getattr(kind, "bl_idname", kind.__name__)
         yield f"{name} {kind.__bases__[-1].__name__}"

@@ -31,8 +31,8 @@ def in_viewport():
 def drawn(kind, list_id="", **search):
     """A list of this class as Blender draws it, with what is typed into its search."""
     fields = {
-        "list_id": list_id, "pattern": "", "regular": False, "edited": False, "by_name": False, "filter_name": "",
-        "use_filter_invert": False, "bitflag_filter_item": SHOWN, "words": staticmethod(getattr(kind, "words", None)),
+        "list_id": list_id, "filter_name": "", "use_filter_invert": False,
+        "bitflag_filter_item": SHOWN, "words": staticmethod(getattr(kind, "words", None)),
         "listing": getattr(kind, "listing", None),
     }  # fmt: skip
     return type(kind.__name__, (), fields | search)()
@@ -45,7 +45,9 @@ def search(kind, owner, rows, list_id="", **typed):
 
 
 def search_motions(pattern="", *, edited=False):
-    search(MOTIONBRIDGE_UL_motions, bpy.data, "actions", pattern=pattern, edited=edited)
+    typed = bpy.context.window_manager.motionbridge_search
+    typed.pattern, typed.edited = pattern, edited
+    search(MOTIONBRIDGE_UL_motions, bpy.data, "actions")
 
 
 @pytest.fixture

@@ -49,11 +49,13 @@ MODELS = {
 }
 DRAWN = Path(__file__).with_name("drawn")
 PANELS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Panel)]
+MENUS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Menu)]
+MOST_CONTROLS = 16
+"""Buttons, fields and switches in view in the sidebar; lists, their rows, and headers of closed panels not counted."""
 LISTS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.UIList)]
 USUAL = {"enabled": True, "active": True, "alert": False}
 SEARCHED = {
-    "pattern": "", "regular": False, "edited": False, "by_name": False, "filter_name": "", "use_filter_invert": False,
-    "use_filter_sort_alpha": False, "bitflag_filter_item": 1 << 30,
+    "filter_name": "", "use_filter_invert": False, "use_filter_sort_alpha": False, "bitflag_filter_item": 1 << 30,
 }  # fmt: skip
 """What Blender gives a list without a search."""
 DIALOGS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator) and hasattr(kind, "draw")]
@@ -72,8 +74,8 @@ class Layout(SimpleNamespace):
 
     lists: ClassVar = {}
 
-    def __init__(self):
-        super().__init__(kept=[])
+    def __init__(self, *, is_row_of_list=False):
+        super().__init__(kept=[], is_row_of_list=is_row_of_list)
 
     def column(self, **_):
         self.kept.append(Layout())
@@ -118,13 +120,24 @@ class Layout(SimpleNamespace):
         flags = rows.filter_items(bpy.context, where, listed)[0] if hasattr(rows, "filter_items") else ()
         for number, item in enumerate(getattr(where, listed)):
             if not flags or flags[number]:
-                row = self.row()
+                row = Layout(is_row_of_list=True)
+                self.kept.append(row)
                 row.note(f"{kind} {number}")
                 rows.draw_row(row, item, owner, number)
 
     def menu(self, name, **drawn):
         assert hasattr(bpy.types, name)
         self.note(f"menu {name}", **drawn)
+
+    def controls(self) -> list[str]:
+        """What was drawn and can be clicked or typed into, apart from lists."""
+        result = []
+        for part in self.kept:
+            if isinstance(part, Layout):
+                result += [] if part.is_row_of_list else part.controls()
+            elif not part[0].startswith("label"):
+                result.append(part[0])
+        return result
 
     def template_popup_confirm(self, *_, **__):
         pass
@@ -243,6 +256,19 @@ def model(request, tmp_path, samples):
     return name
 
 
+def in_view(context, monkeypatch):
+    """What can be clicked in the sidebar of a viewport before any panel is opened."""
+    result = []
+    for kind in PANELS:
+        parents = [kind, getattr(bpy.types, getattr(kind, "bl_parent_id", ""), kind)]
+        closed = any("DEFAULT_CLOSED" in getattr(parent, "bl_options", ()) for parent in parents)
+        if kind.bl_space_type == "VIEW_3D" and not closed and is_offered(kind, context):
+            layout = Layout()
+            as_drawn(kind, {"layout": layout}, monkeypatch).draw(context)
+            result += layout.controls()
+    return result
+
+
 def test_whatever_is_active_everything_can_be_drawn(model, monkeypatch):
     context, panels = Window(), {}
     for kind in LISTS:
@@ -250,8 +276,18 @@ def test_whatever_is_active_everything_can_be_drawn(model, monkeypatch):
     for kind in PANELS:
         if is_offered(kind, context):
             layout = Layout()
-            as_drawn(kind, {"layout": layout}, monkeypatch).draw(context)
+            panel = as_drawn(kind, {"layout": layout}, monkeypatch)
+            if hasattr(panel, "draw_header_preset"):
+                panel.draw_header_preset(context)
+            panel.draw(context)
             panels.setdefault(tuple(layout.lines()), []).append(kind.__name__)
+    assert len(in_view(context, monkeypatch)) <= MOST_CONTROLS, in_view(context, monkeypatch)
+    for kind in MENUS:
+        menu = as_drawn(kind, {"layout": Layout()}, monkeypatch)
+        menu.draw(context)
+        drawn = menu.layout.lines()
+        if any(f"menu {kind.__name__} " in line for lines in panels for line in lines) and not hasattr(menu, "entries"):
+            panels.setdefault(tuple(drawn), []).append(kind.__name__)
     for kind in DIALOGS:
         if is_offered(kind, context):
             options = options_of(kind)

@@ -161,13 +161,12 @@ def test_ticked_motions_that_the_filter_hides_are_not_imported(game):
 def test_the_list_of_motions_has_the_order_of_the_file(game):
     rig = load(game)
     bpy.data.actions.new("another")
-    search = {"pattern": "", "regular": False, "edited": False, "by_name": False}
-    drawn = type("Drawn", (), search | {"listing": MOTIONS, "bitflag_filter_item": 1 << 30})()
+    drawn = type("Drawn", (), {"listing": MOTIONS, "bitflag_filter_item": 1 << 30})()
     flags, order = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
     actual = [listed_actions.action_at(MOTIONS, rig, index).name for index, flag in enumerate(flags) if flag]
     assert actual == ["walk", "idle", "wave", "jump", "nod"]
     assert order == []
-    drawn.pattern = "a*"
+    bpy.context.window_manager.motionbridge_search.pattern = "a*"
     flags, _ = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
     assert sum(map(bool, flags)) == 2
     assert rig.motionbridge_playing == bpy.data.actions.find("walk")

@@ -14,11 +14,11 @@ import pytest
 import addon.ui
 from addon import games
 from addon.core.report import Report, say
-from addon.ui import bases, change_words, menus, operation, saving
+from addon.ui import bases, change_words, menus, motion_lists, operation, saving
 
 FOLDER = Path(addon.ui.__file__).parent
 RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.OPERATOR]
-PROPERTIES = tuple(kind for added in games.ADDED for kind in added.classes)
+PROPERTIES = tuple(kind for added in (*games.ADDED, motion_lists.ADDED) for kind in added.classes)
 DRAWN = {"text", "title", "confirm_text"}
 ASKED = {"rpt_", "iface_", "poll_message_set", "Need"}
 
@@ -66,7 +66,12 @@ def properties_of(kind: type) -> list:
 
 def written() -> set[str]:
     """Texts that our code draws or reports."""
-    result = {text for entries in (*menus.IMPORTS, *menus.EXPORTS) for text in entries.values()}
+    result = {
+        text
+        for both in ((game.imports, game.exports) for game in menus.GAMES)
+        for entries in both
+        for text in entries.values()
+    }
     for file in FOLDER.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):

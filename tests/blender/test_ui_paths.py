@@ -180,7 +180,7 @@ def test_the_scene_keeps_its_rate_unless_asked():
     load(STRAFE)
     assert (render.fps, render.fps_base) == (25, 1.0)
     assert any("25 frames per second, the path 34" in line for line in last_report())
-    assert bpy.ops.motionbridge.match_scene_to_path() == {"FINISHED"}
+    assert bpy.ops.motionbridge.match_scene() == {"FINISHED"}
     scene, stored = bpy.context.scene, animation_of((PATHS / STRAFE).read_bytes())
     assert render.fps / render.fps_base == pytest.approx(34, abs=1e-5)
     assert (scene.frame_start, scene.frame_end) == (max(stored.first, 0), stored.last)
@@ -334,7 +334,10 @@ class Drawn:
     def column(self, **_):
         return Drawn(self.kept)
 
-    box = column
+    def menu(self, name, **_):
+        self.kept.append(name)
+
+    box = row = column
 
 
 def panel_says() -> list[str]:
@@ -348,7 +351,8 @@ def test_the_panel_says_which_path_the_active_object_follows():
     load(STRAFE, target="CAMERA")
     stored = animation_of((PATHS / STRAFE).read_bytes())
     message = panel_says()
-    assert message[:2] == [stored.label, "AUTOMATIC"]
+    assert message[:2] == [STRAFE, "motionbridge.path_save_back"]
+    assert message[3:5] == [stored.label, "AUTOMATIC"]
     assert f"Frames {stored.first} to {stored.last}, 34 per second" in message
     assert f"{STRAFE}, version {stored.version}" in message
     bpy.context.view_layer.objects.active = active().children[0]

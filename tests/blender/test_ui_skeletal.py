@@ -138,7 +138,7 @@ def test_the_scene_keeps_its_rate_unless_asked(two):
     load(two, motions="run", match_scene=True)
     assert (scene.render.fps / scene.render.fps_base, scene.frame_start, scene.frame_end) == (25.0, 0, 30)
     scene.frame_end = 9
-    assert bpy.ops.motionbridge.match_scene_to_editor_motion() == {"FINISHED"}
+    assert bpy.ops.motionbridge.match_scene() == {"FINISHED"}
     assert scene.frame_end == 30
 
 
@@ -161,7 +161,7 @@ def test_in_edit_and_pose_mode_and_with_a_mesh_active(walk, tmp_path):
 def test_without_an_armature_nothing_happens(walk):
     assert "no armature is active" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(walk))
     assert not bpy.ops.export_scene.xray_skl.poll()
-    assert not bpy.ops.motionbridge.match_scene_to_editor_motion.poll()
+    assert not bpy.ops.motionbridge.match_scene.poll()
     assert "no file is chosen" in refusal(bpy.ops.import_scene.xray_skl)
     assert len(bpy.data.actions) == 0
 

@@ -308,7 +308,6 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
         column = layout.column(align=True)
         column.operator("motionbridge.arma_model_save_back", icon="FILE_TICK")
         column.operator("export_scene.arma_p3d", text="Export Model", icon="EXPORT")
-        layout.operator("motionbridge.report", icon="TEXT")
 
 
 def _draw_mark(layout: bpy.types.UILayout, active: Object) -> None:

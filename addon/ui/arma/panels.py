@@ -9,25 +9,26 @@ import bpy
 from bpy.props import StringProperty
 
 from ...blender import action as actions
-from ...blender import delta_action, scope
+from ...blender import scope
 from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
-from .. import listed_actions
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, path_search, rpt_
+from .. import listed_actions, playing
+from ..bases import BlenderList, BlenderMenu, BlenderOperator, BlenderPanel, classes_of, iface_, path_search, rpt_
 from ..bones import draw_restore
 from ..change_words import change_text, plan_sentence, tell
 from ..files import absolute
-from ..layouts import EDITED, STATUS_ICONS, Listing, fields
-from ..motion_lists import OBJECT, ActionRows, add_row
+from ..layouts import EDITED, Listing, fields
+from ..menus import ARMA, is_used
+from ..motion_lists import OBJECT, ActionRows, add_row, draw_file, draw_list, edited_text
 from ..operation import Need, Operation, Outcome, stores_nothing, wrapped_lines
 from ..saving import IMPORTED_BASES, MotionSaveBack, Target, base_file
 from ..searched_lists import PanelList, SearchedRows
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
-from ..target import RIG, MatchScene, OnAction, active_action, active_rig, enter_range
+from ..target import RIG, OnAction, active_action, active_rig
 from .files import SkeletonFilesPanel
 
 if TYPE_CHECKING:
@@ -243,23 +244,45 @@ class AnimationPanel(MotionbridgePanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         action, rig = active_action(context), active_rig(context)
-        if rig is not None and (action is not None or len(rig.motionbridge_animations)):
-            _draw_list(layout, rig, context)
+        draw_restore(layout, rig)
         if action is None:
             layout.label(
                 text="No armature is active: select one" if rig is None else "The active armature has no action",
                 icon="INFO",
             )
+        elif action.motionbridge_animation.is_animation:
+            save = (
+                "motionbridge.arma_save_all" if len(rig.motionbridge_animations) > 1 else "motionbridge.arma_save_back"
+            )
+            name = Path(action.motionbridge_animation.path).name
+            draw_file(layout, name, edited_text(ANIMATIONS, rig), save, "MOTIONBRIDGE_MT_animation_file")
         else:
-            draw_restore(layout, rig)
-            _draw_animation(layout, action)
-        column = layout.column(align=True)
-        if action is not None and action.motionbridge_animation.is_animation:
-            column.operator("motionbridge.arma_save_back", icon="FILE_TICK")
-        if rig is not None and len(rig.motionbridge_animations) > 1:
-            column.operator("motionbridge.arma_save_all", icon="FILE_TICK")
-        column.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
-        column.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
+            row = layout.row(align=True)
+            row.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
+            row.menu("MOTIONBRIDGE_MT_animation_file", text="", icon="DOWNARROW_HLT")
+        if rig is not None and (action is not None or len(rig.motionbridge_animations)):
+            draw_list(layout, context, ANIMATIONS, rig, can_move=False)
+        if action is None:
+            layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
+
+
+class MOTIONBRIDGE_MT_animation_file(BlenderMenu):
+    """What can be done with animations besides saving them back"""
+
+    bl_label = "Animation Files"
+
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
+        layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
+        layout.operator("motionbridge.arma_save_all", icon="FILE_TICK")
+        layout.operator("export_scene.arma_rtm", text="Export As", icon="EXPORT")
+        layout.operator("import_scene.arma_rtm", text="Import More", icon="IMPORT")
+        layout.separator()
+        layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
+        layout.separator()
+        layout.operator("motionbridge.arma_compare", icon="VIEWZOOM")
+        layout.operator("motionbridge.arma_list_animations", icon="FILE_REFRESH")
+        layout.separator()
         layout.operator("motionbridge.report", icon="TEXT")
 
 
@@ -271,27 +294,53 @@ class NewAnimationPanel(AnimationPanel):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active action can be exported as an animation of Arma."""
-        return active_action(context) is not None and not is_of_a_game(context)
+        return is_used(context, ARMA) and active_action(context) is not None and not is_of_a_game(context)
 
 
-def _draw_animation(layout: bpy.types.UILayout, action: Action) -> None:
-    properties = action.motionbridge_animation
-    column = fields(layout.column())
-    column.prop(properties, "step")
-    if properties.is_animation:
-        row = column.row()
-        row.enabled = False
-        row.prop(properties, "step_mode")
-    layout.label(text="Events")
-    if len(properties.events):
-        heading = layout.row()
-        for column, name in zip(_event_columns(heading), EVENT_COLUMNS, strict=True):
-            column.label(text=properties.events[0].bl_rna.properties[name].name)
-        heading.label(icon="BLANK1")  # space above the buttons
-    buttons = ("motionbridge.arma_event_add", "ADD"), ("motionbridge.arma_event_remove", "REMOVE")
-    EVENTS.draw(layout, properties, *buttons, rows=2, maxrows=5)
-    if properties.is_animation:
-        _draw_file(layout, properties)
+class EventsPanel(MotionbridgePanel):
+    """Step and events of the active animation."""
+
+    bl_label = "Step and Events"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The active armature has an action."""
+        return active_action(context) is not None
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        properties = active_action(context).motionbridge_animation
+        column = fields(layout.column())
+        column.prop(properties, "step")
+        if properties.is_animation:
+            row = column.row()
+            row.enabled = False
+            row.prop(properties, "step_mode")
+        layout.label(text="Events")
+        if len(properties.events):
+            heading = layout.row()
+            for column, name in zip(_event_columns(heading), EVENT_COLUMNS, strict=True):
+                column.label(text=properties.events[0].bl_rna.properties[name].name)
+            heading.label(icon="BLANK1")  # space above the buttons
+        buttons = ("motionbridge.arma_event_add", "ADD"), ("motionbridge.arma_event_remove", "REMOVE")
+        EVENTS.draw(layout, properties, *buttons, rows=2, maxrows=5)
+
+
+class AnimationFilePanel(MotionbridgePanel):
+    """What the file of the active animation has: keys, phases, bones."""
+
+    bl_label = "Keys and Bones"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The active action is an animation of Arma."""
+        action = active_action(context)
+        return action is not None and action.motionbridge_animation.is_animation
+
+    def draw(self, context: Context) -> None:
+        _draw_file(self.layout, active_action(context).motionbridge_animation)
 
 
 def _draw_file(layout: Any, properties: Any) -> None:
@@ -309,17 +358,17 @@ def _draw_file(layout: Any, properties: Any) -> None:
     facts.label(text=iface_("Bones: {}").format(len(properties.bones)), icon="BONE_DATA", translate=False)
     if missing:
         facts.label(text=iface_("Missing from the armature: {}").format(missing), icon="BLANK1", translate=False)
-    facts.label(text=Path(properties.path).name, icon="FILE", translate=False)
-    row = facts.row(align=True)
-    status = properties.bl_rna.properties["status"].enum_items[properties.status]
-    row.label(text=status.name, icon=STATUS_ICONS[properties.status])
-    row.operator("motionbridge.arma_compare", text="", icon="FILE_REFRESH")
 
 
 class MOTIONBRIDGE_PT_arma_files(SkeletonFilesPanel, BlenderPanel):
     """Skeleton files below the Import panel, while the active object belongs to no game."""
 
     bl_parent_id = "MOTIONBRIDGE_PT_begin"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The preferences have Arma."""
+        return is_used(context, ARMA)
 
 
 def _row_of(action: Action, number: int) -> "Row":
@@ -342,7 +391,7 @@ def _play(rig: Object, action: Action) -> None:
     animation_import.adopt(rig)
     context: Any = bpy.context
     actions.play(context, rig, action)
-    enter_range(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))
+    playing.start(context, _frames(action, rig))
 
 
 def _status(action: Action) -> str:
@@ -350,7 +399,18 @@ def _status(action: Action) -> str:
     return animation.status if animation.is_animation else "NEW"
 
 
-ANIMATIONS = Listing("MOTIONBRIDGE_UL_arma_animations", "motionbridge_playing_animation", _rows, _play, _status)
+def _frames(action: Action, _rig: Object) -> tuple[int, int]:
+    return math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])
+
+
+ANIMATIONS = Listing(
+    "MOTIONBRIDGE_UL_arma_animations",
+    "motionbridge_playing_animation",
+    _rows,
+    _play,
+    _frames,
+    _status,
+)
 """List of the animations of an armature."""
 
 
@@ -358,11 +418,6 @@ class MOTIONBRIDGE_UL_arma_animations(ActionRows, BlenderList):
     """Animations of an armature."""
 
     listing = ANIMATIONS
-
-    @staticmethod
-    def draw_name(row: Any, action: Action) -> None:
-        """Draw the name, which a double-click changes."""
-        row.prop(action, "name", text="", emboss=False, icon="ACTION")
 
 
 class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
@@ -384,28 +439,6 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
         return Outcome(rpt_("Animations in the list: {}, added: {}").format(listed, added))
 
 
-class MOTIONBRIDGE_OT_match_scene_to_animation(MatchScene, OnAction, BlenderOperator):
-    """Set the first and last frame of the scene; not the frame rate, since a config sets the speed in the game"""
-
-    bl_idname = "motionbridge.match_scene_to_animation"
-    bl_label = "Match Scene to Animation"
-
-    def timing(self, context: Context) -> tuple[None, tuple[float, float]]:
-        rig, action = self.chosen(context)
-        times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
-        length = timing.length_of(action, times, timing.kept_frames(action.motionbridge_animation))
-        return None, (length.first, length.last)
-
-
-def _draw_list(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
-    """Draw the list with its buttons."""
-    row = layout.row()
-    listed_actions.draw(row, ANIMATIONS, rig, rows=4, maxrows=10)
-    row.operator("motionbridge.arma_list_animations", text="", icon="FILE_REFRESH")
-    if active_action(context) is not None:
-        layout.operator("motionbridge.match_scene_to_animation", icon="PREVIEW_RANGE")
-
-
 def register() -> None:
     """Add the property with the active row of the list."""
     add_row(ANIMATIONS)
@@ -420,5 +453,11 @@ CLASSES = (
     *classes_of(__name__),
     *in_both_editors("arma_animation", AnimationPanel),
     *in_both_editors("arma_begin", NewAnimationPanel),
+    *(
+        panel
+        for parent in ("arma_animation", "arma_begin")
+        for name, kind in (("events", EventsPanel), ("file", AnimationFilePanel))
+        for panel in in_both_editors(f"{parent}_{name}", kind, bl_parent_id=f"MOTIONBRIDGE_PT_{parent}")
+    ),
     *in_both_editors("arma_skeleton", SkeletonFilesPanel, bl_parent_id="MOTIONBRIDGE_PT_arma_animation"),
 )

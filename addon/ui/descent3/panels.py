@@ -75,7 +75,6 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
         column = layout.column(align=True)
         column.operator("motionbridge.descent_save_back", icon="FILE_TICK")
         column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
-        layout.operator("motionbridge.report", icon="TEXT")
 
 
 class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):

@@ -313,13 +313,11 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
-        """Draw the section, its actions, what is missing for the active one, and the values."""
+        """Draw the section, its actions, and what is missing for the active one."""
         layout = self.layout
         hud = holder_of(context.active_object).motionbridge_hud
         layout.label(text=hud.section, translate=False)
-        column = layout.column(align=True)
-        column.operator("motionbridge.hud_save_back", icon="FILE_TICK")
-        column.operator("motionbridge.report", icon="TEXT")
+        layout.operator("motionbridge.hud_save_back", icon="FILE_TICK")
         if len(hud.actions):
             hud_tools.ACTIONS.draw(layout, hud, rows=6)
             _draw_active(context, layout, hud, hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)])
@@ -329,8 +327,6 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             column.operator("motionbridge.hud_preview", icon="RENDER_STILL")
         else:
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
-        if len(hud.values):
-            _draw_values(layout, hud)
 
 
 def _draw_active(context: Context, layout: Any, hud: Any, row: Any) -> None:
@@ -360,6 +356,22 @@ def _draw_motions(layout: Any, row: Any) -> None:
             line = column.row()
             line.active = is_active
             line.label(text=name, icon=icon, translate=False)
+
+
+class MOTIONBRIDGE_PT_hud_values(MotionbridgePanel, BlenderPanel):
+    """Stance, aspect and values of the configs."""
+
+    bl_label = "Stance and Values"
+    bl_parent_id = "MOTIONBRIDGE_PT_hud"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The scene has values of configs."""
+        return _values_of(context)
+
+    def draw(self, context: Context) -> None:
+        _draw_values(self.layout, holder_of(context.active_object).motionbridge_hud)
 
 
 def _draw_values(layout: Any, hud: Any) -> None:

@@ -416,8 +416,6 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             column.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
         else:
             layout.label(text="Only for viewing, not exported", icon="INFO")
-        if kind in level_geometry.CHECKED:
-            layout.operator("motionbridge.report", icon="TEXT")
 
     def _draw_legend(self, meshes: list[Object]) -> None:
         column = self.layout.column(align=True)

@@ -30,6 +30,7 @@ from ..bases import (
 )
 from ..layouts import draw_folded, fields
 from ..operation import FileChoice, Need, Outcome
+from ..playing import match_scene
 from ..preferences import model_options
 from ..saving import Target
 from ..target import (
@@ -37,7 +38,6 @@ from ..target import (
     active_action,
     active_rig,
     likely_rig,
-    match_scene,
     on_rig,
     rig_to_export,
 )

@@ -20,12 +20,12 @@ from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
-from .. import listed_actions
+from .. import listed_actions, playing
 from ..bases import CALL, BlenderOperator, classes_of, rpt_
 from ..layouts import Listing
 from ..operation import Need, Operation, Outcome, StartsAtOnce, call_operator, stores_nothing
 from ..searched_lists import PanelList, row_after_removal, search_of, shows
-from ..target import RIG, MatchScene, OnAction, active_action, active_rig, enter_range, on_rig, rig_to_export
+from ..target import RIG, OnAction, active_action, active_rig, on_rig, rig_to_export
 from . import motion_choices
 from .target import active_file
 
@@ -49,7 +49,20 @@ def play(rig: Any, action: Any) -> None:
     library.adopt_copies(skl_codec.SKL, rig)
     context: Any = bpy.context
     library.play(context, rig, action)
-    enter_range(context, motion_timing.drawn_ends(action, rig))
+    playing.start(context, motion_timing.drawn_ends(action, rig))
+
+
+def _named(action: Any) -> tuple[Any, str]:
+    motion = action.motionbridge_motion
+    return (motion, "motion_name") if motion.motion_name else (action, "name")
+
+
+def _status(action: Any) -> str:
+    return str(action.motionbridge_motion.status)
+
+
+def _frames(action: Any, rig: Any) -> tuple[int, int]:  # loads the module when it is asked
+    return motion_timing.drawn_ends(action, rig)
 
 
 MOTIONS = Listing(
@@ -57,10 +70,21 @@ MOTIONS = Listing(
     "motionbridge_motion_row",
     _motion_rows,
     play,
-    lambda action: action.motionbridge_motion.status,
+    _frames,
+    _status,
+    _named,
+    (("motionbridge.add_motion", "ADD"), ("motionbridge.delete_motion", "REMOVE")),
+    "MOTIONBRIDGE_MT_motion",
 )
 """List of the motions in an armature's active file."""
-EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_motion_row", _editor_motion_rows, play)
+EDITOR_MOTIONS = Listing(
+    "MOTIONBRIDGE_UL_editor_motions",
+    "motionbridge_editor_motion_row",
+    _editor_motion_rows,
+    play,
+    _frames,
+    named=_named,
+)
 """List of the editor motions in all files of an armature."""
 MARKS = PanelList(
     "motionbridge_marks", lambda context: active_action(context).motionbridge_motion, "marks", "active_mark"
@@ -234,16 +258,6 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
         _, action = self.chosen(context)
         action.motionbridge_motion.motion_name = action.name
         return Outcome(rpt_("Renamed the motion to {}").format(action.name))
-
-
-class MOTIONBRIDGE_OT_match_scene(MatchScene, OnMotion, BlenderOperator):
-    """Set the scene to 30 frames per second, as in the game, and to the length of the motion"""
-
-    bl_idname = "motionbridge.match_scene"
-    bl_label = "Match Scene to Motion"
-
-    def timing(self, context: Context) -> tuple[float, Any]:
-        return omf.FRAMES_PER_SECOND, motion_timing.ends_of(self.chosen(context)[1])
 
 
 def _references_of(rig: Object) -> Any:

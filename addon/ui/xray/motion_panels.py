@@ -1,24 +1,23 @@
 """Panels of X-Ray motions in the sidebars of the viewport and the action editor: files, motions, marks, bone parts."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import bpy
 
-from ...blender import action_lists, compat, scope
-from ...blender.typed import Action, Context, Object, Scene
+from ...blender import action_lists, compat
+from ...blender.typed import Action, Context, Object
 from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report, say
-from ...formats.xray import omf
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library
 from ...games.xray.motions import properties as motion_properties
-from ...games.xray.motions import timing as motion_timing
-from .. import listed_actions
-from ..bases import BlenderList, BlenderOperator, classes_of, iface_, rpt_
+from .. import listed_actions, motion_lists
+from ..bases import BlenderList, BlenderMenu, BlenderOperator, classes_of, iface_, rpt_
 from ..bones import draw_restore
 from ..layouts import SIDEBAR, DrawnRows, fields, paragraph
 from ..motion_lists import OBJECT, ActionRows, add_row, number_property
@@ -29,10 +28,6 @@ from ..target import active_action, active_rig, rig_to_export
 from . import hud_tools, motion_choices
 from .motion_operators import EDITOR_MOTIONS, MARKS, MOTIONS, OnMotionFile, play
 from .target import active_file
-
-if TYPE_CHECKING:
-    pass
-
 
 PARTITIONS = PanelList(
     "motionbridge_partitions", lambda context: active_file(active_rig(context)), "partitions", "active_partition"
@@ -69,29 +64,6 @@ class MOTIONBRIDGE_UL_motion_references(SearchedRows, BlenderList):
         row.label(icon=ICONS[state_of(model.id_data, item.name)])
 
 
-def draw_motion_references(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
-    """Draw the motion references, if any, with buttons that import the active one or all."""
-    model = remembered(rig)
-    if model is None or not len(model.references):
-        return
-    references = model.references
-    column = layout.column(align=True)
-    column.label(text="Motion References")
-    MOTION_REFERENCES.draw(column, model, rows=min(len(references), 4), maxrows=8)
-    index = min(max(model.active_reference, 0), len(references) - 1)
-    active = references[index]
-    state = state_of(rig, active.name)
-    row = column.row(align=True)
-    button_row = row.row(align=True)
-    button_row.enabled = state == "FOUND" and not MOTION_REFERENCES.is_hidden(context)
-    button = button_row.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
-    button.reference = active.name
-    if len(references) > 1:
-        row.operator("motionbridge.import_referenced_motions", text="Import All")
-    if state == "NOT FOUND":
-        paragraph(column, iface_("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
-
-
 def _play(rig: Object, number: int) -> None:
     if 0 <= number < len(bpy.data.actions):
         play(rig, bpy.data.actions[number])
@@ -124,16 +96,20 @@ class MotionsPanel(MotionbridgePanel):
         layout = self.layout
         rig = active_rig(context)
         draw_restore(layout, rig)
-        if len(rig.motionbridge_motion_files):
+        file = active_file(rig)
+        if file is not None:
             _draw_files(layout, rig)
-            _draw_motions(layout, rig, context)
-        elif not len(rig.motionbridge_skeletal_files):
+            edited = motion_lists.edited_text(MOTIONS, rig, len(file.deleted))
+            name = Path(bpy.path.abspath(file.path)).name
+            motion_lists.draw_file(layout, name, edited, "motionbridge.save_back", "MOTIONBRIDGE_MT_motion_file")
+            motion_lists.draw_list(layout, context, MOTIONS, rig)
+            return
+        if not len(rig.motionbridge_skeletal_files):
             layout.label(text="No motions imported", icon="INFO")
-        draw_motion_references(layout, rig, context)
-        layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
-        if hud_tools.character_and_weapon(context) is not None:
-            layout.operator("motionbridge.attach_weapon", icon="CONSTRAINT_BONE")
-        layout.operator("motionbridge.report", icon="TEXT")
+        column = layout.column(align=True)
+        if _references(rig):
+            column.operator("motionbridge.import_referenced_motions", icon="IMPORT")
+        column.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
 
 
 def _draw_files(layout: bpy.types.UILayout, rig: Object) -> None:
@@ -148,37 +124,41 @@ def _draw_files(layout: bpy.types.UILayout, rig: Object) -> None:
             rows=2,
             maxrows=5,
         )
-    file = active_file(rig)
-    column = layout.column(align=True)
-    column.prop(file, "path", text="")
-    row = column.row(align=True)
-    row.scale_y = 1.3
-    row.operator("motionbridge.save_back", icon="FILE_TICK")
-    row.operator("export_scene.xray_omf", text="", icon="EXPORT")
 
 
-def _draw_motions(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
-    row = layout.row()
-    listed_actions.draw(row, MOTIONS, rig, rows=8)
-    column = row.column(align=True)
-    column.operator("motionbridge.add_motion", text="", icon="ADD")
-    column.operator("motionbridge.delete_motion", text="", icon="REMOVE")
-    column.separator()
-    column.operator("motionbridge.move_motion", text="", icon="TRIA_UP").direction = "UP"
-    column.operator("motionbridge.move_motion", text="", icon="TRIA_DOWN").direction = "DOWN"
-    column.separator()
-    column.operator("motionbridge.revert_motion", text="", icon="LOOP_BACK")
-    column.operator("motionbridge.update_status", text="", icon="FILE_REFRESH")
-    scene = context.scene
-    action = active_action(context)
-    if action is not None and not _matches(scene, action):
+class MOTIONBRIDGE_MT_motion_file(BlenderMenu):
+    """What can be done with a motion file besides saving it back"""
+
+    bl_label = "Motion File"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        layout.operator("export_scene.xray_omf", text="Export As", icon="EXPORT")
+        layout.operator("import_scene.xray_omf", text="Import More", icon="IMPORT")
+        layout.separator()
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
+        layout.separator()
+        layout.operator("motionbridge.update_status", text="Find Edited", icon="VIEWZOOM")
+        layout.operator("motionbridge.revert_motion", text="Restore", icon="LOOP_BACK")
+        if hud_tools.character_and_weapon(context) is not None:
+            layout.separator()
+            layout.operator("motionbridge.attach_weapon", icon="CONSTRAINT_BONE")
+        layout.separator()
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
-def _matches(scene: Scene, action: Action) -> bool:
-    first, last = motion_timing.drawn_ends(action)
-    same_rate = abs(scope.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
-    return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
+class MOTIONBRIDGE_MT_motion(BlenderMenu):
+    """What can be done with the motion that is active in the list"""
+
+    bl_label = "Motion"
+
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
+        layout.operator("motionbridge.revert_motion", icon="LOOP_BACK")
+        layout.separator()
+        top = layout.operator("motionbridge.move_motion", text="Move to Top", icon="TRIA_UP_BAR")
+        bottom = layout.operator("motionbridge.move_motion", text="Move to Bottom", icon="TRIA_DOWN_BAR")
+        top.direction, bottom.direction = "TOP", "BOTTOM"
 
 
 class OnActiveMotion(MotionbridgePanel):
@@ -196,8 +176,7 @@ class OnActiveMotion(MotionbridgePanel):
 class PlayingPanel(OnActiveMotion):
     """How the game plays the active motion."""
 
-    bl_label = "Motion"
-    bl_options = set()
+    bl_label = "Timing and Flags"
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
@@ -261,6 +240,49 @@ class MarksPanel(OnActiveMotion):
             layout.prop(context.space_data, "show_pose_markers")
 
 
+def _references(rig: Object | None) -> Any:
+    model = remembered(rig) if rig is not None else None
+    return model.references if model is not None else ()
+
+
+class ReferencesPanel(MotionbridgePanel):
+    """Motion files to which the model of the active armature refers."""
+
+    bl_label = "References"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The model has references."""
+        return len(_references(active_rig(context))) > 0
+
+    def draw_header_preset(self, context: Context) -> None:
+        """Draw how many of the files are imported, and how many were not found."""
+        rig = active_rig(context)
+        states = [state_of(rig, reference.name) for reference in _references(rig)]
+        text = iface_("{} of {} files").format(states.count("IMPORTED"), len(states))
+        if missing := states.count("NOT FOUND"):
+            text = f"{text}, {iface_('{} missing').format(missing)}"
+        self.layout.label(text=text, translate=False)
+
+    def draw(self, context: Context) -> None:
+        """Draw the references with buttons that import the active one or all."""
+        layout, rig = self.layout, active_rig(context)
+        model, references = remembered(rig), _references(rig)
+        MOTION_REFERENCES.draw(layout, model, rows=min(len(references), 4), maxrows=8)
+        active = references[min(max(model.active_reference, 0), len(references) - 1)]
+        state = state_of(rig, active.name)
+        row = layout.row(align=True)
+        button_row = row.row(align=True)
+        button_row.enabled = state == "FOUND" and not MOTION_REFERENCES.is_hidden(context)
+        button = button_row.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
+        button.reference = active.name
+        if len(references) > 1:
+            row.operator("motionbridge.import_referenced_motions", text="Import All")
+        if state == "NOT FOUND":
+            paragraph(layout, iface_("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
+
+
 class PartitionsPanel(MotionbridgePanel):
     """Bone parts (partitions) of the active motion file."""
 
@@ -273,9 +295,10 @@ class PartitionsPanel(MotionbridgePanel):
         return active_file(active_rig(context)) is not None
 
     def draw(self, context: Context) -> None:
-        """Draw the bone parts in order, and the bones of the active one with their tracks."""
+        """Draw the file's path and bone parts in order, and the bones of the active one with their tracks."""
         layout = self.layout
         file = active_file(active_rig(context))
+        layout.prop(file, "path", text="")
         PARTITIONS.draw(layout, file, rows=3)
         if (active := PARTITIONS.active_index(file)) >= 0:
             partition = file.partitions[active]
@@ -293,7 +316,7 @@ class PartitionsPanel(MotionbridgePanel):
 def _panels() -> list[type]:
     """Return the classes of all panels, for both editors."""
     result = in_both_editors("motions", MotionsPanel)
-    below = {"motion": PlayingPanel, "marks": MarksPanel, "partitions": PartitionsPanel}
+    below = {"motion": PlayingPanel, "marks": MarksPanel, "partitions": PartitionsPanel, "references": ReferencesPanel}
     for order, (name, kind) in enumerate(below.items(), start=1):
         result += in_both_editors(name, kind, bl_order=order, bl_parent_id="MOTIONBRIDGE_PT_motions")
     return result

@@ -8,21 +8,32 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ...blender import scope
-from ...blender.typed import Action, Context, Object
+from ...blender.typed import Context, Object
 from ...core.report import Report, say
 from ...games import plan as plans
 from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
-from ..bases import BlenderOperator, ExportHelper, ImportHelper, classes_of, iface_, options_from, properties_from, rpt_
+from .. import playing
+from ..bases import (
+    BlenderMenu,
+    BlenderOperator,
+    ExportHelper,
+    ImportHelper,
+    classes_of,
+    iface_,
+    options_from,
+    properties_from,
+    rpt_,
+)
 from ..change_words import file_sentence, tell
 from ..files import FileExport, FileImport, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
+from ..motion_lists import draw_file
 from ..operation import Need, Outcome
 from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel, in_both_editors
-from ..target import MatchScene, match_scene, note_other_rates
 from .target import mover_to_export
 
 if TYPE_CHECKING:
@@ -71,26 +82,14 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
             scope.make_current(context, owners, owners[0])
         played = [path.action for path in paths_made]
         if self.match_scene:
-            match_scene(context, played[0].motionbridge_path.fps, played[0].frame_range)
-        note_other_rates(context, played, lambda action: action.motionbridge_path.fps, report, paths=True)
+            playing.match_scene(context, played[0].motionbridge_path.fps, played[0].frame_range)
+        playing.note_other_rates(context, played, lambda action: action.motionbridge_path.fps, report, paths=True)
         return Outcome(rpt_("Imported paths: {}; now playing on {}").format(len(paths_made), owners[0].name))
 
 
 def active_path(context: Context) -> Any:
     """Return the action of the path that the active object follows, or None."""
     return motion_paths.followed_action(context.view_layer.objects.active)
-
-
-class MOTIONBRIDGE_OT_match_scene_to_path(MatchScene, BlenderOperator):
-    """Set the scene to the frame rate and length of the active object's path"""
-
-    bl_idname = "motionbridge.match_scene_to_path"
-    bl_label = "Match Scene to Path"
-    needs = (Need("The active object has no motion path", active_path),)
-
-    def timing(self, context: Context) -> tuple[float, Any]:
-        action = active_path(context)
-        return action.motionbridge_path.fps, action.frame_range
 
 
 LINE_LENGTH = 30
@@ -187,26 +186,32 @@ class PathPanel(MotionbridgePanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         action = active_path(context)
-        _draw_path(layout, action)
-        column = layout.column(align=True)
-        column.operator("motionbridge.path_save_back", icon="FILE_TICK")
-        column.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
-        column.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
+        path = action.motionbridge_path
+        draw_file(layout, Path(path.path).name, "", "motionbridge.path_save_back", "MOTIONBRIDGE_MT_path")
+        column = fields(layout.column())
+        column.prop(path, "path_name")
+        column.prop(path, "version")
+        facts = layout.column(align=True)
+        start, end = (round(frame) for frame in action.frame_range)
+        facts.label(text=iface_("Frames {} to {}, {:g} per second").format(start, end, path.fps), translate=False)
+        facts.label(text=iface_("{}, version {}").format(Path(path.path).name, path.came_as), translate=False)
+        if path.not_shown:
+            _draw_not_shown(layout.box(), path.not_shown.split("; "))
+
+
+class MOTIONBRIDGE_MT_path(BlenderMenu):
+    """What can be done with a motion path besides saving it back"""
+
+    bl_label = "Motion Path"
+
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
+        layout.operator("export_scene.xray_anm", text="Export As", icon="EXPORT")
+        layout.operator("import_scene.xray_anm", text="Import More", icon="IMPORT")
+        layout.separator()
+        layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
+        layout.separator()
         layout.operator("motionbridge.report", icon="TEXT")
-
-
-def _draw_path(layout: bpy.types.UILayout, action: Action) -> None:
-    path = action.motionbridge_path
-    column = fields(layout.column())
-    column.prop(path, "path_name")
-    column.prop(path, "version")
-    facts = layout.column(align=True)
-    start, end = (round(frame) for frame in action.frame_range)
-    facts.label(text=iface_("Frames {} to {}, {:g} per second").format(start, end, path.fps), translate=False)
-    facts.label(text=iface_("{}, version {}").format(Path(path.path).name, path.came_as), icon="FILE", translate=False)
-    if path.not_shown:
-        _draw_not_shown(layout.box(), path.not_shown.split("; "))
-    layout.operator("motionbridge.match_scene_to_path", icon="TIME")
 
 
 def _draw_not_shown(box: Any, oddities: list[str]) -> None:

@@ -17,10 +17,11 @@ from ...games.xray.motions import library, skl_codec
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
-from .. import listed_actions
+from .. import playing
 from ..bases import (
     CALL,
     BlenderList,
+    BlenderMenu,
     BlenderOperator,
     ExportHelper,
     ImportHelper,
@@ -32,18 +33,15 @@ from ..bases import (
 )
 from ..change_words import file_sentence
 from ..layouts import draw_tolerances, fields, name_filter
-from ..motion_lists import ActionRows
+from ..motion_lists import ActionRows, draw_file, draw_list
 from ..operation import FileChoice, Need, Outcome
 from ..saving import Target
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
     RIG,
-    MatchScene,
     active_action,
     active_rig,
     likely_rig,
-    match_scene,
-    note_other_rates,
     on_rig,
     rig_to_export,
 )
@@ -117,8 +115,8 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, MotionImport, BlenderOp
 
     def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
-            match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
-        note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, report)
+            playing.match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
+        playing.note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, report)
 
 
 class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
@@ -225,26 +223,11 @@ class MOTIONBRIDGE_UL_editor_motions(ActionRows, BlenderList):
 
     listing = EDITOR_MOTIONS
 
-    @staticmethod
-    def draw_name(row: Any, action: Any) -> None:
-        """Draw the name and the file of a motion."""
-        ActionRows.draw_name(row, action)
-        right = row.row()
-        right.alignment = "RIGHT"
-        right.active = False
-        right.label(text=action.motionbridge_skeletal.file, translate=False)
-
-
-class MOTIONBRIDGE_OT_match_scene_to_editor_motion(MatchScene, BlenderOperator):
-    """Set the scene to the frame rate and length of the playing editor motion"""
-
-    bl_idname = "motionbridge.match_scene_to_editor_motion"
-    bl_label = "Match Scene to Editor Motion"
-    needs = (RIG, Need("The active armature plays no editor motion", active_skeletal))
-
-    def timing(self, context: Context) -> tuple[float, Any]:
-        action = active_skeletal(context)
-        return action.motionbridge_skeletal.fps, motion_timing.ends_of(action)
+    def draw_facts(self, layout: Any, action: Any) -> None:
+        """Draw the file of a motion."""
+        file = layout.row()
+        file.active = False
+        file.label(text=action.motionbridge_skeletal.file, translate=False)
 
 
 class SkeletalPanel(MotionbridgePanel):
@@ -261,19 +244,40 @@ class SkeletalPanel(MotionbridgePanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         action, rig = active_skeletal(context), active_rig(context)
-        if rig is not None and len(rig.motionbridge_skeletal_files):
-            listed_actions.draw(layout, EDITOR_MOTIONS, rig)
+        file = file_of_playing_motion(rig)
+        if file is not None:
+            name = Path(bpy.path.abspath(file.path)).name
+            draw_file(layout, name, "", "motionbridge.skeletal_save_back", "MOTIONBRIDGE_MT_editor_motions")
+        if len(rig.motionbridge_skeletal_files):
+            draw_list(layout, context, EDITOR_MOTIONS, rig, can_move=False)
         if action is None:
             layout.label(text="The active armature plays no editor motion", icon="INFO")
         else:
             _draw_motion(layout, rig, action)
-        column = layout.column(align=True)
-        column.operator("motionbridge.skeletal_save_back", icon="FILE_TICK")
-        column.operator("export_scene.xray_skl", text="Export Editor Motions", icon="EXPORT")
-        column.operator("import_scene.xray_skl", text="Import Editor Motions", icon="IMPORT")
-        column = layout.column(align=True)
-        column.operator("export_scene.xray_bones", text="Export Bone Properties", icon="EXPORT")
-        column.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
+        if file is None:
+            _draw_files(layout)
+
+
+def _draw_files(layout: Any) -> None:
+    layout.operator("export_scene.xray_skl", text="Export Editor Motions", icon="EXPORT")
+    layout.operator("import_scene.xray_skl", text="Import Editor Motions", icon="IMPORT")
+    layout.separator()
+    layout.operator("export_scene.xray_bones", text="Export Bone Properties", icon="EXPORT")
+    layout.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
+
+
+class MOTIONBRIDGE_MT_editor_motions(BlenderMenu):
+    """What can be done with editor motions and bone properties besides saving the motions back"""
+
+    bl_label = "Editor Motions"
+
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
+        _draw_files(layout)
+        layout.separator()
+        layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
+        layout.separator()
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
 class NoSkeletalPanel(SkeletalPanel):
@@ -308,7 +312,6 @@ def _draw_motion(layout: bpy.types.UILayout, rig: Object, action: Action) -> Non
             skeletal.kept_exactly, skeletal.fitted
         )
         facts.label(text=text, translate=False)
-    layout.operator("motionbridge.match_scene_to_editor_motion", icon="TIME")
 
 
 class MOTIONBRIDGE_OT_skeletal_save_back(EditorMotionChoices, MotionFileSaveBack, BlenderOperator):

@@ -1,0 +1,130 @@
+"""Playing a motion: what a click on it does to the scene, the scene's frame rate and range, notes on other rates."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..blender import delta_action, scope
+from ..blender.typed import Action, Context
+from ..core.report import Report, say
+from ..formats.xray import omf
+from ..games.arma import timing as arma_timing
+from ..games.xray import paths as motion_paths
+from ..games.xray.motions import timing as motion_timing
+from .bases import BlenderOperator, classes_of, rpt_
+from .operation import Need, Operation, Outcome, stores_nothing
+from .preferences import preferences
+from .target import active_action, active_object, active_rig
+
+if TYPE_CHECKING:
+    Frames = tuple[int, int]
+
+
+def start(context: Context, frames: "Frames") -> None:
+    """After the user chose a motion: show its first and last of ``frames`` as the preview range, and play it.
+
+    Both are switches of the preferences. The current frame stays if the motion has it and nothing is to be played.
+    """
+    wanted, scene = preferences(context), context.scene
+    follow(context, frames)
+    plays = wanted.play_on_click and not is_playing(context)
+    if plays or not frames[0] <= scene.frame_current <= frames[1]:
+        scene.frame_set(frames[0])
+    if plays and not bpy.app.background:
+        bpy.ops.screen.animation_play()
+
+
+def follow(context: Context, frames: "Frames") -> None:
+    """Set the preview range to the first and last of ``frames`` if **Follow Length** is on."""
+    if preferences(context).follow_length:
+        scene = context.scene
+        scene.use_preview_range = True
+        # Blender keeps the start before the end, so the first of three settings may have no effect.
+        scene.frame_preview_start = frames[0]
+        scene.frame_preview_end = frames[1]
+        scene.frame_preview_start = frames[0]
+
+
+def is_playing(context: Context) -> bool:
+    """Return whether the window plays the scene."""
+    return context.screen is not None and context.screen.is_animation_playing
+
+
+def draw_switches(layout: Any, context: Context) -> None:
+    """Draw the row of switches for what a click on a motion does."""
+    row = layout.row(align=True)
+    for name in ("follow_length", "play_on_click"):
+        row.prop(preferences(context), name, toggle=True)
+
+
+# Rate and length of the scene -----------------------------------------------------------------------------------------
+
+
+def match_scene(context: Context, rate: float | None, frames: Any) -> None:
+    """Set the scene's frame rate, if one is given, and its frame range to the first and last of ``frames``."""
+    scene = context.scene
+    if rate is not None:
+        scene.render.fps = max(round(rate), 1)
+        scene.render.fps_base = scene.render.fps / rate
+    scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
+
+
+def timing_of_active(context: Context) -> tuple[float | None, Any] | None:
+    """Return the frame rate of the motion or path that plays, and its first and last frame; None if there is none.
+
+    The rate is None if the game's config has it (Arma).
+    """
+    path = motion_paths.followed_action(active_object(context))
+    if path is not None:
+        return path.motionbridge_path.fps, path.frame_range
+    rig, action = active_rig(context), active_action(context)
+    if action is None:
+        return None
+    if action.motionbridge_skeletal.is_skeletal:
+        return action.motionbridge_skeletal.fps, motion_timing.ends_of(action, rig)
+    if action.motionbridge_motion.is_motion:
+        return omf.FRAMES_PER_SECOND, motion_timing.ends_of(action, rig)
+    times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
+    length = arma_timing.length_of(action, times, arma_timing.kept_frames(action.motionbridge_animation))
+    return None, (length.first, length.last)
+
+
+def _plays(context: Context) -> bool:
+    return motion_paths.followed_action(active_object(context)) is not None or active_action(context) is not None
+
+
+class MOTIONBRIDGE_OT_match_scene(Operation, BlenderOperator):
+    """Set the scene to the frame rate and length of the motion or path that plays; Arma's have no rate of their own"""
+
+    bl_idname = "motionbridge.match_scene"
+    bl_label = "Match Scene to Motion"
+    needs = (Need("The active object plays no motion or path", _plays),)
+    edited = stores_nothing  # nothing but the scene
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        timing: Any = timing_of_active(context)
+        match_scene(context, *timing)
+        scene = context.scene
+        text = rpt_("Frames {} to {}, {:g} per second")
+        return Outcome(text.format(scene.frame_start, scene.frame_end, scope.frames_per_second(scene)))
+
+
+def note_other_rates(
+    context: Context, actions: list[Action], rate_of: Callable[[Any], float], report: Report, *, paths: bool = False
+) -> None:
+    """Add a note to the report for each action whose frame rate in the game differs from the scene's.
+
+    ``paths``: the actions are motion paths, not motions.
+    """
+    rate = scope.frames_per_second(context.scene)
+    for action in actions:
+        own = rate_of(action)
+        if abs(rate - own) > 1e-3:
+            words = "the scene plays {:g} frames per second, the motion {:g}; frames are not converted"
+            if paths:
+                words = "the scene plays {:g} frames per second, the path {:g}; frames are not converted"
+            report.note(say(words, rate, own), action.name)
+
+
+CLASSES = classes_of(__name__)
