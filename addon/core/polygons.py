@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, pairwise, product
 from math import prod
 from typing import Any
 
@@ -36,11 +36,31 @@ def face_of_corner(counts: NDArray[Any]) -> NDArray[np.int64]:
 
 def corners_of(counts: NDArray[Any], faces: NDArray[Any]) -> NDArray[np.int64]:
     """Return the indices of the corners of these faces, face by face in the given order."""
-    chosen = counts[faces].astype(np.int64)
-    first = starts(counts)[faces]
-    within = np.arange(int(chosen.sum())) - np.repeat(starts(chosen), chosen)
-    result: NDArray[np.int64] = np.repeat(first, chosen) + within
+    chosen = counts[faces]
+    shift = np.repeat(starts(counts)[faces] - starts(chosen), chosen)
+    result: NDArray[np.int64] = shift + np.arange(len(shift))
     return result
+
+
+def by_value(values: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+    """Yield (n,) the indices of equal ``values`` (rows,), in ascending order, for each value that occurs."""
+    if len(values) and (values == values[0]).all():
+        yield np.arange(len(values))
+        return
+    order = np.argsort(values, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(values[order])) + 1, len(order))
+    for begin, end in pairwise([0, *ends.tolist()]):
+        if begin < end:
+            yield order[begin:end]
+
+
+def by_size(counts: NDArray[Any]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield, for each number of corners that occurs, (n,) the faces with it and (number, n) the indices of their first
+    corners, second corners, and so on.
+    """
+    first = starts(counts)
+    for faces in by_value(counts):
+        yield faces, first[faces] + np.arange(int(counts[faces[0]]))[:, None]
 
 
 def reversed_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
@@ -48,31 +68,34 @@ def reversed_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
 
     Applied twice it is the original order.
     """
-    number = np.repeat(counts.astype(np.int64), counts)
-    first = np.repeat(starts(counts), counts)
-    within = np.arange(len(first)) - first
-    result: NDArray[np.int64] = first + (number - within) % np.maximum(number, 1)
+    first, number = starts(counts), counts.astype(np.int64)
+    turned = np.repeat(2 * first + number, number)
+    result: NDArray[np.int64] = turned - np.arange(len(turned))
+    first = first[number > 0]
+    result[first] = first
     return result
 
 
 def all_in_face(flags: NDArray[np.bool_], counts: NDArray[Any]) -> NDArray[np.bool_]:
     """(faces,): whether ``flags`` (corners,) are set at every corner; true for a face without corners."""
-    missing = np.bincount(face_of_corner(counts)[np.logical_not(flags)], minlength=len(counts))
-    result: NDArray[np.bool_] = missing == 0
+    result = np.ones(len(counts), np.bool_)
+    if not flags.all():
+        result[face_of_corner(counts)[np.logical_not(flags)]] = False
     return result
+
+
+_FEW = 4
+"""Up to this many corners of a face are compared with each other; more are sorted first."""
 
 
 def repeats_a_vertex(counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.bool_]:
     """(faces,): whether two corners of a face have the same vertex."""
-    if len(counts) and (counts == counts[0]).all():
-        sorted_ = np.sort(corners.reshape(len(counts), int(counts[0])), axis=1)
-        alike: NDArray[np.bool_] = np.any(sorted_[:, 1:] == sorted_[:, :-1], axis=1)
-        return alike
-    face = face_of_corner(counts)
-    order = np.lexsort((corners, face))
-    same = (np.diff(face[order]) == 0) & (np.diff(corners[order]) == 0)
     result = np.zeros(len(counts), np.bool_)
-    result[face[order][1:][same]] = True
+    for faces, index in by_size(counts):
+        vertices = corners[index]
+        neighbours = combinations(vertices, 2) if len(vertices) <= _FEW else pairwise(np.sort(vertices, axis=0))
+        for before, after in neighbours:
+            result[faces] |= before == after
     return result
 
 
@@ -81,65 +104,76 @@ def normals(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]
     """(faces, 3): unit normals by the sum over edges (Newell's method), correct for faces that are not flat; 0 without
     area.
     """
-    # Relative to each face's first corner, to keep precision far from the origin.
-    points = positions[corners].astype(np.float64)
-    points -= np.repeat(points[np.minimum(starts(counts), max(len(points) - 1, 0))], counts, axis=0)
-    after = points[next_corners(counts)]
-    crossed = np.cross(points, after)
-    face = face_of_corner(counts)
-    total = _sums(crossed, face, len(counts))
-    length = np.linalg.norm(total, axis=1, keepdims=True)
+    across = np.ascontiguousarray(positions.T, np.float64)
+    result = np.zeros((len(counts), 3))
+    for faces, index in by_size(counts):
+        result[faces] = _unit_normals(across[:, corners[index]]).T
+    return result
+
+
+def _unit_normals(points: Floats) -> Floats:
+    """(3, n): unit normals of the faces with these ``points`` (3, corners, n)."""
+    # Relative to each face's first corner, to keep precision far from the origin. Its two edges thus add nothing.
+    relative = points[:, 1:] - points[:, :1]
+    total = crossed(relative[:, :-1], relative[:, 1:]).sum(axis=1)
+    length = lengths(total)
     result: Floats = np.divide(total, length, out=np.zeros_like(total), where=length > 0)
     return result
 
 
-def highest(values: Floats, counts: NDArray[Any]) -> Floats:
-    """(faces,): the largest of the ``values`` (corners,) of each face, 0 for a face without corners."""
-    result = np.zeros(len(counts))
-    filled = counts > 0
-    if filled.any():
-        # Valid because the corners of a face are contiguous and faces without corners have none in between.
-        result[filled] = np.maximum.reduceat(values, starts(counts)[filled])
+def crossed(a: Floats, b: Floats) -> Floats:
+    """(3, ...): the cross products of vectors (3, ...)."""
+    (ax, ay, az), (bx, by, bz) = a, b
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+
+
+def lengths(vectors: Floats) -> Floats:
+    """(...): the lengths of vectors (3, ...)."""
+    x, y, z = vectors
+    result: Floats = np.sqrt(x * x + y * y + z * z)
     return result
-
-
-def _sums(values: Floats, face: NDArray[np.int64], faces: int) -> Floats:
-    """(faces, 3): sum of the values (corners, 3) of each face."""
-    if not len(face):
-        return np.zeros((faces, 3))
-    return np.stack([np.bincount(face, values[:, axis], faces) for axis in range(3)], axis=-1)
 
 
 def next_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
     """(corners,): index of the next corner of the same face; the first corner follows the last."""
-    number = np.repeat(counts.astype(np.int64), counts)
-    first = np.repeat(starts(counts), counts)
-    result: NDArray[np.int64] = first + (np.arange(len(first)) - first + 1) % np.maximum(number, 1)
+    ends = np.cumsum(counts, dtype=np.int64)[counts > 0]
+    result = np.arange(1, int(ends[-1]) + 1 if len(ends) else 1)
+    result[ends - 1] = starts(counts)[counts > 0]
     return result
 
 
-@_QUIET
-def distances_from_plane(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Floats:
-    """(faces,): largest distance of a corner from the plane through the centre of the face."""
-    face = face_of_corner(counts)
-    points = positions[corners].astype(np.float64)
-    number = np.maximum(counts, 1)
-    center = _sums(points, face, len(counts)) / number[:, None]
-    away = np.abs(np.einsum("ci,ci->c", points - center[face], normals(positions, counts, corners)[face]))
-    return highest(away, counts)
+@dataclass(frozen=True, eq=False)
+class Outlines:
+    """``normals`` (faces, 3) as of `normals`; ``distances`` (faces,): largest distance of a corner from the plane
+    through the centre of the face; ``concave`` (faces,): whether it turns inwards at a corner, by more than rounding.
+    """
+
+    normals: Floats
+    distances: Floats
+    concave: NDArray[np.bool_]
 
 
 @_QUIET
-def concave(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.bool_]:
-    """(faces,): whether the outline turns inwards at a corner, by more than rounding."""
-    points = positions[corners].astype(np.float64)
-    after = next_corners(counts)
-    edge = points[after] - points
-    turned = np.einsum(
-        "ci,ci->c", np.cross(edge, edge[after]), normals(positions, counts, corners)[face_of_corner(counts)]
-    )
-    size = np.linalg.norm(edge, axis=1) * np.linalg.norm(edge[after], axis=1)
-    return np.logical_not(all_in_face(turned >= -1e-4 * size, counts))
+def outlines(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Outlines:
+    """Return the shapes of faces. Triangles are flat and convex."""
+    across = np.ascontiguousarray(positions.T, np.float64)
+    result = Outlines(np.zeros((len(counts), 3)), np.zeros(len(counts)), np.zeros(len(counts), np.bool_))
+    for faces, index in by_size(counts):
+        points = across[:, corners[index]]
+        unit = _unit_normals(points)
+        result.normals[faces] = unit.T
+        if len(index) <= 3:
+            continue
+        x, y, z = unit
+        (px, py, pz), center = points, points.sum(axis=1) / len(index)
+        away = (px - center[0]) * x + (py - center[1]) * y + (pz - center[2]) * z
+        result.distances[faces] = np.abs(away).max(axis=0)
+        edge = np.roll(points, -1, axis=1) - points
+        cx, cy, cz = crossed(edge, np.roll(edge, -1, axis=1))
+        size = lengths(edge)
+        convex = cx * x + cy * y + cz * z >= -1e-4 * size * np.roll(size, -1, axis=0)
+        result.concave[faces] = np.logical_not(convex.all(axis=0))
+    return result
 
 
 # Triangles ------------------------------------------------------------------------------------------------------------

@@ -25,7 +25,11 @@ def test_corners_starts_and_turning_round(faces, data):
     assert corners[turned].tolist() == [v for face in faces for v in face[:1] + face[:0:-1]]
     assert turned[turned].tolist() == list(range(len(corners)))
     assert polygons.all_in_face(corners > 2, counts).tolist() == [all(v > 2 for v in face) for face in faces]
-    assert polygons.highest(3.0 - corners, counts).tolist() == [max((3 - v for v in face), default=0) for face in faces]
+    assert corners[polygons.next_corners(counts)].tolist() == [v for face in faces for v in face[1:] + face[:1]]
+    alike = [
+        (face, column) for some, index in polygons.by_size(counts) for face, column in zip(some, index.T, strict=True)
+    ]
+    assert sorted((int(face), corners[column].tolist()) for face, column in alike) == list(enumerate(faces))
 
 
 @given(FACES)
@@ -43,7 +47,9 @@ def test_normals_flatness_and_hollows(far):
     result = polygons.normals(points, counts, corners)
     assert np.allclose(result[:3], [[0, 0, 1], [0, 0, -1], [0, 0, 1]])
     assert result[4:].tolist() == [[0, 0, 0]] * 2
-    assert polygons.concave(points, counts, corners).tolist() == [False, False, True, False, False, False]
-    away = polygons.distances_from_plane(points, counts, corners)
+    outlines = polygons.outlines(points, counts, corners)
+    assert outlines.normals.tolist() == result.tolist()
+    assert outlines.concave.tolist() == [False, False, True, False, False, False]
+    away = outlines.distances
     assert np.allclose(away[[0, 1, 2, 4, 5]], 0, atol=1e-9)
     assert 0.2 < away[3] < 0.3

@@ -129,13 +129,14 @@ def plan_export(
     _warn_of_unexported(context, hierarchy, report)
     model.name = name
     motions = [part.motion for part in model.parts]
-    if options.anew and base is not None:
+    before = hierarchy.before if base is not None else None
+    if options.anew and before is not None:
         # A new file has no tracks that unedited parts could keep.
-        model = replace(model, textures=[], parts=[_with_motion(part, hierarchy.before) for part in model.parts])
-        base = None
-    if base is not None:
-        _warn_of_lost_uvs(model, hierarchy.before, report)
-    document, changes = encode(model, base, normal_step=NORMAL_TOLERANCE)
+        model = replace(model, textures=[], parts=[_with_motion(part, before) for part in model.parts])
+        base = before = None
+    if before is not None:
+        _warn_of_lost_uvs(model, before, report)
+    document, changes = encode(model, base, before, normal_step=NORMAL_TOLERANCE)
     for left_out in changes.left_out:
         report.warn(left_out)
     if changes:

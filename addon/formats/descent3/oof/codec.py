@@ -7,13 +7,15 @@ FreeSpace and Descent 1 and 2, which begin with the same four letters.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core import polygons
 from ....core.binary import DAMAGED, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
 from ....core.report import Report, counted, say
@@ -166,15 +168,21 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
         return Section(identifier, body=body.data)
     section = Section(identifier, value, tail=body.rest())
     if isinstance(value, SubObject):
-        # Tools write NaN as normals of vertices that no face uses.
-        used = np.intersect1d(value.faces.corners["vertex"], np.arange(len(value.normals)))
-        warn_not_finite(report, f"{chunk} {value.label}", replace(value, normals=value.normals[used]))
+        warn_not_finite(report, f"{chunk} {value.label}", replace(value, normals=_used_normals(value)))
     else:
         warn_not_finite(report, chunk, value)
     if len(section.tail):
         finding = say("{:# extra byte|# extra bytes}, which the game would read as a chunk; kept", len(section.tail))
         report.warn(finding, say("{} at {}", chunk, body.start))
     return section
+
+
+def _used_normals(part: SubObject) -> NDArray[np.float32]:
+    """Return the normals of a part without those of vertices that no face uses: tools write NaN there."""
+    if np.isfinite(part.normals).all():
+        return part.normals
+    count, vertices = len(part.normals), part.faces.corners["vertex"]
+    return part.normals[np.bincount(vertices[(vertices >= 0) & (vertices < count)], minlength=count) > 0]
 
 
 def _section_bytes(section: Section, version: int) -> bytes:
@@ -251,21 +259,29 @@ def _write_textures(writer: Writer, textures: TextureNames, _: _Context) -> None
         write_counted(writer, name)
 
 
+_START = np.dtype(
+    [
+        ("plane", "<f4", 7),
+        ("offset", "<f4", 3),
+        ("radius", "<f4"),
+        ("unused", "<i4", 2),
+        ("center", "<f4", 3),
+    ]
+)
+"""Numbers of a sub-object before its texts; the names are those of `SubObject`."""
+
+
 def _read_sub_object(reader: Reader, context: _Context) -> SubObject:
     index, parent = reader.i32("the index"), reader.i32("the parent")
-    plane = reader.array("<f4", 7, what="the separation plane")
-    offset = reader.array("<f4", 3, what="the offset")
-    radius = reader.f32("the radius")
-    unused = reader.array("<i4", 2, what="two offsets")
-    center = reader.array("<f4", 3, what="the geometric centre")
+    start = reader.array(_START, 1, what="the start of a sub-object")[0]
+    plane, offset, radius, unused, center = (start[name] for name in _START.names or ())
     name, properties = read_counted(reader, "the name"), read_counted(reader, "the properties")
     movement = reader.array("<i4", 2, what="the movement")
-    count = reader.i32("the size of free space")
-    free_space = reader.array("<i4", count, what=say("{:# number|# numbers} of free space", count))
-    count = reader.i32("the number of vertices")
-    positions = reader.array("<f4", count, 3, what=counted(count, "vertex", "vertices"))
-    normals = reader.array("<f4", count, 3, what=counted(count, "normal"))
-    alphas = reader.array("<f4", count, what=counted(count, "alpha")) if context.major >= ALPHA_SINCE else None
+    free_space = _read_indices(reader, "numbers of free space")
+    count = _read_count(reader, "vertices")
+    positions = reader.array("<f4", count, 3, what="the positions")
+    normals = reader.array("<f4", count, 3, what="the normals")
+    alphas = reader.array("<f4", count, what="the alphas") if context.major >= ALPHA_SINCE else None
     faces = _read_faces(reader, reader.i32("the number of faces"), sizes=context.major >= SIZES_SINCE)
     numbers = (movement, free_space, positions, normals, alphas, faces)
     return SubObject(index, parent, plane, offset, radius, unused, center, name, properties, *numbers)
@@ -274,11 +290,10 @@ def _read_sub_object(reader: Reader, context: _Context) -> SubObject:
 def _write_sub_object(writer: Writer, part: SubObject, context: _Context) -> None:
     writer.i32(part.index)
     writer.i32(part.parent)
-    writer.array(part.plane, "<f4")
-    writer.array(part.offset, "<f4")
-    writer.f32(part.radius)
-    writer.array(part.unused, "<i4")
-    writer.array(part.center, "<f4")
+    start = np.zeros(1, _START)
+    for name in _START.names or ():
+        start[name] = getattr(part, name)
+    writer.raw(start.tobytes())
     write_counted(writer, part.name)
     write_counted(writer, part.properties)
     writer.array(part.movement, "<i4")
@@ -289,51 +304,67 @@ def _write_sub_object(writer: Writer, part: SubObject, context: _Context) -> Non
     if context.major >= ALPHA_SINCE:
         writer.array(np.ones(len(part.positions), "<f4") if part.alphas is None else part.alphas, "<f4")
     writer.i32(len(part.faces))
-    writer.raw(_face_bytes(part.faces, sizes=context.major >= SIZES_SINCE))
+    writer.raw(_face_bytes(part.faces, sizes=context.major >= SIZES_SINCE).data)
 
 
 # Faces: records of different lengths ---------------------------------------------------------------------------------
 
 _FIXED = np.dtype([("normal", "<f4", 3), ("corners", "<i4"), ("textured", "<i4")])
 """Start of a face record. It is followed by texture or colour, the corners, and two sizes from version 2100 on."""
-_FIELDS = ("normal", "textured", "texture", "colour", "sizes")
+_KIND, _KIND_AT = struct.Struct("<ii"), 12
+"""Number of corners and whether textured, and where in the record."""
 _SINGLE_RECORDS = 8
 """After this many consecutive records of equal size, the following ones are compared as an array."""
 _BLOCK = 4096
 
 
 def _record_type(corners: int, textured: bool, sizes: bool) -> np.dtype[np.void]:
-    fields: list[Any] = [*((name, *_FIXED.fields[name][:1]) for name in _FIXED.names or () if _FIXED.fields)]
+    fields: list[Any] = [("normal", "<f4", 3), ("corners", "<i4"), ("textured", "<i4")]
     fields.append(("texture", "<i4") if textured else ("colour", "u1", 3))
-    fields.append(("list", CORNER, (corners,)))
+    fields.append(("list", "<i4", (corners, 3)))
     if sizes:
         fields.append(("sizes", "<f4", 2))
     return np.dtype(fields)
 
 
-def _record_size(corners: int, textured: bool, sizes: bool) -> int:
-    return _FIXED.itemsize + (4 if textured else 3) + corners * CORNER.itemsize + (8 if sizes else 0)
+def _record_sizes(corners: Any, textured: Any, sizes: bool) -> Any:
+    """Return the length of a record, or of each."""
+    return _FIXED.itemsize + 3 + textured + corners * CORNER.itemsize + (8 if sizes else 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """Faces whose records have the same ``layout``: their ``rows``, and ``corners`` in the table of corners."""
+
+    rows: NDArray[np.int64] | slice
+    corners: NDArray[np.int64] | slice
+    layout: np.dtype[np.void]
+
+
+def _by_layout(counts: NDArray[np.int32], textured: NDArray[np.bool_], sizes: bool) -> Iterator[_Alike]:
+    first = polygons.starts(counts)
+    for rows in polygons.by_value(2 * counts.astype(np.int64) + textured):
+        start, end, number = int(rows[0]), int(rows[-1]) + 1, int(counts[rows[0]])
+        layout = _record_type(number, bool(textured[start]), sizes)
+        if end - start == len(rows):  # consecutive: without copies
+            begin = int(first[start])
+            yield _Alike(slice(start, end), slice(begin, begin + number * len(rows)), layout)
+        else:
+            yield _Alike(rows, (first[rows][:, None] + np.arange(number)).ravel(), layout)
 
 
 def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
     """Read ``count`` faces; ``sizes``: records end with two sizes. Raises `ReadError` if a record does not fit."""
-    least = _record_size(0, False, sizes)
-    reader.expect_room(count, "faces", least)
+    reader.expect_room(count, "faces", _record_sizes(0, False, sizes))
     starts, counts, textured = _find_records(reader, count, sizes)
-    kinds = 2 * counts.astype(np.int64) + textured
     faces = Faces(np.zeros(count, FACE), counts, np.zeros(int(counts.sum(dtype=np.int64)), CORNER))
     faces.rows["texture"] = -1
-    first = faces.starts
-    data = np.frombuffer(reader.data, np.uint8)
-    for kind in np.unique(kinds):
-        chosen = np.flatnonzero(kinds == kind)
-        layout = _record_type(int(kind) // 2, bool(kind % 2), sizes)
-        rows = _records_at(data, starts[chosen], layout)
-        for name in _FIELDS:
-            if name in (layout.names or ()):
-                faces.rows[name][chosen] = rows[name]
-        if kind // 2:
-            faces.corners[first[chosen][:, None] + np.arange(kind // 2)] = rows["list"]
+    corners, data = faces.corners.view("<i4").reshape(-1, 3), np.frombuffer(reader.data, np.uint8)
+    for alike in _by_layout(counts, textured, sizes):
+        records = _records_at(data, starts[alike.rows], alike.layout)
+        for name in set(FACE.names or ()) & set(records.dtype.names or ()):
+            faces.rows[name][alike.rows] = records[name]
+        corners[alike.corners] = records["list"].reshape(-1, 3)
     return faces
 
 
@@ -350,21 +381,23 @@ def _find_records(
     index, equal, before = 0, 0, (-1, False)
     while index < count:
         start = reader.position
-        head = reader.array(_FIXED, 1, what="a face")
-        kind = (int(head["corners"][0]), bool(head["textured"][0]))
-        if kind[0] < 0:
-            raise reader.error(say("a face of {:# corner|# corners}", kind[0]))
-        size = _record_size(*kind, sizes)
-        reader.position = start
+        if reader.remaining < _FIXED.itemsize:
+            reader.take(_FIXED.itemsize, "a face")
+        corners, flag = _KIND.unpack_from(reader.data, start + _KIND_AT)
+        if corners < 0:
+            reader.position += _FIXED.itemsize
+            raise reader.error(say("a face of {:# corner|# corners}", corners))
+        kind, run = (corners, flag != 0), 1
+        size = _record_sizes(*kind, sizes)
         equal = equal + 1 if kind == before else 0
         before = kind
-        run = 1
         if equal >= _SINGLE_RECORDS:
             run = _equal_records(reader, kind, size, min(count - index, _BLOCK))
-        reader.take(run * size, say("a face of {:# corner|# corners}", kind[0]))
+        if run * size > reader.remaining:
+            reader.take(run * size, say("a face of {:# corner|# corners}", corners))
+        reader.position = start + run * size
         starts[index : index + run] = start + size * np.arange(run)
-        counts[index : index + run] = kind[0]
-        textured[index : index + run] = kind[1]
+        counts[index : index + run], textured[index : index + run] = kind
         index += run
     return starts, counts, textured
 
@@ -374,8 +407,7 @@ def _equal_records(reader: Reader, kind: tuple[int, bool], size: int, most: int)
     most = min(most, reader.remaining // size)
     if most < 2:
         return 1
-    data = np.frombuffer(reader.data, np.uint8, most * size, reader.position).reshape(most, size)
-    heads = np.ascontiguousarray(data[:, 12:20]).view("<i4")
+    heads: NDArray[np.int32] = np.ndarray((most, 2), "<i4", reader.data, reader.position + _KIND_AT, (size, 4))
     same = (heads[:, 0] == kind[0]) & ((heads[:, 1] != 0) == kind[1])
     return most if same.all() else max(int(np.argmin(same)), 1)
 
@@ -385,34 +417,30 @@ def _records_at(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.d
     size, count = layout.itemsize, len(starts)
     if int(starts[-1]) - int(starts[0]) == (count - 1) * size:
         return data[int(starts[0]) : int(starts[0]) + count * size].view(layout)
-    result = np.empty((count, size), np.uint8)
-    result[:] = data[starts[:, None] + np.arange(size)]
-    return result.view(layout)[:, 0]
+    records: NDArray[np.void] = data[starts[:, None] + np.arange(size)].view(layout)[:, 0]
+    return records
 
 
-def _face_bytes(faces: Faces, *, sizes: bool) -> bytes:
+def _face_bytes(faces: Faces, *, sizes: bool) -> NDArray[np.uint8]:
     textured = faces.is_textured
-    counts = faces.counts.astype(np.int64)
-    lengths = _FIXED.itemsize + np.where(textured, 4, 3) + counts * CORNER.itemsize + (8 if sizes else 0)
-    starts = np.cumsum(lengths) - lengths
-    result = np.empty(int(lengths.sum()), np.uint8)
-    first = faces.starts
-    for kind in np.unique(2 * counts + textured):
-        chosen = np.flatnonzero(2 * counts + textured == kind)
-        layout = _record_type(int(kind) // 2, bool(kind % 2), sizes)
-        rows = np.zeros(len(chosen), layout)
-        rows["corners"] = kind // 2
-        for name in _FIELDS:
-            if name in (layout.names or ()):
-                rows[name] = faces.rows[name][chosen]
-        if kind // 2:
-            rows["list"] = faces.corners[first[chosen][:, None] + np.arange(kind // 2)]
-        raw = rows.view(np.uint8).reshape(len(chosen), layout.itemsize)
-        if int(starts[chosen[-1]]) - int(starts[chosen[0]]) == (len(chosen) - 1) * layout.itemsize:
-            result[int(starts[chosen[0]]) : int(starts[chosen[-1]]) + layout.itemsize] = raw.ravel()
-        else:
-            result[starts[chosen][:, None] + np.arange(layout.itemsize)] = raw
-    return result.tobytes()
+    ends = np.cumsum(_record_sizes(faces.counts.astype(np.int64), textured, sizes))
+    result = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+    corners = np.ascontiguousarray(faces.corners).view("<i4").reshape(-1, 3)
+    for alike in _by_layout(faces.counts, textured, sizes):
+        size, last = alike.layout.itemsize, ends[alike.rows]
+        is_run = isinstance(alike.rows, slice)
+        records = (
+            result[int(last[0]) - size : int(last[-1])].view(alike.layout)
+            if is_run
+            else np.empty(len(last), alike.layout)
+        )
+        for name in set(FACE.names or ()) & set(records.dtype.names or ()):
+            records[name] = faces.rows[name][alike.rows]
+        records["corners"] = records["list"].shape[1]
+        records["list"] = corners[alike.corners].reshape(records["list"].shape)
+        if not is_run:
+            result[last[:, None] + np.arange(-size, 0)] = records[:, None].view(np.uint8)
+    return result
 
 
 # Points --------------------------------------------------------------------------------------------------------------

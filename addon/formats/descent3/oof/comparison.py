@@ -27,7 +27,7 @@ def compare(before: Oof, after: Oof) -> Changes:
         points = model.of_kind(kind)
         for point, source in zip(points, _sources(points, base.of_kind(kind)), strict=True):
             point.source = source
-    return encode(model, before)[1]
+    return encode(model, before, base)[1]
 
 
 def _sources(points: Sequence[Point], base: Sequence[Point]) -> list[int]:

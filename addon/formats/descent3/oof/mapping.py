@@ -101,11 +101,14 @@ def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) ->
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def encode(model: Model, base: Oof | None = None, *, normal_step: float = 0.0) -> tuple[Oof, Changes]:
+def encode(
+    model: Model, base: Oof | None = None, before: Model | None = None, *, normal_step: float = 0.0
+) -> tuple[Oof, Changes]:
     """Return the base file (or a new one of version 2300) with the model, and the changes; the base itself if none.
 
-    ``normal_step``: largest difference of a normal's component from the file's that counts as unedited. Raises
-    `WriteError` for what the format or the game cannot store. Five phases, each with one result:
+    ``before``: the decoded base, where the caller has it. ``normal_step``: largest difference of a normal's component
+    from the file's that counts as unedited. Raises `WriteError` for what the format or the game cannot store. Five
+    phases, each with one result:
 
     1. match: the sub-object of the base and the stored index of each part -> `Match`
     2. parts: sub-objects, texture table and header -> `EncodedParts`
@@ -116,15 +119,16 @@ def encode(model: Model, base: Oof | None = None, *, normal_step: float = 0.0) -
     check_hierarchy(model)
     changes = Changes() if base is not None else Changes(new="model")
     base = base or _empty()
+    before = decode(base, Report()) if before is None else before
     match = _match(model, base)
-    parts = _encode_parts(model, base, match, normal_step)
+    parts = _encode_parts(model, base, before, match, normal_step)
     points = encode_points(model, base, match)
     tracks = encode_tracks(model, base, match)
     for phase in (parts.chunks, points, tracks):
         changes.include(phase.changes)
     if not changes:
         return base, changes
-    refuse(model, decode(base, Report()) if base.sub_objects else None)
+    refuse(model, before if before.parts else None)
     return _join(base, parts, points, tracks), changes
 
 
@@ -166,7 +170,7 @@ class EncodedParts:
     chunks: EncodedChunks
 
 
-def _encode_parts(model: Model, base: Oof, match: Match, normal_step: float) -> EncodedParts:
+def _encode_parts(model: Model, base: Oof, before: Model, match: Match, normal_step: float) -> EncodedParts:
     existing, result = base.sub_objects, EncodedParts([], EncodedChunks())
     changes, values = result.chunks.changes, result.chunks.values
     table = base.last(TextureNames)
@@ -178,7 +182,8 @@ def _encode_parts(model: Model, base: Oof, match: Match, normal_step: float) -> 
     for part, source, origin, index in zip(model.parts, match.sources, match.origins, match.stored, strict=True):
         old, of_part = existing[source] if source >= 0 else None, Changes()
         start = existing[origin] if origin >= 0 else _new_part(base.major)
-        mesh = encode_mesh(part.mesh, start, textures, of_part, normal_step=normal_step)
+        old_mesh = before.parts[origin].mesh if origin >= 0 else decode_mesh(start, [], Report())
+        mesh = encode_mesh(part.mesh, start, old_mesh, textures, of_part, normal_step=normal_step)
         encoded = replace(mesh, index=index, parent=match.of_part(part.parent))
         if old is None:
             of_part = of_part if origin < 0 else Changes()  # how a copy differs from its original changes nothing

@@ -31,6 +31,7 @@ ALPHA, FACE_NORMAL, SIZES = "alpha", "face_normal", "lightmap_size"
 
 Normals and sizes of faces are for display only; an export recomputes those of changed faces.
 """
+_STORED = (FILE_VERTEX, FILE_FACE)
 DEFAULT_COLOUR = (128, 128, 128)
 """Colour of faces without texture and colour."""
 NO_NORMAL = np.array([0xFFC00000], np.uint32).view(np.float32)[0]
@@ -43,31 +44,31 @@ _LAST = np.iinfo(np.int64).max
 
 def decode_mesh(part: SubObject, textures: list[str], report: Report) -> PolygonMesh:
     """Return the mesh relative to the part's pivot. Attributes `FILE_VERTEX` and `FILE_FACE` store file rows."""
-    kept = np.flatnonzero(storable(part.faces, len(part.positions)))
-    if len(kept) < len(part.faces):
-        left_out = len(part.faces) - len(kept)
+    faces, count = part.faces, len(part.positions)
+    kept = np.flatnonzero(storable(faces, count))
+    counts, corners, rows = faces.counts, polygons.reversed_corners(faces.counts), faces.rows
+    materials, index = face_materials(faces, textures)
+    if len(kept) < len(faces):
         words = "{:# face|# faces} cannot be shown in Blender (a vertex twice or missing); kept for export"
-        report.warn(say(words, left_out), part.label)
-    counts = part.faces.counts[kept]
-    corners = part.faces.corners[polygons.corners_of(part.faces.counts, kept)][polygons.reversed_corners(counts)]
-    materials, index = face_materials(part.faces, textures)
-    count = len(part.positions)
+        report.warn(say(words, len(faces) - len(kept)), part.label)
+        corners = corners[polygons.corners_of(counts, kept)]
+        counts, rows, index = counts[kept], rows[kept], index[kept]
     attributes = {
         FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(count, dtype=np.int32)),
         FILE_FACE: Attribute(Domain.FACE, kept.astype(np.int32)),
         ALPHA: Attribute(Domain.VERTEX, np.ones(count, np.float32) if part.alphas is None else part.alphas),
-        FACE_NORMAL: Attribute(Domain.FACE, space.descent_points(part.faces.rows["normal"][kept])),
-        SIZES: Attribute(Domain.FACE, part.faces.rows["sizes"][kept]),
+        FACE_NORMAL: Attribute(Domain.FACE, space.descent_points(rows["normal"])),
+        SIZES: Attribute(Domain.FACE, rows["sizes"].copy()),
     }
     return PolygonMesh(
         part.label,
         space.descent_points(part.positions),
-        counts.astype(np.int32),
-        corners["vertex"].astype(np.int32),
-        space.descent_uvs(corners["uv"]),
+        counts,
+        faces.corners["vertex"][corners],
+        space.descent_uvs(faces.corners["uv"][corners]),
         space.descent_points(part.normals),
         materials,
-        index[kept],
+        index,
         attributes,
     )
 
@@ -91,7 +92,9 @@ def face_materials(faces: Faces, textures: list[str]) -> tuple[list[Material], N
     red, green, blue = (faces.rows["colour"][:, channel].astype(np.int64) for channel in range(3))
     colours = _BLACK - (red << 16 | green << 8 | blue)
     codes = np.where(faces.is_textured, faces.rows["texture"].astype(np.int64), colours)
-    codes, inverse = np.unique(codes, return_inverse=True)
+    of_faces = codes
+    codes = np.sort(codes)
+    codes = codes[np.diff(codes, prepend=_LAST) != 0]
     materials: list[Material] = []
     indices: dict[tuple[str, object], int] = {}
     index = np.zeros(len(codes), np.int32)
@@ -100,7 +103,7 @@ def face_materials(faces: Faces, textures: list[str]) -> tuple[list[Material], N
         index[row] = indices.setdefault((material.texture or material.name, material.colour), len(materials))
         if index[row] == len(materials):
             materials.append(material)
-    return materials, index[inverse.ravel()]
+    return materials, index[np.searchsorted(codes, of_faces)]
 
 
 def _material(code: int, textures: list[str]) -> Material:
@@ -154,8 +157,7 @@ def radius(positions: NDArray[Any]) -> np.float32:
     """Return the distance of the farthest vertex (vertices, 3) from the pivot."""
     if not len(positions):
         return np.float32(0)
-    exact = positions.astype(np.float64)
-    return np.float32(np.sqrt((exact * exact).sum(axis=1).max()))
+    return np.float32(polygons.lengths(positions.T.astype(np.float64)).max())
 
 
 def center(positions: Singles) -> Singles:
@@ -167,37 +169,43 @@ def center(positions: Singles) -> Singles:
     return result
 
 
-def vertex_normals(count: int, face_normals: Singles, counts: NDArray[np.int32], corners: NDArray[np.int32]) -> Singles:
-    """Return (count, 3) the mean of the face normals at each vertex's corners, not normalised.
+def vertex_normals(wanted: Flags, face_normals: Singles, counts: NDArray[np.int32], corners: NDArray[Any]) -> Singles:
+    """Return (vertices, 3) the mean of the face normals at each vertex's corners, not normalised; `NO_NORMAL` for those
+    that are not ``wanted`` (vertices,).
 
     Summed in file order in float32, as by the game's tools.
     """
-    total = np.zeros((count, 3), np.float32)
-    existing = (corners >= 0) & (corners < count)
-    face, corners = polygons.face_of_corner(counts)[existing], corners[existing]
-    np.add.at(total, corners, face_normals[face])
+    count = len(wanted)
+    chosen = np.flatnonzero(np.append(wanted, False)[np.where((corners >= 0) & (corners < count), corners, count)])
+    face, corners = polygons.face_of_corner(counts)[chosen], corners[chosen]
     uses = np.bincount(corners, minlength=count)
     result = np.full((count, 3), NO_NORMAL, np.float32)
     used = uses > 0
-    result[used] = total[used] / uses[used, None].astype(np.float32)
+    for axis in range(3):
+        total = np.zeros(count, np.float32)
+        np.add.at(total, corners, face_normals[face, axis])
+        result[used, axis] = total[used] / uses[used].astype(np.float32)
     return result
 
 
 def face_sizes(positions: Singles, normals: Singles, counts: NDArray[np.int32], corners: NDArray[Any]) -> Singles:
     """Return (faces, 2) the extent of each face along two axes in its plane, used by the level editor for lightmaps."""
-    exact = normals.astype(np.float64)
-    upright = (exact[:, 0] == 0) & (exact[:, 2] == 0)
-    right = np.stack([exact[:, 2], np.zeros(len(exact)), -exact[:, 0]], axis=-1)
-    right[upright] = (1, 0, 0)
-    right /= np.linalg.norm(right, axis=1, keepdims=True)
-    up = np.cross(exact, right)
-    up[upright] = (0, 0, 1)
-    face = polygons.face_of_corner(counts)
-    points = positions[corners].astype(np.float64)
+    exact = np.ascontiguousarray(normals.T, np.float64)
+    x, _, z = exact
+    upright = (x == 0) & (z == 0)
+    right = np.stack([z, np.zeros(len(x)), -x])
+    right[:, upright] = [[1], [0], [0]]
+    right /= polygons.lengths(right)
+    up = polygons.crossed(exact, right)
+    up[:, upright] = [[0], [0], [1]]
+    across = np.ascontiguousarray(positions.T, np.float64)
     result = np.zeros((len(counts), 2), np.float32)
-    for column, axes in enumerate((right, up)):
-        along = np.einsum("ci,ci->c", points, axes[face])
-        result[:, column] = polygons.highest(along, counts) + polygons.highest(-along, counts)
+    for faces, index in polygons.by_size(counts):
+        points = across[:, corners[index]]
+        for column, axes in enumerate((right, up)):
+            along = points[0] * axes[0, faces] + points[1] * axes[1, faces] + points[2] * axes[2, faces]
+            if len(along):
+                result[faces, column] = along.max(axis=0) - along.min(axis=0)
     return result
 
 
@@ -207,6 +215,7 @@ def face_sizes(positions: Singles, normals: Singles, counts: NDArray[np.int32], 
 def encode_mesh(
     mesh: PolygonMesh,
     base: SubObject,
+    old: PolygonMesh,
     textures: TextureTable,
     changes: Changes,
     *,
@@ -214,23 +223,30 @@ def encode_mesh(
 ) -> SubObject:
     """Return the base (possibly a new empty one) with the mesh; the base itself if nothing differs.
 
-    ``normal_step``: largest difference of a normal's component from the file's that counts as unedited. Raises
-    `WriteError` for a mesh that no file can store.
+    ``old``: the base's mesh, as of `decode_mesh`. ``normal_step``: largest difference of a normal's component from the
+    file's that counts as unedited. Raises `WriteError` for a mesh that no file can store.
     """
-    if _equals_base(mesh, base, textures):
+    has_same_faces, has_same_materials = _has_same_faces(mesh, base, old), _has_same_materials(mesh, old)
+    if has_same_faces and has_same_materials and _has_same_values(mesh, old):
         return base
-    vertices = Rows.of(mesh.values(FILE_VERTEX, Domain.VERTEX), len(mesh.positions), len(base.positions))
+    stored = None if has_same_faces else mesh.values(FILE_VERTEX, Domain.VERTEX)
+    vertices = Rows.of(stored, len(mesh.positions), len(base.positions))
     positions = space.descent_points(mesh.positions).astype(np.float32)[vertices.order]
     positions, moved = rebase.restore_from_sources(positions, base.positions, vertices.source)
-    shape = _shape(mesh, base, vertices, changes)
+    shape = _shape_of_base(base, old) if has_same_faces else _shape(mesh, base, vertices, changes)
     _check(mesh, positions[moved])
-    pairs = _pair(base, shape, vertices)
+    pairs = _all_pairs(base) if has_same_faces else _pair(base, shape, vertices)
     rows, corners = np.zeros(len(shape.counts), FACE), np.zeros(len(shape.corners), CORNER)
     known = np.flatnonzero(shape.source >= 0)
     rows[known] = base.faces.rows[shape.source[known]]
     corners["vertex"] = shape.corners
-    corners["uv"], changed_uvs = _encode_uvs(mesh, base, shape, pairs)
-    changed_materials = _encode_materials(mesh, base, shape, rows, textures)
+    changed_uvs = changed_materials = np.zeros(len(rows), np.bool_)
+    if has_same_faces and (mesh.uvs is None or _same_bits(mesh.uvs, old.uvs)):
+        corners["uv"] = base.faces.corners["uv"]
+    else:
+        corners["uv"], changed_uvs = _encode_uvs(mesh, base, shape, pairs)
+    if not (has_same_faces and has_same_materials):
+        changed_materials = _encode_materials(mesh, base, shape, rows, textures)
     changed = (shape.mesh >= 0) & ~(pairs.same & _is_unmoved(shape, moved))
     _recompute_faces(rows, positions, shape, changed)
     faces = Faces(rows, shape.counts, corners)
@@ -254,32 +270,37 @@ def encode_mesh(
     return result
 
 
-def _equals_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> bool:
-    """Return whether the mesh is bitwise equal to the decoded base, so that no rows have to be compared."""
-    if len(mesh.positions) != len(base.positions) or len(mesh.counts) > len(base.faces):
-        return False
-    old = decode_mesh(base, textures.labels, Report())
-    pairs: list[tuple[NDArray[Any], NDArray[Any] | None]] = [
-        (mesh.positions, old.positions),
-        (mesh.counts, old.counts),
-        (mesh.corners, old.corners),
-    ]
-    pairs += [(mine, theirs) for mine, theirs in ((mesh.uvs, old.uvs), (mesh.normals, old.normals)) if mine is not None]
+def _has_same_faces(mesh: PolygonMesh, base: SubObject, old: PolygonMesh) -> bool:
+    """Return whether vertices and faces are those of the base, in its order, so that no rows have to be matched."""
     if mesh.values(FILE_FACE, Domain.FACE) is None and len(mesh.counts) != len(base.faces):
         return False
-    for name in (FILE_VERTEX, FILE_FACE, ALPHA):
-        theirs = old.attributes[name]
-        mine = mesh.values(name, theirs.domain)
-        if mine is not None:
-            pairs.append((mine, theirs.values))
-    if not all(_same_bits(mine, theirs) for mine, theirs in pairs):
-        return False
+    stored = ((mesh.values(name, old.attributes[name].domain), old.attributes[name].values) for name in _STORED)
+    return (
+        len(mesh.positions) == len(base.positions)
+        and _same_bits(mesh.counts, old.counts)
+        and _same_bits(mesh.corners, old.corners)
+        and all(mine is None or _same_bits(mine, theirs) for mine, theirs in stored)
+    )
+
+
+def _has_same_materials(mesh: PolygonMesh, old: PolygonMesh) -> bool:
     if not mesh.materials:
         return True
     if mesh.material_index is None or old.material_index is None:
         return False
     keys = [[material_key(material) for material in materials] for materials in (mesh.materials, old.materials)]
     return keys[0] == keys[1] and np.array_equal(mesh.material_index, old.material_index)
+
+
+def _has_same_values(mesh: PolygonMesh, old: PolygonMesh) -> bool:
+    """Return whether positions, normals, texture coordinates and alphas are bitwise equal, as far as they are given."""
+    given = [
+        (mesh.positions, old.positions),
+        (mesh.uvs, old.uvs),
+        (mesh.normals, old.normals),
+        (mesh.values(ALPHA, Domain.VERTEX), old.attributes[ALPHA].values),
+    ]
+    return all(mine is None or _same_bits(mine, theirs) for mine, theirs in given)
 
 
 def _same_bits(own_values: NDArray[Any], other: NDArray[Any] | None) -> bool:
@@ -315,6 +336,19 @@ class _Shape:
     counts: NDArray[np.int32]
     corners: NDArray[np.int64]
     mesh_corners: NDArray[np.int64]
+
+
+def _shape_of_base(base: SubObject, old: PolygonMesh) -> _Shape:
+    """Return the base's faces, for a mesh that has the faces of ``old``."""
+    counts, kept = base.faces.counts, old.attributes[FILE_FACE].values
+    faces, corners = np.full(len(counts), -1, np.int64), np.full(len(base.faces.corners), -1, np.int64)
+    faces[kept] = np.arange(len(kept))
+    of_mesh = polygons.reversed_corners(counts)
+    if len(kept) < len(counts):
+        of_mesh = of_mesh[polygons.corners_of(counts, kept)]
+    corners[of_mesh] = np.arange(len(of_mesh))
+    vertices = base.faces.corners["vertex"].astype(np.int64)
+    return _Shape(np.arange(len(counts)), faces, counts, vertices, corners)
 
 
 def _shape(mesh: PolygonMesh, base: SubObject, vertices: Rows, changes: Changes) -> _Shape:
@@ -374,8 +408,12 @@ class _Pairs:
     """
 
     same: Flags
-    mine: NDArray[np.int64]
-    theirs: NDArray[np.int64]
+    mine: NDArray[np.int64] | slice
+    theirs: NDArray[np.int64] | slice
+
+
+def _all_pairs(base: SubObject) -> _Pairs:
+    return _Pairs(np.ones(len(base.faces), np.bool_), slice(None), slice(None))
 
 
 def _pair(base: SubObject, shape: _Shape, vertices: Rows) -> _Pairs:
@@ -397,10 +435,8 @@ def _pair(base: SubObject, shape: _Shape, vertices: Rows) -> _Pairs:
 
 def _is_unmoved(shape: _Shape, moved: Flags) -> Flags:
     """Return (faces,) whether none of a face's vertices moved."""
-    existing = (shape.corners >= 0) & (shape.corners < len(moved))
-    unmoved = np.ones(len(shape.corners), np.bool_)
-    unmoved[existing] = np.logical_not(moved[shape.corners[existing]])
-    return polygons.all_in_face(unmoved, shape.counts)
+    corners = np.where((shape.corners >= 0) & (shape.corners < len(moved)), shape.corners, len(moved))
+    return polygons.all_in_face(np.append(~moved, True)[corners], shape.counts)
 
 
 def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs) -> tuple[Singles, Flags]:
@@ -461,19 +497,18 @@ def _encode_normals(
         given = space.descent_points(mesh.normals).astype(np.float32)[vertices.order]
         changed = fresh.copy()
         # Blender's normals of vertices without faces (NaN in the file) are meaningless.
-        is_known = ~np.isnan(result[known]).any(axis=1)
+        is_known = ~rebase.in_any_column(np.isnan(result[known]))
         changed[known] = is_known & rebase.normals_differ(given[known], result[known], step)
-        usable = np.isfinite(given).all(axis=1)
+        usable = ~rebase.in_any_column(~np.isfinite(given))
         result[changed & usable] = given[changed & usable]
         by_rule = changed & ~usable
     else:
         by_rule = changed
     if by_rule.any():
-        normals = vertex_normals(count, faces.rows["normal"], faces.counts, faces.corners["vertex"])
+        normals = vertex_normals(by_rule, faces.rows["normal"], faces.counts, faces.corners["vertex"])
         result[by_rule] = normals[by_rule]
-    changed[known] &= (result[known].view(np.uint32) != base.normals[vertices.source[known]].view(np.uint32)).any(
-        axis=1
-    )
+    theirs = base.normals[vertices.source[known]]
+    changed[known] &= rebase.in_any_column(result[known].view(np.uint32) != theirs.view(np.uint32))
     return result, changed
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import polygons
+from ....core import polygons, rebase
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, parents_first
 from ....core.problems import Problem, some, whole
@@ -229,14 +229,14 @@ def refuse(model: Model, before: Model | None = None) -> None:
 
     Problems that the file already has must not block edits of something else.
     """
+    fatal = [finding for finding in find_problems(model, shapes=False) if finding.problem.fatal]
     known: dict[tuple[int, str], int] = {}
-    if before is not None:
+    if fatal and before is not None:
         for finding in find_problems(before, shapes=False):
             known[finding.part, _sentence_kind(finding.problem)] = len(finding.problem.elements)
-    for finding in find_problems(model, shapes=False):
+    for finding in fatal:
         source = model.parts[finding.part].source if finding.part >= 0 else -1
-        worst = known.get((source, _sentence_kind(finding.problem)), -1)
-        if finding.problem.fatal and len(finding.problem.elements) > worst:
+        if len(finding.problem.elements) > known.get((source, _sentence_kind(finding.problem)), -1):
             sentence = finding.problem.sentence
             if finding.part >= 0:
                 sentence = say("{!r}: {}", model.parts[finding.part].name, sentence)
@@ -385,12 +385,12 @@ def _problems_of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterat
         "Cut {0:it|them}",
         values=(MOST_COLLIDING_CORNERS,),
     )
-    finite: NDArray[np.bool_] = np.all(np.isfinite(mesh.positions), axis=1)
+    infinite = rebase.in_any_column(~np.isfinite(mesh.positions))
     yield from some(
-        ~finite, "vertex|vertices", "{0:has|have} a NaN or infinite position", "Delete {0:it|them}", Domain.VERTEX
+        infinite, "vertex|vertices", "{0:has|have} a NaN or infinite position", "Delete {0:it|them}", Domain.VERTEX
     )
     yield from some(counts < 3, "face|faces", "{0:has|have} fewer than three corners", "Delete {0:it|them}", fatal=True)
-    if shapes and inside.all() and finite.all() and len(counts):
+    if shapes and inside.all() and not infinite.any() and len(counts):
         yield from _problems_of_shapes(part)
     if kind in _SINGLE_FACE:
         if len(counts) != 1:
@@ -416,21 +416,16 @@ def _problems_of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterat
 
 def _problems_of_shapes(part: Part) -> Iterator[Problem]:
     mesh = part.mesh
-    whole_faces = np.flatnonzero(mesh.counts >= 3)
-    corners = mesh.corners[polygons.corners_of(mesh.counts, whole_faces)]
-    counts = mesh.counts[whole_faces]
-    wrong = np.zeros(len(mesh.counts), np.bool_)
-    wrong[whole_faces] = np.logical_not(polygons.normals(mesh.positions, counts, corners).any(axis=1))
-    yield from some(wrong, "face|faces", "{0:has|have} no area", "Delete {0:it|them}, or merge {0:its|their} vertices")
-    concave = np.zeros_like(wrong)
-    concave[whole_faces] = polygons.concave(mesh.positions, counts, corners)
+    outlines = polygons.outlines(mesh.positions, mesh.counts, mesh.corners)
+    without_area = (mesh.counts >= 3) & ~rebase.in_any_column(outlines.normals != 0)
+    remedy = "Delete {0:it|them}, or merge {0:its|their} vertices"
+    yield from some(without_area, "face|faces", "{0:has|have} no area", remedy)
     yield from some(
-        concave & ~wrong,
+        outlines.concave & ~without_area,
         "face|faces",
         "{0:is|are} not convex; the game draws {0:it|them} as fans",
         "Triangulate {0:it|them}",
     )
     extent = float(np.linalg.norm(np.ptp(mesh.positions.astype(np.float64), axis=0)))
-    not_flat = np.zeros_like(wrong)
-    not_flat[whole_faces] = polygons.distances_from_plane(mesh.positions, counts, corners) > FLAT * max(extent, 1e-9)
-    yield from some(not_flat & ~wrong, "face|faces", "{0:is|are} not flat", "Triangulate {0:it|them}")
+    bent = outlines.distances > FLAT * max(extent, 1e-9)
+    yield from some(bent & ~without_area, "face|faces", "{0:is|are} not flat", "Triangulate {0:it|them}")

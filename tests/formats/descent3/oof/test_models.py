@@ -200,7 +200,7 @@ def test_the_generators_rules_give_real_numbers_again(file):
             continue
         faces = part.faces
         arguments = faces.rows["normal"], faces.counts, faces.corners["vertex"]
-        assert vertex_normals(len(part.positions), *arguments).tobytes() == part.normals.tobytes()
+        assert vertex_normals(np.ones(len(part.positions), np.bool_), *arguments).tobytes() == part.normals.tobytes()
         assert np.abs(face_sizes(part.positions, *arguments) - faces.rows["sizes"]).max() < 1e-6
 
 
