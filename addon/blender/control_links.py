@@ -47,6 +47,8 @@ If an action has no keys for the influence of such a constraint, it does not use
 
 ROLE = "motionbridge_role"
 """Custom property of control rig bones: their `core.control_rig.Role`."""
+BONE = "motionbridge_bone"
+"""Custom property of control rig bones: name of the bone of the game that they belong to."""
 SWITCHES = {"ik": 1.0, "look": 0.0, "twist": 1.0}
 """Custom properties (switches) of IK goals, of look-at targets and of controls of twist bones, with their first values.
 """

@@ -25,6 +25,7 @@ from .armature import drop_unused_shapes, matrices_of, remember_names, show_cont
 from .bone_curves import bone_path
 from .control_links import (
     AIM,
+    BONE,
     FOLLOW,
     JOINT,
     LOOK_AT,
@@ -92,7 +93,7 @@ def _build_armature(context: Context, rig: Object, planned: ControlPlan) -> tupl
     with scope.editing_armature(context, controls) as edit_bones:
         own_edit_bones: list[bpy.types.EditBone] = []
         for bone in planned.bones:
-            edit_bone = edit_bones.new(names.shortened(bone.name))
+            edit_bone = edit_bones.new(bone.name)
             edit_bone.length = bone.length
             edit_bone.matrix = Matrix(bone.matrix.tolist())
             edit_bone.use_deform = False
@@ -102,9 +103,13 @@ def _build_armature(context: Context, rig: Object, planned: ControlPlan) -> tupl
             given.append(edit_bone.name)
     controls.motionbridge_is_control_rig = True
     remember_names(armature)
+    labels = rig.data.bones.keys()
     for bone, name in zip(planned.bones, given, strict=True):
         controls.pose.bones[name].rotation_mode = "QUATERNION"
-        controls.data.bones[name][ROLE] = bone.role.value
+        control = controls.data.bones[name]
+        control[ROLE] = bone.role.value
+        if bone.bone >= 0:
+            control[BONE] = labels[bone.bone]
     for collection in rig.users_collection:
         collection.objects.link(controls)
     controls.parent = rig

@@ -57,6 +57,7 @@ _SIDE_LETTER = re.compile(r"(?:^|[_. -])([lr])(?=[_. -]|$)")
 _SIDE_WORD = re.compile(r"left|right")
 _SIDE_OF_DOG = re.compile(r"^Rig([LR])[FB]")
 _SIDE_IN_CZECH = re.compile(r"^([lp])(?=rameno|biceps|loket|ruka|zadek|stehno|holen|chodidlo|prsty)")
+_SEPARATORS = re.compile(r"[_.:\s-]+")
 _LEFT = {"l", "left"}
 _MOST_NAMES = 4096
 """Number of names whose part and side are cached: models of one game share them."""
@@ -114,16 +115,26 @@ def body_of(names: Sequence[str], parents: Sequence[int]) -> Body:
     return Body([part or Part.OTHER for part in parts], sides, is_body=True)
 
 
-@lru_cache(_MOST_NAMES)
 def side_of(name: str) -> Side:
     """Return the side that a bone's name indicates."""
+    return split_side(name)[1]
+
+
+@lru_cache(_MOST_NAMES)
+def split_side(name: str) -> tuple[str, Side]:
+    """Return a bone's name in lower case without what indicates its side, with ``_`` between words, and the side."""
     lowered = name.lower()
-    for pattern in (_SIDE_LETTER, _SIDE_WORD, _SIDE_IN_CZECH):
-        match = pattern.search(lowered)
-        if match is not None:
-            return Side.LEFT if match.group(match.lastindex or 0) in _LEFT else Side.RIGHT
-    match = _SIDE_OF_DOG.search(name)
-    return Side.NONE if match is None else Side.LEFT if match.group(1) == "L" else Side.RIGHT
+    matches = (pattern.search(lowered) for pattern in (_SIDE_LETTER, _SIDE_WORD, _SIDE_IN_CZECH))
+    match = next(filter(None, matches), None) or _SIDE_OF_DOG.search(name)
+    if match is None:
+        return _words(lowered), Side.NONE
+    start, end = match.span() if match.re is _SIDE_LETTER else match.span(match.lastindex or 0)
+    side = Side.LEFT if lowered[slice(*match.span(match.lastindex or 0))] in _LEFT else Side.RIGHT
+    return _words(lowered[:start] + lowered[end:]), side
+
+
+def _words(lowered: str) -> str:
+    return _SEPARATORS.sub("_", lowered).strip("_")
 
 
 @lru_cache(_MOST_NAMES)

@@ -21,6 +21,7 @@ Matrices are (..., 4, 4) in the armature's space, metres, `p' = M p`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -28,7 +29,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children
+from . import names as bone_names
+from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, split_side
 from .control_parts import (
     TWIST_NAMES,
     Finger,
@@ -42,6 +44,7 @@ from .control_parts import (
     torso_of,
 )
 from .model import parents_first
+from .symmetry import ACROSS, MOST_APART, pairs_of
 
 Floats = NDArray[np.float64]
 
@@ -52,6 +55,12 @@ SHORTEST = 0.01
 MIN_BEND = 0.02
 """Fraction of a limb's length. A joint nearer than this to the line from start to end of the limb gives no bend
 direction.
+"""
+MIN_LEVEL = 0.1
+"""Length of the horizontal part of a foot's unit vector below which it points nowhere on the ground."""
+SYMMETRIC = float(np.cos(np.radians(45.0)))
+"""Cosine of the angle between a bone's direction and the reflection of its counterpart's; above it, the controls of
+both get the direction between them.
 """
 POLE_DISTANCE = 1.0
 """Distance of a pole from its joint, as a fraction of the limb's length."""
@@ -117,30 +126,12 @@ class Role(Enum):
     """
 
 
-LABELS = {
-    Role.ROOT: "Root",
-    Role.FREE: "FK",
-    Role.TARGET: "Target",
-    Role.CHAIN: "Chain",
-    Role.LEFT_OVER: "Left Over",
-    Role.GOAL: "IK",
-    Role.HELD: "Held",
-    Role.POLE: "Pole",
-    Role.SWING: "Swing",
-    Role.SIDE: "Side",
-    Role.TORSO: "Torso",
-    Role.CHEST: "Chest",
-    Role.FIST: "Fist",
-    Role.CURL: "Curl",
-    Role.TURNED: "Turned",
-    Role.LOOK: "Look At",
-    Role.AIM: "Aim",
-    Role.GRIP: "Grip",
-    Role.WRIST: "Wrist",
-    Role.TWIST: "Twist",
-    Role.SOCKET: "Socket",
-}
-"""Prefixes of the names of control bones, before the name of the game bone."""
+ENDINGS = {role: role.value.replace(" ", "_") for role in Role} | {Role.FREE: "fk", Role.GOAL: "ik"}
+"""Ends of the names of control bones, after the name of the game bone and before the side: ``hand_ik.L``."""
+WHOLE_BODY = {Role.ROOT, Role.TORSO, Role.CHEST}
+"""Roles that one control of a rig has; their names do not mention a bone."""
+JOINTS = {Part.ARM: "elbow", Part.LEG: "knee"}
+"""What the names of poles call the joint of a limb."""
 NEUTRAL = {Role.CHEST, Role.FIST, Role.CURL}
 """Roles of bones that a transfer keys with their rest pose."""
 KEYED = NEUTRAL | {
@@ -156,7 +147,7 @@ BETWEEN = {Role.SOCKET, Role.TURNED, Role.CURL}
 @dataclass(frozen=True)
 class ControlBone:
     """A bone to create: its game ``bone`` (-1 for the root), ``parent`` in the list of control bones (-1 for none),
-    rest ``matrix`` (4, 4) and ``length`` in metres.
+    rest ``matrix`` (4, 4) and ``length`` in metres. Blender finds the control on the other side by the ``name``.
     """
 
     name: str
@@ -241,13 +232,15 @@ class ControlPlan:
 class _Planner:
     """Bones planned so far, and the facts about the game bones that planning needs.
 
-    Per game bone: ``frames`` (4, 4), matrices of the controls that point from joint to joint; ``sizes``, their lengths;
-    ``frees`` and ``targets``, indices of its controls in ``bones``. ``trunk`` and ``chest`` are such indices too, as
-    are the values of ``fists`` (by hand) and ``curls`` (by first joint of a finger). ``fingers``: by each of their
-    joints; ``followers``: the twist bones.
+    Per game bone: ``stems``, its `stems_of`; ``frames`` (4, 4), matrices of the controls that point from joint to
+    joint; ``sizes``, their lengths; ``frees`` and ``targets``, indices of its controls in ``bones``. ``trunk`` and
+    ``chest`` are such indices too, as are the values of ``fists`` (by hand) and ``curls`` (by first joint of a
+    finger). ``joints``: what the names of poles call a bone; ``fingers``: by each of their joints; ``followers``: the
+    twist bones.
     """
 
-    names: Sequence[str]
+    stems: Sequence[tuple[str, Side]]
+    joints: dict[int, str]
     parents: Sequence[int]
     matrices: Floats
     frames: list[Floats]
@@ -265,11 +258,13 @@ class _Planner:
     curls: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.frees = [-1] * len(self.names)
+        self.frees = [-1] * len(self.parents)
 
     def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
         """Plan a bone and return its index."""
-        name = f"{LABELS[role]} {self.names[bone]}" if bone >= 0 else LABELS[role]
+        stem, side = self.stems[bone] if bone >= 0 else ("", Side.NONE)
+        stem = self.joints.get(bone, stem) if role is Role.POLE else stem
+        name = ENDINGS[role] if role in WHOLE_BODY else _name(stem, ENDINGS[role], side)
         if parent >= 0 and self.bones[parent].matrix[:3, 1] @ matrix[:3, 1] < OPPOSITE:
             across = matrix[:, [0, 2, 1, 3]] * np.array([1.0, 1.0, -1.0, 1.0])
             parent = self.add(Role.SOCKET, bone, parent, across, length)
@@ -316,10 +311,8 @@ class _Planner:
         frame, size = self.frames[bone], self.sizes[bone]
         first = finger.bones[0]
         if finger.hand not in self.fists:
-            hand = self.frames[finger.hand]
-            across = _frame(hand[:3, 3], hand[:3, 1], hand[:3, 1], finger.axis)
-            above = self.targets[finger.hand]
-            self.fists[finger.hand] = self.add(Role.FIST, finger.hand, above, across, self.sizes[finger.hand])
+            hand, above = self.frames[finger.hand], self.targets[finger.hand]
+            self.fists[finger.hand] = self.add(Role.FIST, finger.hand, above, hand, self.sizes[finger.hand])
         turned = self.add(Role.TURNED, bone, free, frame, size)
         self.rotations.append(Turn(turned, self.fists[finger.hand], is_curl=True))
         if bone == first:
@@ -349,20 +342,22 @@ class _Planner:
         """Plan the bones that solve a limb whose joint bends towards ``bend`` (3,)."""
         upper, lower, end = limb.bones
         sizes, matrices, above = self.sizes, self.matrices, self.parent_control(upper)
-        goal = self.add(Role.GOAL, end, 0, self.frames[end], sizes[end])
+        box = _on_the_ground(self.frames[end]) if limb.part is Part.LEG else self.frames[end]
+        goal = self.add(Role.GOAL, end, 0, box, sizes[end])
         held = self.add(Role.HELD, end, goal, matrices[end], sizes[end])
         span = sizes[upper] + sizes[lower]
         matrix = np.eye(4)
         matrix[:3, 3] = matrices[lower, :3, 3] + bend * POLE_DISTANCE * span
         pole = self.add(Role.POLE, lower, 0, matrix, 0.2 * sizes[lower])
-        start = matrices[upper, :3, 3]
-        turned = _frame(start, matrices[end, :3, 3] - start, matrices[upper, :3, 1], bend)
+        start, joint, tip = matrices[list(limb.bones), :3, 3]
+        turned = _frame(start, tip - start, matrices[upper, :3, 1], bend)
         swing = self.add(Role.SWING, upper, above, turned, sizes[upper])
         matrix = turned.copy()
         matrix[:3, 3] += turned[:3, 2] * span
         aside = self.add(Role.SIDE, upper, swing, matrix, 0.2 * sizes[lower])
-        first = self.add(Role.CHAIN, upper, above, self.frames[upper], sizes[upper])
-        second = self.add(Role.CHAIN, lower, first, self.frames[lower], sizes[lower])
+        bent = _frame(start, joint - start, bend, bend), _frame(joint, tip - joint, bend, bend)
+        first = self.add(Role.CHAIN, upper, above, bent[0], sizes[upper])
+        second = self.add(Role.CHAIN, lower, first, bent[1], sizes[lower])
         left = (
             self.add(Role.LEFT_OVER, upper, first, matrices[upper], sizes[upper]),
             self.add(Role.LEFT_OVER, lower, second, matrices[lower], sizes[lower]),
@@ -375,7 +370,8 @@ class _Planner:
         ends: dict[int, tuple[int, int]] = {}
         for bone, follower in self.followers.items():
             start, end = follower.start, follower.end
-            along = self.frames[start].copy()
+            first, last = self.matrices[[start, end], :3, 3]
+            along = _frame(first, last - first, self.frames[start][:3, 1], self.frames[start][:3, 0])
             if end not in ends:
                 along[:3, 3] = self.matrices[end, :3, 3]
                 grip, wrist = (
@@ -402,28 +398,64 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     vectors = drawing_of(matrices, lengths, parents, body).vectors.copy()
     limbs, torso = limbs_of(names, parents, heads, body), torso_of(parents, heads, body)
     fingers = {bone: finger for finger in fingers_of(names, parents, heads, body) for bone in finger.bones}
-    aside = {bone: finger.axis for bone, finger in fingers.items()}
-    for limb in limbs:
+    hinges = {bone: finger.axis for bone, finger in fingers.items()}
+    for hand in {finger.hand for finger in fingers.values()}:
+        hinges[hand] = np.sum([finger.axis for finger in fingers.values() if finger.hand == hand], axis=0)
+    bends = [_bend(limb, names, parents, heads, body) for limb in limbs]
+    for limb, bend in zip(limbs, bends, strict=True):
         upper, lower, end = limb.bones
         vectors[upper], vectors[lower] = heads[lower] - heads[upper], heads[end] - heads[lower]
-        aside[upper] = aside[lower] = _bend(limb, names, parents, heads, body)
-    frames = [_frame(heads[bone], vectors[bone], matrices[bone, :3, 1], aside.get(bone)) for bone in range(len(names))]
+        hinges[upper] = hinges[lower] = np.cross(heads[end] - heads[upper], bend)
+    frames = [_frame(heads[bone], vectors[bone], matrices[bone, :3, 1], hinges.get(bone)) for bone in range(len(names))]
     if torso is not None:
         frames[torso.pelvis] = _pelvis_frame(heads[torso.pelvis], heads[torso.waist], frames[torso.pelvis])
+    pairs = pairs_of(names, parents, heads)
+    stems = stems_of(names, pairs, heads)
+    _make_symmetric(frames, pairs, stems)
     sizes = [float(np.linalg.norm(vector)) for vector in vectors]
     segments = [segment for limb in limbs for segment in (limb.bones[:2], limb.bones[1:])]
     followers = followers_of(names, parents, heads, segments)
-    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names), torso, fingers, followers)
+    joints = {limb.bones[1]: JOINTS[limb.part] for limb in limbs}
+    planner = _Planner(stems, joints, parents, matrices, frames, sizes, [-1] * len(names), torso, fingers, followers)
     size = float(np.ptp(heads, axis=0).max(initial=0.0)) if len(names) else 0.0
     planner.add(Role.ROOT, -1, -1, np.eye(4), 0.2 * size)
     for bone in parents_first(parents):
         planner.add_bone(bone)
-    solved = [planner.add_limb(limb, aside[limb.bones[0]]) for limb in limbs]
+    solved = [planner.add_limb(limb, bend) for limb, bend in zip(limbs, bends, strict=True)]
     forward = forward_of(heads, body)
     necks = necks_of(names, parents, heads, body) if forward is not None else []
     looks = [planner.add_look(neck, LOOK_DISTANCE * size * forward) for neck in necks if forward is not None]
     twists = planner.add_twists()
     return ControlPlan(planner.bones, planner.frees, planner.targets, solved, planner.rotations, looks, twists, body)
+
+
+def stems_of(names: Sequence[str], pairs: NDArray[np.intp], heads: Floats) -> list[tuple[str, Side]]:
+    """Return what the names of controls call each bone, equal on both sides, and the side: Blender looks for the
+    counterpart of ``hand_ik.L`` at ``hand_ik.R``.
+
+    A first word that most names have (``bip01_``) is left out. Two bones never get the same stem and side.
+    """
+    parts = [split_side(name) for name in names]
+    sides = [side for _, side in parts]
+    stems = [stem for stem, _ in parts]
+    for word, number in Counter(stem.partition("_")[0] for stem in stems).most_common(1):
+        if 2 * number > len(names):
+            stems = [stem.removeprefix(f"{word}_") for stem in stems]
+    unnamed = [bone for bone, other in enumerate(pairs.tolist()) if other > bone and sides[bone] is Side.NONE]
+    if unnamed:
+        left, right = (heads[[own is side for own in sides]].mean(axis=0) for side in (Side.LEFT, Side.RIGHT))
+        for bone in unnamed:
+            first, last = sorted((bone, int(pairs[bone])), key=lambda bone: float(heads[bone] @ (right - left)))
+            stems[last], sides[first], sides[last] = stems[first], Side.LEFT, Side.RIGHT
+    keys = list(zip(stems, sides, strict=True))
+    uses = Counter(keys)
+    return [key if uses[key] == 1 else (name, side) for key, name, (_, side) in zip(keys, names, parts, strict=True)]
+
+
+def _name(stem: str, ending: str, side: Side) -> str:
+    """Return the name of a control, with the side where Blender exchanges it."""
+    ending = f"_{ending}" + {Side.NONE: "", Side.LEFT: ".L", Side.RIGHT: ".R"}[side]
+    return bone_names.shortened(stem, bone_names.BLENDER_LIMIT - len(ending)) + ending
 
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
@@ -458,7 +490,8 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
 def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> Floats:
     """Return the unit vector (3,) to which the joint of a limb points at rest.
 
-    If the limb is straight, knees point towards the toes and elbows away from them.
+    If the limb is straight, knees point towards the toes, or else to the front of the body, and elbows away from the
+    toes.
     """
     start, joint, end = heads[list(limb.bones)]
     along = end - start
@@ -470,6 +503,9 @@ def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Float
         for bone, name in enumerate(names):
             if _TOE_NAMES.search(name) and parents[bone] >= 0 and body.parts[bone] is Part.LEG:
                 forward += _across(heads[bone] - heads[parents[bone]], np.array([0.0, 0.0, 1.0]))
+        if limb.part is Part.LEG and np.linalg.norm(forward) < 1e-6:
+            front = forward_of(heads, body)
+            forward = front if front is not None else forward
         out = _across(forward if limb.part is Part.LEG else -forward, along)
         if np.linalg.norm(out) < 1e-6:
             out = _across(np.array([0.0, 0.0, -1.0]), along)
@@ -491,6 +527,42 @@ def _axis_aligned(matrix: Floats) -> Floats:
     return result
 
 
+def _on_the_ground(foot: Floats) -> Floats:
+    """Return the matrix of a box that stands upright and points where the ``foot`` points."""
+    level = foot[:3, 1] * [1.0, 1.0, 0.0]
+    if np.linalg.norm(level) < MIN_LEVEL:
+        return _axis_aligned(foot)
+    level /= np.linalg.norm(level)
+    return _frame(foot[:3, 3], level, level, np.cross(level, [0.0, 0.0, 1.0]))
+
+
+def _make_symmetric(frames: list[Floats], pairs: NDArray[np.intp], stems: Sequence[tuple[str, Side]]) -> None:
+    """Change the axes of controls so that those on both sides are reflections of each other with x reversed, as
+    Blender's tools for symmetric poses expect; those in the middle are their own reflection.
+
+    Where the directions of both sides differ much, they stay, and so do directions across the middle.
+    """
+    heads = np.array([frame[:3, 3] for frame in frames]).reshape(-1, 3)
+    is_pair = pairs != np.arange(len(pairs))
+    middle = float(heads[is_pair, 0].mean()) if is_pair.any() else 0.0
+    near = MOST_APART * float(np.ptp(heads, axis=0).max(initial=0.0))
+    for bone, other in enumerate(pairs.tolist()):
+        frame, theirs = frames[bone], frames[other][:3, :3] * ACROSS[:, None] * ACROSS
+        along, across = frame[:3, 1], frame[:3, 0]
+        if other == bone:
+            level = along * [0.0, 1.0, 1.0]
+            if abs(frame[0, 3] - middle) <= near and np.linalg.norm(level) > MIN_LEVEL:
+                frames[bone] = _frame(frame[:3, 3], level, level, np.array([1.0, 0.0, 0.0]))
+        elif stems[bone][1] is Side.LEFT:
+            is_alike = along @ theirs[:, 1] > SYMMETRIC
+            if is_alike:
+                along, across = along + theirs[:, 1], across + theirs[:, 0]
+            frames[bone] = _frame(frame[:3, 3], along, along, across)
+            reflected = frames[bone][:3, :3] * ACROSS[:, None] * ACROSS
+            along = reflected[:, 1] if is_alike else frames[other][:3, 1]
+            frames[other] = _frame(frames[other][:3, 3], along, along, reflected[:, 0])
+
+
 def _pelvis_frame(pelvis: Floats, waist: Floats, frame: Floats) -> Floats:
     """Return the matrix of the pelvis control: from the waist down, so that the pelvis rotates about the waist."""
     down = pelvis - waist
@@ -502,8 +574,12 @@ def _frame(head: Floats, vector: Floats, fallback: Floats, aside: Floats | None)
     """Return a bone matrix at ``head`` along ``vector``, or ``fallback`` if that has no length; x near ``aside``."""
     along = vector if np.linalg.norm(vector) > 1e-6 else fallback
     along = along / np.linalg.norm(along)
-    near = aside if aside is not None else np.eye(3)[0 if abs(along[0]) < 0.8 else 1]
+    near = aside
+    if near is None:  # the reflection of a bone gets reflected axes
+        near = np.eye(3)[0] if abs(along[0]) < 0.8 else np.eye(3)[1] * np.sign(along[0])
     across = _across(near, along)
+    if np.linalg.norm(across) < 1e-6:
+        return _frame(head, along, along, None)
     across /= np.linalg.norm(across)
     result = np.eye(4)
     result[:3, 0], result[:3, 1], result[:3, 2], result[:3, 3] = across, along, np.cross(across, along), head

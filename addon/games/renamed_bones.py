@@ -23,7 +23,7 @@ import bpy
 from ..blender import action_lists, compat, scope
 from ..blender.armature import remember_names
 from ..blender.bone_curves import bone_path, bone_within
-from ..blender.control_links import controls_of
+from ..blender.control_links import BONE, controls_of
 from ..blender.properties import is_local
 from ..core.errors import WriteError
 from ..core.report import Report, say
@@ -133,9 +133,18 @@ def _follow(armature: Any, renamed: Mapping[str, str], report: Report) -> dict[A
             _rename_back(theirs, renamed)
     played |= {copies[action] for action in played if action in copies}
     own_renamed = follow(armature, _actions(armature, rigs), played, _names(armature, rigs, of_others))
+    _rename_controlled(rigs, own_renamed)
     for old, new in own_renamed.items():
         report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
     return copies
+
+
+def _rename_controlled(rigs: Iterable[Object], renamed: Mapping[str, str]) -> None:
+    """Rename bones in what the controls of armatures store."""
+    for controls in dict.fromkeys(filter(None, map(controls_of, rigs))):
+        for control in controls.data.bones if is_local(controls.data) else ():
+            if control.get(BONE) in renamed:
+                control[BONE] = renamed[control[BONE]]
 
 
 def _know(armature: Armature) -> None:

@@ -29,7 +29,7 @@ def _control_film() -> Steps:
     for frame in range(MOVED[0] - 8, MOVED[0] + 1, 2):
         frames.frame_set(frame)
         yield from film_frame("control_film", 15)
-    goal = next(bone for bone in controls.pose.bones if bone.name.startswith("IK") and "r_hand" in bone.name)
+    goal = controls.pose.bones["hand_ik.R"]
     middle = len(MOVED) // 2
     for step, frame in enumerate(MOVED):
         frames.frame_set(frame)

@@ -9,7 +9,19 @@ from addon.blender import action as actions
 from addon.blender import control_links, control_transfer
 from addon.core import rotation
 from tests.blender.test_action_lists import duplicated
-from tests.blender.test_control_rig import BIG, REAL, clips, key, motions_of, off, saved, shown, some, with_rig
+from tests.blender.test_control_rig import (
+    BIG,
+    REAL,
+    clips,
+    control_of,
+    key,
+    motions_of,
+    off,
+    saved,
+    shown,
+    some,
+    with_rig,
+)
 from tests.real_files import sampled
 
 MODELS = ["humanoid", *BIG]
@@ -65,7 +77,7 @@ def test_a_torso_moves_pelvis_spine_and_head_but_no_hand_nor_foot(model):
     pelvis, *spine = SPINES[model]
     before = shown(rig, frames)
     change = Matrix.Translation((0.01, -0.005, -0.02)) @ Matrix.Rotation(0.02, 4, (1, 2, 3))
-    key(controls, f"Torso {pelvis}", frames, change)
+    key(controls, "torso", frames, change)
     after = shown(rig, frames)
     rows = rows_of(rig, [pelvis, *spine, *ending(rig, "neck", "head", "clavicle")])
     metres, radians = off(after[:, rows], np.array(change) @ before[:, rows])
@@ -81,7 +93,7 @@ def test_a_torso_moves_pelvis_spine_and_head_but_no_hand_nor_foot(model):
 def test_hips_turn_beneath_the_spine(model):
     rig, controls, frames = playing(model)
     pelvis, *spine = SPINES[model]
-    hips = controls.pose.bones[f"FK {pelvis}"]
+    hips = controls.pose.bones[control_of(controls, "fk", pelvis)]
     waist = rig.data.bones[spine[0]].head_local
     assert (hips.bone.head_local - waist).length < METRES
     before = shown(rig, frames)
@@ -109,7 +121,7 @@ def test_a_chest_bends_each_bone_of_the_spine_by_an_equal_share(model, angle):
     rig, controls, frames = playing(model)
     pelvis, *spine = SPINES[model]
     before = shown(rig, frames)
-    chest = controls.pose.bones[f"Chest {spine[-1]}"]
+    chest = controls.pose.bones["chest"]
     for frame in frames:
         chest.rotation_quaternion = Quaternion((2, 1, -1), angle)
         chest.keyframe_insert("rotation_quaternion", frame=frame)
@@ -131,19 +143,19 @@ def test_a_chest_is_drawn_where_the_chest_is(model):
     top = SPINES[model][-1]
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        drawn = controls.pose.bones[f"Chest {top}"].custom_shape_transform
+        drawn = controls.pose.bones["chest"].custom_shape_transform
         assert drawn.id_data == controls
         assert (drawn.head - rig.pose.bones[top].head).length < METRES
     copy = duplicated(controls, rig)
     assert copy != controls
-    assert copy.pose.bones[f"Chest {top}"].custom_shape_transform == copy.pose.bones[drawn.name]
+    assert copy.pose.bones["chest"].custom_shape_transform == copy.pose.bones[drawn.name]
 
 
 LIMBS = ("upperarm", "forearm", "hand", "thigh", "calf", "foot")
 EDITS = [
-    ("Torso", 0, ("pelvis", *LIMBS)),
-    ("FK", 0, ("pelvis", "spine", "thigh", "calf", "foot")),
-    ("Chest", -1, ("spine", "spine1", "spine2", "chest", "upperarm", "forearm", "hand")),
+    ("torso", 0, ("pelvis", *LIMBS)),
+    ("fk", 0, ("pelvis", "spine", "thigh", "calf", "foot")),
+    ("chest", -1, ("spine", "spine1", "spine2", "chest", "upperarm", "forearm", "hand")),
 ]
 
 
@@ -172,7 +184,8 @@ def test_an_edit_of_the_trunk_changes_tracks_that_it_moves_on_those_frames(model
         return bone.removesuffix("_l").removesuffix("_r").endswith(moved)
 
     def pose(controls, frames):
-        key(controls, f"{control} {SPINES[model][bone_index]}", frames, Matrix.Rotation(0.05, 4, (1, 1, 1)))
+        name = control_of(controls, control, SPINES[model][bone_index])
+        key(controls, name, frames, Matrix.Rotation(0.05, 4, (1, 1, 1)))
 
     shifted = edit_some(model, pose, is_moved, tmp_path / "edited.omf")
     # The trunk moves the start of no limb within its parent.
@@ -237,21 +250,21 @@ def test_fist_and_curl_add_up_in_every_joint_of_a_finger(model, first):
     joints = joints_of(rig, first)
     assert len(joints) > 1
     hand = rig.data.bones[first].parent.name
-    angles = {f"Fist {hand}": 0.7, f"Curl {first}": -0.3}
+    angles = {control_of(controls, "fist", hand): 0.7, control_of(controls, "curl", first): -0.3}
     before = shown(rig, frames)
     for name, angle in angles.items():
         turn(controls, name, frames, angle)
     after = shown(rig, frames)
-    frame_of = [controls.data.bones[f"FK {name}"].matrix_local for name in joints]
+    frame_of = [controls.data.bones[control_of(controls, "fk", name)].matrix_local for name in joints]
     rotations = [Matrix.Rotation(0.4, 4, "X")] * len(joints)
     metres, radians = off(after[:, rows_of(rig, joints)], bent(rig, before, joints, frame_of, rotations))
     assert metres < METRES
     assert radians < RADIANS
     # The other fingers of that hand have the fist alone, and nothing else moves.
-    is_other = [bone.name for bone in rig.data.bones if f"Curl {bone.name}" in controls.pose.bones]
+    is_other = [bone[control_links.BONE] for bone in controls.data.bones if bone.get(control_links.ROLE) == "curl"]
     for other in (name for name in is_other if name != first and rig.data.bones[name].parent.name == hand):
         line = joints_of(rig, other)
-        frame_of = [controls.data.bones[f"FK {name}"].matrix_local for name in line]
+        frame_of = [controls.data.bones[control_of(controls, "fk", name)].matrix_local for name in line]
         rotations = [Matrix.Rotation(0.7, 4, "X")] * len(line)
         metres, radians = off(after[:, rows_of(rig, line)], bent(rig, before, line, frame_of, rotations))
         assert metres < METRES
@@ -264,26 +277,22 @@ def test_fist_and_curl_add_up_in_every_joint_of_a_finger(model, first):
 
 
 @pytest.mark.parametrize(("model", "first"), sampled(FINGERS[1::-1], 1))
-@pytest.mark.parametrize("control", ["Fist", "Curl"])
+@pytest.mark.parametrize("control", ["fist", "curl"])
 def test_fingers_that_are_curled_change_their_tracks_on_those_frames(model, first, control, tmp_path):
-    side = first.split("finger")[0]
-    name = f"Fist {side}hand" if control == "Fist" else f"Curl {first}"
-    if model == "gwr_wpn_hand_04" and control == "Fist":
-        name = "Fist l_hand"
-    own = first if control == "Curl" else "finger"
+    own = first if control == "curl" else "finger"
 
     def is_moved(bone):
         return own in bone and "l_" in bone
 
     def curl(controls, frames):
-        turn(controls, name, frames, 0.2)
+        turn(controls, "hand_fist.L" if control == "fist" else control_of(controls, "curl", first), frames, 0.2)
 
     assert edit_some(model, curl, is_moved, tmp_path / "edited.omf") == []
 
 
 def look_of(controls):
     """What the head looks at; there is one."""
-    (look,) = [bone for bone in controls.pose.bones if bone.name.startswith("Look At")]
+    (look,) = [bone for bone in controls.pose.bones if bone.name.endswith("_look")]
     return look
 
 

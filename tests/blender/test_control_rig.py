@@ -10,6 +10,7 @@ from addon.blender import control_links, control_rig, control_transfer, nla, sco
 from addon.blender.armature import matrices_of
 from addon.blender.control_edits import ControlEdits
 from addon.core import rotation
+from addon.core.control_rig import Role
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.document import track_bones
@@ -105,8 +106,18 @@ def key(controls, name, frames, change):
 
 def goal_of(controls):
     """The goal of the left hand."""
+    goals = control_rig.goals_of(controls)
+    return next(goal.name for goal in goals if goal.bone[control_links.BONE].endswith(("l_hand", "hand_l")))
+
+
+def control_of(controls, role, bone):
+    """The name of the control with a role that belongs to a bone of the game."""
+    roles = {"fk": Role.FREE.value, "ik": Role.GOAL.value}
+    wanted = roles.get(role, role), bone
     return next(
-        goal.name for goal in control_rig.goals_of(controls) if goal.name.lower().endswith(("l_hand", "hand_l"))
+        control.name
+        for control in controls.data.bones
+        if (control[control_links.ROLE], control.get(control_links.BONE)) == wanted
     )
 
 
@@ -160,8 +171,8 @@ def test_lines_of_controls_stand_out_from_a_dark_background(model):
         assert lights[0] > 1.75 * grey, bone.name
         assert lights == sorted(set(lights)), bone.name
     left, right = (
-        {bone.color.custom.normal[:] for bone in actual if f"{side}_hand" in bone.name or f"hand_{side}" in bone.name}
-        for side in "lr"
+        {bone.color.custom.normal[:] for bone in actual if "hand" in bone.name and bone.name.endswith(side)}
+        for side in (".L", ".R")
     )
     assert left
     assert not left & right
@@ -171,8 +182,8 @@ def test_lines_of_controls_stand_out_from_a_dark_background(model):
 def test_limbs_of_real_skeletons_have_goals(model):
     _, controls, _ = with_rig(model)
     goals = {goal.name for goal in control_rig.goals_of(controls)}
-    hands = {"IK bip01_l_hand", "IK bip01_r_hand"} if model.startswith("human") else {"IK l_hand", "IK r_hand"}
-    feet = {"IK bip01_l_foot", "IK bip01_r_foot"} if model.startswith("human") else set()
+    hands = {"hand_ik.L", "hand_ik.R"}
+    feet = {"foot_ik.L", "foot_ik.R"} if model.startswith("human") else set()
     assert goals == hands | feet
 
 
@@ -428,7 +439,7 @@ def test_an_edit_by_own_controls_stays_when_the_goal_is_matched():
     first = int(action.frame_range[0])
     goal = controls.pose.bones[goal_of(controls)]
     assert bpy.ops.motionbridge.match_controls(to="FK", first=first, last=first + 3) == {"FINISHED"}
-    upper = next(bone.name for bone in controls.pose.bones if bone.name.startswith("FK upperarm"))
+    upper = next(bone.name for bone in controls.pose.bones if bone.name.startswith("upperarm_fk"))
     key(controls, upper, range(first, first + 4), Matrix.Rotation(0.3, 4, "X"))
     before = shown(rig, range(first, first + 4))
     assert bpy.ops.motionbridge.match_controls(to="IK", first=first, last=first + 3) == {"FINISHED"}
@@ -584,8 +595,8 @@ def test_a_switch_that_one_motion_keys_leaves_the_edits_of_others(tmp_path):
 
 @pytest.mark.parametrize(
     "taken",
-    ["IK", "LOCKED_TRACK", "a goal", "FK head", "FK upperarm_l", "FK foot_r", "Chain upperarm_l", "Left Over thigh_r",
-     "Swing upperarm_l", "Pole forearm_l"],
+    ["IK", "LOCKED_TRACK", "a goal", "head_fk", "upperarm_fk.L", "foot_fk.R", "upperarm_chain.L", "thigh_left_over.R",
+     "upperarm_swing.L", "elbow_pole.L"],
 )  # fmt: skip
 def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
     rig, controls, _ = with_rig("humanoid")
@@ -606,7 +617,9 @@ def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
         bpy.ops.object.mode_set(mode="OBJECT")
     actions.play(bpy.context, rig, action)
     # Without its control or left-over, a bone and what hangs on it is elsewhere; no other bone is.
-    alone = taken.split()[-1] if taken.startswith(("FK", "Left Over")) else ""
+    alone = ""
+    if "_fk" in taken or "_left_over" in taken:
+        alone = taken.replace("_fk", "").replace("_left_over", "").replace(".", "_").lower()
     rows = [
         number
         for number, bone in enumerate(rig.data.bones)
@@ -625,12 +638,12 @@ def test_no_other_control_replaces_one_that_was_deleted():
             bone.constraints.remove(constraint)
     bpy.context.view_layer.objects.active = controls
     bpy.ops.object.mode_set(mode="EDIT")
-    controls.data.edit_bones.remove(controls.data.edit_bones["FK head"])
+    controls.data.edit_bones.remove(controls.data.edit_bones["head_fk"])
     bpy.ops.object.mode_set(mode="OBJECT")
     structure = control_rig.structure_of(rig, controls)
     of = dict(zip(controls.data.bones.keys(), structure.bones.tolist(), strict=True))
     head = rig.data.bones.find("head")
-    assert [name for name, bone in of.items() if bone == head] == ["Target head", "Aim head", "Left Over head"]
+    assert [name for name, bone in of.items() if bone == head] == ["head_target", "head_aim", "head_left_over"]
 
 
 def hidden(controls):
@@ -643,12 +656,21 @@ LIMBS = {"hand_l": ("upperarm_l", "forearm_l", "hand_l"), "hand_r": ("upperarm_r
          "foot_l": ("thigh_l", "calf_l", "foot_l"), "foot_r": ("thigh_r", "calf_r", "foot_r")}  # fmt: skip
 
 
+JOINTS = {"forearm": "elbow", "calf": "knee"}
+
+
 def unused(in_circles):
     """What is hidden when the limbs that end with ``in_circles`` follow their own circles, and the others do not."""
     result = set()
     for end, bones in LIMBS.items():
-        result |= {f"IK {end}", f"Pole {bones[1]}"} if end in in_circles else {f"FK {bone}" for bone in bones}
+        joint, side = JOINTS[bones[1][:-2]], bones[1][-1].upper()
+        boxes = {f"{end[:-2]}_ik.{side}", f"{joint}_pole.{side}"}
+        result |= boxes if end in in_circles else circles(end)
     return result
+
+
+def circles(end):
+    return {f"{bone[:-2]}_fk.{bone[-1].upper()}" for bone in LIMBS[end]}
 
 
 def test_what_a_limb_does_not_follow_is_hidden(tmp_path):
@@ -656,16 +678,16 @@ def test_what_a_limb_does_not_follow_is_hidden(tmp_path):
     assert hidden(controls) == unused(())
     assert ControlEdits(rig).bones(rig.animation_data.action) == set()
     first = int(rig.animation_data.action.frame_range[0])
-    select(controls, "Pole forearm_l", "FK thigh_r")
+    select(controls, "elbow_pole.L", "thigh_fk.R")
     assert bpy.ops.motionbridge.match_controls(to="FK", first=first + 1, last=first + 3) == {"FINISHED"}
     for frame, in_circles in ((first, ()), (first + 2, ("hand_l", "foot_r")), (first + 4, ())):
         bpy.context.scene.frame_set(frame)
         assert hidden(controls) == unused(in_circles)
     bpy.context.scene.frame_set(first)
-    controls.pose.bones["IK hand_r"]["ik"] = 0.5
+    controls.pose.bones["hand_ik.R"]["ik"] = 0.5
     controls.update_tag()
     bpy.context.view_layer.update()
-    assert hidden(controls) == unused(()) - {f"FK {bone}" for bone in LIMBS["hand_r"]}
+    assert hidden(controls) == unused(()) - circles("hand_r")
     assert saved(rig, tmp_path / "hidden.omf") == motions[-1].read_bytes()
 
 
@@ -675,7 +697,7 @@ def test_a_duplicate_hides_by_switches_of_its_own():
     actions.play(bpy.context, copy, copy.animation_data.action)
     theirs = control_links.controls_of(copy)
     assert theirs != controls
-    theirs.pose.bones["IK hand_l"]["ik"] = 0.0
+    theirs.pose.bones["hand_ik.L"]["ik"] = 0.0
     for entry in (controls, theirs):
         entry.update_tag()
     bpy.context.view_layer.update()

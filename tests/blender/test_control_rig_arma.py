@@ -37,7 +37,7 @@ def test_animations_are_the_same_with_a_control_rig(file):
     done, controls = with_rig(file)
     assert ControlEdits(done.rig).bones(done.action) == set()
     assert exported(done) == file.read_bytes()
-    controls.pose.bones["Root"]["looked at"] = 1.0
+    controls.pose.bones["root"]["looked at"] = 1.0
     assert ControlEdits(done.rig).bones(done.action) == set(done.rig.data.bones.keys())
     assert exported(done) == file.read_bytes()
 
@@ -45,7 +45,7 @@ def test_animations_are_the_same_with_a_control_rig(file):
 @pytest.mark.parametrize("file", corpus_files("rtm/agm_wipeglasses.rtm"))
 def test_moving_a_hand_of_a_man_changes_what_it_moves_on_those_frames(file):
     done, controls = with_rig(file)
-    goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "IK LeftHand")
+    goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "hand_ik.L")
     frames = control_transfer.frames_of(done.action, done.rig)
     chosen = frames[5:9].tolist()
     for frame in chosen:
@@ -68,7 +68,7 @@ def test_bones_that_are_moved_keep_their_scale_and_shear(file):
     assert np.abs(sizes[:, stretched] - 1).max() > 0.5
     frame = float(control_transfer.frames_of(done.action, done.rig)[-1])
     bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
-    root = controls.pose.bones["Root"]
+    root = controls.pose.bones["root"]
     root.matrix = Matrix.Translation((0, 0, 0.05)) @ Matrix.Rotation(0.2, 4, "X") @ root.matrix
     root.keyframe_insert("location", frame=frame)
     root.keyframe_insert("rotation_quaternion", frame=frame)
@@ -83,7 +83,7 @@ def test_bones_that_are_moved_keep_their_scale_and_shear(file):
 def test_keys_of_controls_behind_the_end_lengthen_the_animation(file):
     done, controls = with_rig(file)
     frames = control_transfer.frames_of(done.action, done.rig)
-    root, last = controls.pose.bones["Root"], float(frames[-1])
+    root, last = controls.pose.bones["root"], float(frames[-1])
     for behind in (4, 9):
         bpy.context.scene.frame_set(int(last) + behind)
         root.matrix = Matrix.Translation((0, 0, 0.1)) @ root.matrix
@@ -101,7 +101,7 @@ def test_a_key_of_a_control_between_those_of_the_file_is_reported_and_one_of_a_b
     done, controls = with_rig(file)
     known = timing.kept_keys(done.action.motionbridge_animation)[0]
     time = float(known[1] + known[2]) / 2
-    root = controls.pose.bones["Root"]
+    root = controls.pose.bones["root"]
     bpy.context.scene.frame_set(int(time), subframe=time % 1)
     root.matrix = Matrix.Translation((0, 0, 0.1)) @ root.matrix
     root.keyframe_insert("location", frame=time)
@@ -128,7 +128,7 @@ def test_saved_edits_of_an_animation_stay_without_the_control_rig(file, tmp_path
 
     def raise_hand(action):
         frame = int(control_transfer.frames_of(action, done.rig)[5])
-        goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "IK LeftHand")
+        goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "hand_ik.L")
         bpy.context.scene.frame_set(frame)
         goal.matrix = Matrix.Translation((0, 0, 0.05)) @ goal.matrix
         goal.keyframe_insert("location", frame=frame)

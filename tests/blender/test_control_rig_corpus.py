@@ -101,7 +101,7 @@ def is_shown_exactly_and_written_unchanged(rig, label, write, capsys):
     law = ControlEdits(rig)
     assert [action.name for action in every if law.bones(action)] == []
     assert write() == before
-    control_links.controls_of(rig).pose.bones["Root"]["looked at"] = 1.0
+    control_links.controls_of(rig).pose.bones["root"]["looked at"] = 1.0
     law, bones = ControlEdits(rig), set(rig.data.bones.keys())
     assert [action.name for action in every if law.bones(action) != bones] == []
     assert write() == before

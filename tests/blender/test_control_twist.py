@@ -15,6 +15,7 @@ from tests.blender.test_action_lists import duplicated
 from tests.blender.test_control_rig import (
     REAL,
     clips,
+    control_of,
     goal_of,
     imported,
     key,
@@ -99,7 +100,7 @@ def left_of(rig):
 
 
 def left_goal(controls):
-    return next(goal.name for goal in control_rig.goals_of(controls) if goal.name in {"IK l_hand", "IK LeftHand"})
+    return next(goal.name for goal in control_rig.goals_of(controls) if goal.name == "hand_ik.L")
 
 
 @pytest.mark.parametrize(("make", "name"), RIGS)
@@ -173,7 +174,7 @@ def test_matching_leaves_what_twist_bones_show(make, name):
     # The hand's own circle twists them as its box does.
     assert bpy.ops.motionbridge.match_controls(to="FK", **ends) == {"FINISHED"}
     end = LEFT[left_of(rig)[0]][1]
-    key(controls, f"FK {end}", frames, about_hand(rig, -0.5))
+    key(controls, control_of(controls, "fk", end), frames, about_hand(rig, -0.5))
     after = shown(rig, frames)
     for bone in left_of(rig):
         metres, radians = off(after[:, rig.data.bones.find(bone)], expected(rig, before, after, bone, 0.5))
@@ -196,7 +197,7 @@ def test_circles_of_twist_bones_still_carry_what_is_behind_them(file):
     controls.update_tag()
     before = shown(rig, frames)
     change = about_hand(rig, 0.4)
-    key(controls, "FK LeftForeArmRoll", frames, change)
+    key(controls, "forearmroll_fk.L", frames, change)
     after = shown(rig, frames)
     behind = {bone.name for bone in rig.data.bones["LeftForeArmRoll"].children_recursive} | {"LeftForeArmRoll"}
     is_behind = np.array([bone.name in behind for bone in rig.data.bones])
@@ -216,7 +217,7 @@ def test_files_of_twist_bones_that_follow_are_the_same(model, tmp_path):
     for value in (0.0, 0.5, 1.0):
         for bone in control_rig.twists_of(controls):
             bone["twist"] = value
-        controls.pose.bones["Root"]["looked at"] = value
+        controls.pose.bones["root"]["looked at"] = value
         controls.update_tag()
         assert ControlEdits(rig).bones(rig.animation_data.action)
         assert saved(rig, tmp_path / "looked at.omf") == motions[-1].read_bytes()
@@ -260,7 +261,7 @@ def test_twisting_a_hand_changes_its_limb_and_twist_bone_on_those_frames(model, 
 def test_twisting_a_mans_hand_changes_its_arm_on_those_frames(file):
     done, controls = arma.with_rig(file)
     frames = control_transfer.frames_of(done.action, done.rig)[5:9]
-    goal = controls.pose.bones["IK LeftHand"]
+    goal = controls.pose.bones["hand_ik.L"]
     for frame in frames.tolist():
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
         goal.matrix = about_hand(done.rig, 0.6) @ goal.matrix
@@ -316,7 +317,7 @@ def test_controls_without_twist_bones_go_on(model, tmp_path, monkeypatch):
         bpy.ops.motionbridge.add_control_rig()
     controls = control_links.controls_of(rig)
     assert control_rig.twists_of(controls) == []
-    assert not any(bone.name.startswith(("Twist", "Wrist", "Grip")) for bone in controls.data.bones)
+    assert not any(bone[control_links.ROLE] in {"twist", "wrist", "grip"} for bone in controls.data.bones)
     for action in some(motions_of(rig), 3):
         actions.play(bpy.context, rig, action)
         frames = control_transfer.frames_of(action, rig)[:20]
@@ -325,7 +326,7 @@ def test_controls_without_twist_bones_go_on(model, tmp_path, monkeypatch):
         metres, radians = off(shown(rig, frames), before)
         assert metres < METRES
         assert radians < RADIANS
-    controls.pose.bones["Root"]["looked at"] = 1.0
+    controls.pose.bones["root"]["looked at"] = 1.0
     assert saved(rig, tmp_path / "looked at.omf") == motions[-1].read_bytes()
 
 
@@ -357,7 +358,7 @@ def test_several_roll_bones_share_a_twist_evenly(angle):
         metres, radians = off(shown(rig, frames), before)
     assert metres < METRES
     assert radians < RADIANS
-    key(controls, "IK hand_l", frames, about_hand(rig, angle))
+    key(controls, "hand_ik.L", frames, about_hand(rig, angle))
     after = shown(rig, frames)
     for name, share in zip(ROLLS, (1 / 3, 2 / 3), strict=True):
         metres, radians = off(after[:, rig.data.bones.find(name)], expected(rig, before, after, name, share))

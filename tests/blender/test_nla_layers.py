@@ -325,7 +325,7 @@ def with_controls(samples):
     bpy.context.view_layer.objects.active = rig
     bpy.ops.motionbridge.add_control_rig()
     controls = next(obj for obj in bpy.data.objects if obj.motionbridge_is_control_rig)
-    goal = next(bone for bone in controls.pose.bones if bone.name.startswith("IK") and "hand" in bone.name.lower())
+    goal = next(bone for bone in controls.pose.bones if bone.name == "hand_ik.L")
     return rig, base, controls, goal
 
 

@@ -113,10 +113,10 @@ def test_twist_bones_share_the_twist_behind_them_evenly(hand_on):
     _, plan = rolling(hand_on=hand_on)
     shares = {ROLLING[twist.bone]: (round(twist.share, 9), plan.bones[twist.wrist].name) for twist in plan.twists}
     assert shares == {
-        "l_thigh_twist": (0.5, "Wrist l_calf"),
-        "l_upperarm_twist": (0.5, "Wrist l_forearm"),
-        "l_roll1": (round(1 / 3, 9), "Wrist l_hand"),
-        "l_roll2": (round(2 / 3, 9), "Wrist l_hand"),
+        "l_thigh_twist": (0.5, "calf_wrist.L"),
+        "l_upperarm_twist": (0.5, "forearm_wrist.L"),
+        "l_roll1": (round(1 / 3, 9), "hand_wrist.L"),
+        "l_roll2": (round(2 / 3, 9), "hand_wrist.L"),
     }
     for twist in plan.twists:
         turned, left = plan.bones[twist.turned], plan.bones[twist.left_over]

@@ -127,6 +127,9 @@ BLENDERS_OWN = {
     "Get Extensions",
     "Install from Disk",
     "Manual Frame Range",
+    "Paste Pose Flipped",
+    "Select Mirror",
+    "X-Axis Mirror",
 }
 """Names of Blender's own interface; Import and Export are menus."""
 

@@ -67,11 +67,11 @@ def body_is_posed() -> Steps:
     stage.call("object.mode_set", mode="POSE")
     stage.step("Add Control Rig")
     frame = int(identity.rig().animation_data.action.frame_range[0]) + 2
-    shift("Torso", Matrix.Translation((0.0, 0.0, -0.05)), frame)
-    shift("Chest", Matrix.Rotation(0.3, 4, "X"), frame)
+    shift("torso", Matrix.Translation((0.0, 0.0, -0.05)), frame)
+    shift("chest", Matrix.Rotation(0.3, 4, "X"), frame)
     ends = {"first": frame - 1, "last": frame + 1}
     stage.call("motionbridge.match_controls", to="IK", what="HEAD", **ends)
-    shift("Look At", Matrix.Translation((0.3, 0.0, 0.0)), frame)
+    shift("head_look", Matrix.Translation((0.3, 0.0, 0.0)), frame)
     stage.step("Pose")
     yield from identity.save_back()
     assert path.read_bytes() != before, stage.sentence()
@@ -121,7 +121,7 @@ def twist_bone_follows() -> Steps:
     assert 0.2 < rolled() < 0.5, rolled()
     yield from stage.undo()
     assert rolled() < 1e-3, rolled()
-    controls().pose.bones["FK forearm_roll_l"]["twist"] = 0.0
+    controls().pose.bones["forearm_roll_fk.L"]["twist"] = 0.0
     controls().update_tag()
     twist_hand()
     assert rolled() < 1e-3, rolled()
@@ -130,10 +130,10 @@ def twist_bone_follows() -> Steps:
 def twist_hand() -> None:
     """A key of the left hand's box, turned about the forearm."""
     bones = controls().pose.bones
-    along = bones["IK hand_l"].head - bones["FK forearm_l"].head
-    there = Matrix.Translation(bones["IK hand_l"].head)
+    along = bones["hand_ik.L"].head - bones["forearm_fk.L"].head
+    there = Matrix.Translation(bones["hand_ik.L"].head)
     rotation = there @ Matrix.Rotation(0.8, 4, along) @ there.inverted()
-    shift("IK hand_l", rotation, bpy.context.scene.frame_current)
+    shift("hand_ik.L", rotation, bpy.context.scene.frame_current)
 
 
 def another_motion_is_played() -> Steps:
