@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import argparse
 import glob
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ..core.binary import Bytes
 from ..core.errors import WriteError
-from ..core.files import resolved, warn_of_replacing, write_atomically
+from ..core.files import exists, map_file, resolved, warn_of_replacing, write_atomically
 from ..core.report import Report
-from ..formats import Format
+from ..formats import Format, archives
 from ..formats.verification import file_data, open_document
 from .output import complain
 
 
 def expanded(paths: Iterable[str]) -> Iterator[str]:
-    """Yield paths with ``*`` and ``?`` expanded, which not every shell does; the name of an existing file is used
-    literally.
+    """Yield paths with ``*`` and ``?`` expanded, which not every shell does, also in the part inside an archive; the
+    name of an existing file is used literally. Raises `ReadError` if an archive in a path cannot be read.
     """
     for path in paths:
-        wild = any(sign in path for sign in "*?") and not os.path.exists(path)  # noqa: PTH110 (never raises)
-        yield from (sorted(glob.glob(path)) if wild else None) or [path]  # noqa: PTH207 (absolute patterns)
+        wild = any(sign in path for sign in "*?") and not exists(path)
+        matches = sorted(glob.glob(path)) if wild else []  # noqa: PTH207 (absolute patterns)
+        yield from matches or archives.expanded(path) or [path]
 
 
 def opened(path: str) -> tuple[Bytes, Format, Any, Report]:
-    """Return a file's bytes, format, document and the report of reading it. Raises `ReadError`."""
+    """Return a file's bytes, format, document and the report of reading it. Raises `ReadError`.
+
+    Of an archive that is only read, the document is its table.
+    """
+    if archives.is_only_read(path):
+        archive = archives.open_archive(path, report := Report())
+        return map_file(path), archives.FORMAT, archive.table, report
     data = file_data(path)
     return data, *open_document(data, path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import traceback
@@ -15,7 +16,7 @@ from typing import Any
 
 from ..core.errors import ReadError
 from ..core.report import on_one_line
-from ..formats import detect
+from ..formats import archives, detect
 from ..formats.verification import Status, Verdict, file_data, verify
 from . import processes
 from .files import expanded
@@ -53,11 +54,11 @@ def _verify(chosen: argparse.Namespace) -> int:
         detail = "; ".join(filter(None, [verdict.detail, *verdict.problems, *verdict.warnings]))
         if chosen.json:
             say(json.dumps(_as_json(verdict, detail)), at_once=True)
-        elif verdict.status is not Status.IDENTICAL:
+        elif verdict.status not in (Status.IDENTICAL, Status.LISTED):
             say(f"{verdict.status.value:<9} {_line(verdict.file, verdict.detail)}", at_once=True)
         elif verdict.problems:
             say(f"{'problem':<9} {_line(verdict.file, detail if chosen.verbose else _shown(verdict))}", at_once=True)
-        elif chosen.verbose and verdict.warnings:
+        elif verdict.warnings and (chosen.verbose or verdict.status is Status.LISTED):
             say(f"{'warning':<9} {_line(verdict.file, detail)}", at_once=True)
     if not chosen.json:
         parts = [f"{counts[status]} {status.value}" for status in Status if counts[status]]
@@ -96,24 +97,38 @@ def _files(paths: Iterator[str]) -> Iterator[str]:
     """Yield the named files and those in the named folders, in a fixed order. Raises `ReadError` for a missing path."""
     has_files = False
     for path in paths:
+        if archives.split(path) is not None:
+            has_files = True
+            yield path
+            continue
         if not os.path.lexists(path):
             raise ReadError("there is no such file or folder", file=path, remedy="Check its name")
         if not Path(path).is_dir():
             has_files = True
-            yield path
+            yield from _with_inner_files(path)
             continue
         for folder, folders, names in os.walk(path, onerror=_say_unread):
             folders.sort()
             for name in sorted(names):
                 has_files = True
-                yield os.path.join(folder, name)  # noqa: PTH118 (a Path would drop the "./" the user wrote)
+                yield from _with_inner_files(os.path.join(folder, name))  # noqa: PTH118 (a Path would drop a "./")
     if not has_files:
         raise ReadError("there are no files in the folders named")
+
+
+def _with_inner_files(path: str) -> Iterator[str]:
+    """Yield a file, and those in it if it is an archive that is only read."""
+    yield path
+    if archives.is_only_read(path):
+        with contextlib.suppress(ReadError):  # the verdict on the archive itself says why
+            yield from (f"{path}{os.sep}{name}" for name in archives.opened(path).table.names)
 
 
 def judge(file: str, deep: bool = False) -> Verdict:
     """Return the verdict on one file; runs in a worker process."""
     try:
+        if archives.is_only_read(file):
+            return Verdict(file, "archive", Status.LISTED, warnings=tuple(archives.verify(file)))
         data = file_data(file)
     except ReadError as refusal:
         known = detect(file, b"")

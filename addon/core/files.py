@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from .binary import Bytes
 from .errors import MotionbridgeError, ReadError, WriteError
@@ -135,13 +135,21 @@ def read_file(path: Path | str, size: int = -1) -> bytes:
     Raises `ReadError` if it is missing, empty, not a regular file, or not readable.
     """
     path = Path(path)
-    with _refusals(ReadError, path):
-        _refuse_what_is_no_file(path)
-        with path.open("rb") as opened:
-            data = opened.read(size)
+    with opened_for_reading(path) as stream:
+        data = stream.read(size)
     if not data:
         raise _empty(path)
     return data
+
+
+@contextlib.contextmanager
+def opened_for_reading(path: Path | str) -> Iterator[BinaryIO]:
+    """Open a file of which parts are read, and close it again. Raises `ReadError` as `read_file`; it may be empty."""
+    path = Path(path)
+    with _refusals(ReadError, path):
+        _refuse_what_is_no_file(path)
+        with path.open("rb") as stream:
+            yield stream
 
 
 @dataclass(frozen=True)
@@ -196,9 +204,31 @@ def _empty(path: Path) -> ReadError:
     return ReadError("the file is empty", file=str(path), remedy="Copy it again from where it came from")
 
 
+_DEVICES = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
+)
+"""Names that Windows treats as devices, with any suffix and with spaces before the suffix."""
+
+
+def why_unsafe(name: str) -> str:
+    """Return why a file with this name must not be created in a folder, "" if it may. Independent of the system."""
+    if not name.strip(". "):
+        return "is no name of a file"
+    if any(sign in name for sign in '/\\:*?"<>|') or any(ord(sign) < 32 for sign in name):
+        return "holds a sign that leads elsewhere or that no file name may hold"
+    if name[-1] in ". " or _DEVICES.fullmatch(name):
+        return "is not a file's name on every system"
+    return ""
+
+
 def is_file(path: Path | str) -> bool:
     """Return whether a file is there. Never raises, as `Path.is_file` does for folders that must not be looked into."""
     return os.path.isfile(path)  # noqa: PTH113
+
+
+def exists(path: Path | str) -> bool:
+    """Return whether a file or folder is there. Never raises, as `is_file`."""
+    return os.path.exists(path)  # noqa: PTH110
 
 
 def is_folder(path: Path | str) -> bool:

@@ -14,7 +14,7 @@ from ..core.binary import Bytes
 from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.files import map_file, read_file
 from ..core.report import Report, say
-from . import FORMATS, HEAD_SIZE, Format, detect
+from . import FORMATS, HEAD_SIZE, Format, archives, detect
 from .engine_rules import RULES
 from .round_trips import ROUND_TRIPS
 
@@ -33,6 +33,8 @@ class Status(Enum):
     """The file cannot be read; the reason is reported."""
     UNKNOWN = "unknown"
     """The file's format is unknown."""
+    LISTED = "listed"
+    """An archive that is only read: its table was read, its files are verified like all others."""
     CRASHED = "crashed"
     """The code failed with an unexpected exception: a bug in Motionbridge."""
 
@@ -56,7 +58,13 @@ class Verdict:
 
 
 def file_data(path: str) -> Bytes:
-    """Return all bytes of a file, mapped into memory if files of its format are large. Raises `ReadError`."""
+    """Return all bytes of a file, mapped into memory if files of its format are large. Raises `ReadError`.
+
+    A path may lead into an archive, ``textures.db0/act/act_face.dds``: its checksum is verified.
+    """
+    inner = archives.inner_file(path, verify=True)
+    if inner is not None:
+        return inner
     file_format = detect(path, b"")
     return map_file(path) if file_format is not None and file_format.mapped else read_file(path)
 

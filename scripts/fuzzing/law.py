@@ -16,22 +16,23 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from operator import ne
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from addon.core.binary import Reader
+from addon.core.compression import lzhuf, lzo, lzss
 from addon.core.errors import MotionbridgeError, ReadError, WriteError
 from addon.core.report import Report
-from addon.formats import Format
-from addon.formats.arma import lzo, lzss, model_cfg, p3d, rtm, skeletons
+from addon.formats import Format, archives
+from addon.formats.arma import model_cfg, p3d, rtm, skeletons
 from addon.formats.arma.skeletons import MAN_ARMA_3
-from addon.formats.descent3 import hog2, oof
+from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.document import SubObject
 from addon.formats.round_trips import ROUND_TRIPS
 from addon.formats.verification import engine_problems, first_difference
-from addon.formats.xray import cform, hom, ltx, lzhuf, som
+from addon.formats.xray import cform, hom, ltx, som
 from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.geometry import Geometry
 from addon.formats.xray.ltx.codec import scanned as scan_ltx
@@ -477,30 +478,34 @@ _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"} | {
 
 
 def judge_extraction(data: bytes) -> str:
-    """Judge the extraction of an archive: only new files directly in the folder, with names valid everywhere."""
-    try:
-        document = hog2.read(data, "damaged.hog", Report())
-    except ReadError as refusal:
-        _require_reason(refusal)
-        return "refused"
+    """Judge the extraction of an archive: only new files below the folder, with names valid everywhere."""
     with tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-") as name:
-        folder = Path(name) / "inner" / "folder"
+        source, folder = Path(name) / "damaged.pbo", Path(name) / "inner" / "folder"
+        source.write_bytes(data)
         folder.mkdir(parents=True)
         (folder / "file.oof").write_bytes(b"mine")
-        hog2.extract(document, folder, report := Report())
+        try:
+            archive = archives.open_archive(source, report := Report())
+        except ReadError as refusal:
+            _require_reason(refusal)
+            return "refused"
+        written = archives.extract(archive, folder, report)
         report.lines()
-        everything = {path.relative_to(name).as_posix() for path in Path(name).rglob("*")}
-        files = {path.removeprefix("inner/folder/") for path in everything} - {"inner", "inner/folder"}
-        if any("/" in file for file in files) or (folder / "file.oof").read_bytes() != b"mine":
-            raise Broken(f"something was written outside of the folder, or over a file: {sorted(everything)}")
-        contents = {bytes(content) for content in document.contents} | {b"mine"}
-        for file in files:
-            stem = file.split(".")[0].rstrip().lower()
-            if stem in _DEVICES or file[-1] in ". " or any(ord(sign) < 32 or sign in '\\:*?"<>|' for sign in file):
-                raise Broken(f"a file of the name {file!r} was made")
-            if (folder / file).read_bytes() not in contents:
-                raise Broken(f"{file!r} has other bytes than the archive")
-        created = files - {"file.oof"}
-        if len({file.lower() for file in created}) != len(created):
-            raise Broken(f"names that are the same on some systems: {sorted(created)}")
+        archives.describe(archive.table)
+        files = {path for path in Path(name).rglob("*") if path.is_file()}
+        if files != {source, folder / "file.oof", *written} or (folder / "file.oof").read_bytes() != b"mine":
+            raise Broken(f"something was written outside of the folder, or over a file: {sorted(map(str, files))}")
+        for path in written:
+            inner = path.relative_to(folder)
+            if any(_is_unsafe(part) for part in inner.parts):
+                raise Broken(f"a file of the name {inner.as_posix()!r} was made")
+            if path.read_bytes() != archive.read(cast("int", archive.find(str(inner)))):
+                raise Broken(f"{inner.as_posix()!r} has other bytes than the archive")
+        if len({str(path).lower() for path in written}) != len(written):
+            raise Broken(f"names that are the same on some systems: {sorted(map(str, written))}")
     return "kept"
+
+
+def _is_unsafe(name: str) -> bool:
+    is_device = name.split(".", maxsplit=1)[0].rstrip().lower() in _DEVICES
+    return is_device or name[-1] in ". " or any(ord(sign) < 32 or sign in '\\/:*?"<>|' for sign in name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from addon.formats import FORMATS, HEAD_SIZE, detect
+from addon.formats import FORMATS, HEAD_SIZE, archives, detect
 from fuzzing import law, packing, structures
 from fuzzing.mutation import Way, mutated
 
@@ -212,6 +212,10 @@ def _is_config(path: Path, _head: bytes) -> bool:
     return path.name.lower().endswith("model.cfg")
 
 
+def _is_archive(path: Path, _head: bytes) -> bool:
+    return archives.is_archive(path)
+
+
 FORMAT_TARGETS = tuple(
     Target(
         known.name,
@@ -261,9 +265,9 @@ OTHER_TARGETS = (
         "extraction",
         "files out of archives",
         _by_bytes(law.judge_extraction),
-        _of_format("hog2"),
+        _is_archive,
         (),
-        (structures.change_table,),
+        (structures.change_table, *structures.CHUNK_FILE_WAYS),
     ),
     Target("lzhuf", "LZHUF streams", _by_bytes(law.judge_lzhuf), _never, (b"\1\0\0\0\0",), (), _fresh_lzhuf),
     Target("lzo", "LZO streams", _by_bytes(law.judge_lzo), _never, (b"\1\0\0\0\x12a\x11\0\0",), (), _fresh_lzo),

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from addon.core.compression import lzo, lzss
 from addon.core.model import DeltaClip, Event, absolute
-from addon.formats.arma import lzo, lzss, p3d, paa, rtm
+from addon.formats.arma import p3d, paa, rtm
 from addon.formats.arma.p3d.document import ARMA, CORNER, FACE, LAST_TAG, POINT, PROPERTY, Lod, P3d, Tag
 from addon.formats.arma.skeletons import Hierarchy
 

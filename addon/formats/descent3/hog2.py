@@ -7,11 +7,9 @@ without regard to case. The bytes after the NUL of a name are arbitrary.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...core.binary import DAMAGED, Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
-from ...core.files import warn_of_replacing, write_atomically
+from ...core.files import why_unsafe
 from ...core.report import Report, counted, say
 from ...core.walk import Entries, View, Views, fields
 from . import strings
@@ -28,7 +26,7 @@ MAGIC = b"HOG2"
 ENTRY = np.dtype([("name", "u1", 36), ("flags", "<u4"), ("length", "<u4"), ("time", "<u4")])
 LONGEST_NAME = 35
 _RESERVED = 56
-_HEADER = 4 + 4 + 4 + _RESERVED
+HEADER_SIZE = 4 + 4 + 4 + _RESERVED
 
 
 @dataclass(slots=True, eq=False)
@@ -117,7 +115,7 @@ def runs(document: Hog2) -> Iterator[Bytes]:
 
     Raises `WriteError` if the files are not where the header and the table say, or not as long.
     """
-    start, lengths = _HEADER + document.table.nbytes + len(document.gap), list(map(len, document.contents))
+    start, lengths = HEADER_SIZE + document.table.nbytes + len(document.gap), list(map(len, document.contents))
     if document.start != start or document.table["length"].tolist() != lengths:
         raise WriteError("the files are not where the table says, or not as long", remedy="Create the archive again")
     writer = Writer()
@@ -146,7 +144,7 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
     table = np.zeros(len(ordered), ENTRY)
     for number, name in enumerate(ordered):
         stored = strings.encode(name)
-        if why := unsafe(name):
+        if why := why_unsafe(name):
             raise WriteError(say("the name {!r} {}", name, why), remedy="Rename the file")
         if len(stored) > LONGEST_NAME + 1:
             words = "the name {!r} has {:# character|# characters}, {} fit"
@@ -158,7 +156,7 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
         if _sort_key(first) == _sort_key(other):
             problem = say("two files have one name, for upper and lower case are the same: {}, {}", first, other)
             raise WriteError(problem, remedy="Rename one")
-    start = _HEADER + table.nbytes
+    start = HEADER_SIZE + table.nbytes
     return Hog2(start, b"\xff" * _RESERVED, table, [files[name] for name in ordered])
 
 
@@ -190,53 +188,6 @@ def with_files(document: Hog2, files: Mapping[str, bytes], times: Mapping[str, i
 def _sort_key(name: str) -> bytes:
     """Return the sort key that the engine's search expects: ASCII letters in lower case, other characters as bytes."""
     return strings.encode(name)[:-1].lower()
-
-
-# Out of an archive ---------------------------------------------------------------------------------------------------
-
-_DEVICES = re.compile(
-    r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
-)
-"""Names that Windows treats as devices, with any suffix and with spaces before the suffix."""
-
-
-def unsafe(name: str) -> str:
-    """Return why a file with this name must not be created in a folder, "" if it may. Independent of the system."""
-    if not name.strip(". "):
-        return "is no name of a file"
-    if any(sign in name for sign in '/\\:*?"<>|') or any(ord(sign) < 32 for sign in name):
-        return "holds a sign that leads elsewhere or that no file name may hold"
-    if name[-1] in ". " or _DEVICES.fullmatch(name):
-        return "is not a file's name on every system"
-    return ""
-
-
-def extract(
-    document: Hog2, folder: Path, report: Report, wanted: Collection[int] | None = None, *, overwrite: bool = False
-) -> list[Path]:
-    """Write all files, or those with the indices ``wanted``, into an existing folder. Returns the paths written.
-
-    Existing files (unless ``overwrite``), links, repeated names and names that are not plain file names are left out
-    and reported, as is what a replaced file loses. Raises `WriteError` if the system refuses to write.
-    """
-    written: list[Path] = []
-    own_written: set[str] = set()
-    for number, name in enumerate(document.names):
-        if wanted is not None and number not in wanted:
-            continue
-        path = folder / name if not unsafe(name) else folder
-        if why := unsafe(name):
-            report.warn(say("left out: its name {}", why), ascii(name))
-        elif name.lower() in own_written:
-            report.warn("left out: an earlier file has the same name", name)
-        elif path.is_symlink() or (path.exists() and not overwrite):
-            report.warn("left out: there is such a file already", name)
-        else:
-            own_written.add(name.lower())
-            warn_of_replacing(path, report)
-            write_atomically(path, bytes(document.contents[number]), tidy=not written)
-            written.append(path)
-    return written
 
 
 # In words ------------------------------------------------------------------------------------------------------------

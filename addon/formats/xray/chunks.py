@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from ...core.binary import NOT_FINITE, Bytes, Reader, all_finite, count_not_finite
+from ...core.compression.lzhuf import unpack
 from ...core.errors import ReadError
 from ...core.report import Report, say
 from ...core.walk import Entries, View, Views, fields, kind_word
-from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000
 MAX_DEPTH = 32

@@ -5,9 +5,10 @@ import struct
 import pytest
 
 from addon.core.errors import ReadError, WriteError
+from addon.core.files import why_unsafe
 from addon.core.report import Report
 from addon.core.walk import Walk
-from addon.formats import detect
+from addon.formats import archives, detect
 from addon.formats.descent3 import hog2
 from addon.formats.verification import verify
 from tests.formats.reading import reading
@@ -95,21 +96,25 @@ LEADING_ELSEWHERE = [
 
 def test_names_that_only_look_like_devices_are_files():
     for name in ("console.txt", "com10.oof", "com.txt", "lpt.ogf", "nul_.ogf", "a con.txt", "conin.txt", "com\u0663"):
-        assert not hog2.unsafe(name), name
+        assert not why_unsafe(name), name
+
+
+def opened(folder, files):
+    path = folder / "test.hog"
+    path.write_bytes(archive(files))
+    report = Report()
+    return archives.open_archive(path, report), report
 
 
 @pytest.mark.parametrize("name", LEADING_ELSEWHERE)
 def test_no_name_leads_out_of_the_folder(tmp_path, name):
     folder = tmp_path / "in" / "side"
     folder.mkdir(parents=True)
-    document, _ = read(archive([(name, b"evil"), (b"z.txt", b"good")]))
-    report = Report()
-    assert hog2.extract(document, folder, report) == [folder / "z.txt"]
-    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()] == [
-        "in/side/z.txt"
-    ]
-    assert len(report.warnings) == 1
-    assert report.lines()[0].startswith("left out: its name")
+    source, report = opened(tmp_path, [(name, b"evil"), (b"z.txt", b"good")])
+    assert archives.extract(source, folder, report) == [folder / "z.txt"]
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {"test.hog", "in/side/z.txt"}
+    assert [line.partition(" (")[0] for line in report.lines()] == ["1 file has a name that no file can have: left out"]
     with pytest.raises(WriteError):
         hog2.new_hog2({name.decode("latin-1"): b""})
 
@@ -121,16 +126,17 @@ def test_what_is_there_stays_and_links_are_not_followed(tmp_path):
     folder.mkdir()
     (folder / "a.ogf").write_text("old")
     (folder / "c.txt").symlink_to(outside)
-    document, _ = read(archive([(b"a.ogf", b"new"), (b"b.oof", b"1"), (b"B.OOF", b"2"), (b"c.txt", b"evil")]))
-    report = Report()
-    assert hog2.extract(document, folder, report) == [folder / "b.oof"]
+    files = [(b"a.ogf", b"new"), (b"b.oof", b"1"), (b"B.OOF", b"2"), (b"c.txt", b"evil")]
+    source, report = opened(tmp_path, files)
+    assert archives.extract(source, folder, report) == [folder / "b.oof"]
     assert (folder / "a.ogf").read_text() == "old"
     assert (folder / "b.oof").read_bytes() == b"1"
     assert report.lines() == [
+        "several files have one name; the first is found here",
         "[2x] left out: there is such a file already (a.ogf, c.txt)",
-        "left out: an earlier file has the same name (B.OOF)",
+        "left out: another file has the same name (B.OOF)",
     ]
-    hog2.extract(document, folder, report, {0, 3}, overwrite=True)
+    archives.extract(source, folder, report, [0, 3], overwrite=True)
     assert (folder / "a.ogf").read_bytes() == b"new"
     assert outside.read_text() == "mine"
 

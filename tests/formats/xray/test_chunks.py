@@ -23,7 +23,7 @@ from addon.formats.xray.chunks import (
     with_body,
     write_chunks,
 )
-from tests.formats.xray.test_lzhuf import Encoder
+from tests.core.compression.test_lzhuf import Encoder
 from tests.work import lines_run
 
 

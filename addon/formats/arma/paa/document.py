@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import DAMAGED, Bytes, Reader, Writer
+from ....core.compression import lzo, lzss
 from ....core.errors import ReadError
 from ....core.report import Report, counted, say
 from ....core.walk import View, Views
-from .. import dxt, lzo, lzss
+from .. import dxt
 
 TAG = b"GGAT"
 KNOWN_TAGS = ("AVGC", "MAXC", "FLAG", "SWIZ", "OFFS", "PROC")

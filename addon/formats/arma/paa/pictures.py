@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ....core import mipmaps, png
 from ....core.binary import NOT_IN_FORMAT
+from ....core.compression import lzo, lzss
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, say
-from .. import dxt, lzo, lzss
+from .. import dxt
 from .document import END, LARGEST_SIDE, SMALLEST_SIDE, Alpha, Level, Paa, Tag, TextureType, plain_size, unpack
 
 

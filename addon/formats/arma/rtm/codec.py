@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import Bytes, Reader, Writer, warn_not_finite
+from ....core.compression import lzo, lzss
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, say
-from .. import lzo, lzss
 from .document import (
     BINARISED,
     BINARISED_VERSIONS,

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from ....core.binary import Bytes
 from ....core.changes import Changes, Item, Part
+from ....core.compression import lzo
 from ....core.errors import WriteError
 from ....core.report import counted, say
-from .. import lzo, names
+from .. import names
 
 NAME_SIZE = 32
 LONGEST_NAME = NAME_SIZE - 1

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.binary import NOT_FINITE
+from addon.core.compression import lzo, lzss
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.core.walk import Walk
-from addon.formats.arma import lzo, lzss, rtm
+from addon.formats.arma import rtm
 from addon.formats.verification import Status, verify
 from tests.formats.arma.rtm.small_files import IDENTITY, MOVED, array, binarised, events, field, plain, transform
 from tests.formats.reading import reading

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from addon.core import deltas, rotation, space
 from addon.core.binary import Reader
 from addon.core.changes import Changes
+from addon.core.compression import lzo
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import Event, absolute
 from addon.core.report import Report
-from addon.formats.arma import lzo, model_cfg, rtm
+from addon.formats.arma import model_cfg, rtm
 from addon.formats.arma.rtm.document import StoredEvent
 from addon.formats.arma.rtm.mapping import halves
 from addon.formats.arma.rtm.sources import stored_events

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import struct
 
-from ...core.binary import DAMAGED, Reader
-from ...core.report import say
+from ..binary import DAMAGED, Reader
+from ..report import say
 
 HIGHEST_RATIO = 9
 """Largest possible ratio of unpacked to packed size: 17 bytes (a byte of flags, 8 matches) unpack to 8 times 18."""

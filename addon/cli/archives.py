@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from ..core.errors import ReadError, WriteError
 from ..core.files import backup_of, read_file, resolved
 from ..core.report import Report, counted, listed
-from ..formats import format_named
+from ..formats import archives, format_named
 from ..formats.descent3 import hog2
 from .files import add_output, expanded, make_folder, opened, refuse_same_file, save
 from .output import TROUBLE, complain, say
@@ -25,12 +24,12 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
         "extract",
         help="write the files of an archive into a folder",
         usage="%(prog)s [-h] ARCHIVE [NAME ...] -o FOLDER [--overwrite]",
-        description="Write the files of an archive of Descent 3 into a folder. Exit status: 2 where a file had to be "
-        "left out.",
+        description="Write the files of an archive of X-Ray, Arma or Descent 3 below a folder, each under its path in "
+        "the archive. Exit status: 2 where a file had to be left out.",
     )
-    command.add_argument("archive", metavar="ARCHIVE", help="a .hog or .mn3")
+    command.add_argument("archive", metavar="ARCHIVE", help="a .db*, .xdb*, .xp*, .xrp, .pbo, .hog or .mn3")
     names = command.add_argument(
-        "names", nargs="+", metavar="NAME", help="a name, or a pattern with * and ?; default all"
+        "names", nargs="+", metavar="NAME", help="a name, a folder, or a pattern with * and ?; default all"
     )
     names.required = False  # nargs="*" would refuse names that follow -o
     command.add_argument("-o", "--output", metavar="FOLDER", required=True, help="made where it is missing")
@@ -49,16 +48,14 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def _extract(chosen: argparse.Namespace) -> int:
-    archive = _archive(chosen.archive)
-    wanted = _matching(chosen.names, archive) if chosen.names else None
-    folder = make_folder(chosen.output)
-    findings = Report()
-    written = hog2.extract(archive, folder, findings, wanted, overwrite=chosen.overwrite)
+    archive = archives.open_archive(chosen.archive, findings := Report())
+    wanted = _matching(chosen.names, archive) if chosen.names else range(len(archive))
+    written = archives.extract(archive, make_folder(chosen.output), findings, wanted, overwrite=chosen.overwrite)
     for path in written:
         say(str(path))
     for line in findings.lines():
         complain(f"{chosen.archive}: {line}")
-    return TROUBLE if len(written) < len(archive.names if wanted is None else wanted) else 0
+    return TROUBLE if len(written) < len(wanted) or archive.table.left_out else 0
 
 
 def _archive(path: str) -> hog2.Hog2:
@@ -136,16 +133,13 @@ def _files(named: Sequence[str]) -> list[Path]:
     return result
 
 
-def _matching(patterns: Sequence[str], archive: hog2.Hog2) -> set[int]:
+def _matching(patterns: Sequence[str], archive: archives.Archive) -> list[int]:
     """Return the indices of the files that match. Raises `ReadError` for a pattern without a match."""
-    names = [name.lower() for name in archive.names]
     result: set[int] = set()
     for pattern in patterns:
-        wanted = pattern.lower()
-        # Names may contain brackets.
-        glob_pattern = wanted.replace("[", "[[]")
-        matches = [n for n, name in enumerate(names) if name == wanted or fnmatch.fnmatchcase(name, glob_pattern)]
+        matches = archives.matching(archive, pattern)
         if not matches:
-            raise ReadError(f"no file in it matches {pattern!r}", file=archive.file, remedy="See their names with info")
+            words = f"no file in it matches {pattern!r}"
+            raise ReadError(words, file=str(archive.path), remedy="See their names with info")
         result.update(matches)
-    return result
+    return sorted(result)

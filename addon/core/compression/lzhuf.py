@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.binary import Reader
-from ...core.errors import ReadError
-from ...core.report import say
+from ..binary import Reader
+from ..errors import ReadError
+from ..report import say
 
 LARGEST = 64 << 20
 """Limit of bytes that a body may unpack to. The largest file of the games is far smaller."""
-HIGHEST_RATIO = 200
-"""Limit of unpacked size / packed size. The theoretical limit of the method is about 60 bytes per three bits."""
+HIGHEST_RATIO = 48
+"""Limit of unpacked size / packed size: a match of 60 bytes takes at least ten bits, one for its symbol."""
 
 _WINDOW = 4096
 _SYMBOLS = 314
@@ -25,6 +25,8 @@ _NODES = 2 * _SYMBOLS - 1
 _ROOT = _NODES - 1
 _HALVE_AT = 0x4000
 _SHORTEST_MATCH = 3
+_ABOVE_ALL = 1 << 30
+"""A frequency that no node has."""
 
 _CODES_OF_LENGTH = {3: 1, 4: 3, 5: 8, 6: 12, 7: 24, 8: 16}
 """Length of a prefix code -> how many values of the distance's upper six bits use it; codes ascend with the values."""
@@ -54,7 +56,7 @@ class _Tree:
 
     def __init__(self) -> None:
         self.son = [_NODES + symbol for symbol in range(_SYMBOLS)] + [0] * (_NODES - _SYMBOLS)
-        self.frequency = [1] * _SYMBOLS + [0] * (_NODES - _SYMBOLS) + [1 << 30]
+        self.frequency = [1] * _SYMBOLS + [0] * (_NODES - _SYMBOLS) + [_ABOVE_ALL]
         self.parent = [0] * (_NODES + _SYMBOLS)
         first = 0
         for node in range(_SYMBOLS, _NODES):
@@ -71,35 +73,7 @@ class _Tree:
                 parent[son + 1] = node
         parent[_ROOT] = 0
 
-    def count(self, symbol: int) -> None:
-        """Increase the frequency of a symbol and of its ancestors by 1, keeping nodes sorted."""
-        frequency, parent, son = self.frequency, self.parent, self.son
-        if frequency[_ROOT] == _HALVE_AT:
-            self._halve()
-        node = parent[_NODES + symbol]
-        while True:
-            raised = frequency[node] + 1
-            frequency[node] = raised
-            if raised > frequency[node + 1]:
-                other = node + 1
-                while raised > frequency[other + 1]:
-                    other += 1
-                frequency[node] = frequency[other]
-                frequency[other] = raised
-                mine, theirs = son[node], son[other]
-                son[node], son[other] = theirs, mine
-                parent[mine] = other
-                if mine < _NODES:
-                    parent[mine + 1] = other
-                parent[theirs] = node
-                if theirs < _NODES:
-                    parent[theirs + 1] = node
-                node = other
-            node = parent[node]
-            if not node:
-                return
-
-    def _halve(self) -> None:
+    def halve(self) -> None:
         """Halve the frequencies of all leaves (rounding up) and rebuild the tree from the leaves in their order."""
         leaves = [
             ((frequency + 1) // 2, son)
@@ -126,14 +100,10 @@ class _Tree:
 def unpack(reader: Reader) -> bytes:
     """Unpack a compressed body; ``reader`` is at the unpacked size and is read to its end.
 
-    Raises `ReadError` if the unpacked size is 0, above 64 MiB or above 200 times the packed size, or if the stream is
+    Raises `ReadError` if the unpacked size is 0, above 64 MiB or above 48 times the packed size, or if the stream is
     too short or too long: then it was not compressed, or not by the game.
     """
-    size = reader.u32("the unpacked size")
-    packed = reader.rest()
-    if not 0 < size <= min(LARGEST, HIGHEST_RATIO * len(packed)):
-        words = "{:# byte is|# bytes are} declared to unpack to {}: not compressed, or encrypted"
-        raise reader.error(say(words, len(packed), size))
+    size, packed = _declared(reader)
     try:
         plain, used = _decode(packed, size)
     except IndexError:
@@ -146,6 +116,25 @@ def unpack(reader: Reader) -> bytes:
     return plain
 
 
+def unpack_start(reader: Reader, count: int) -> bytes:
+    """Unpack the first bytes of a body, at most ``count``, to see what it is. Raises `ReadError` as `unpack` does."""
+    size, packed = _declared(reader)
+    try:
+        return _decode(packed[: 2 * count], min(size, count))[0][:count]
+    except IndexError:
+        raise _mismatch(reader, say("the compressed stream ends before its {} bytes are there", size)) from None
+
+
+def _declared(reader: Reader) -> tuple[int, memoryview]:
+    """Return the unpacked size of a body and its compressed bytes. Raises `ReadError` for an impossible size."""
+    size = reader.u32("the unpacked size")
+    packed = reader.rest()
+    if not 0 < size <= min(LARGEST, HIGHEST_RATIO * len(packed)):
+        words = "{:# byte is|# bytes are} declared to unpack to {}: not compressed, or encrypted"
+        raise reader.error(say(words, len(packed), size))
+    return size, packed
+
+
 def _mismatch(reader: Reader, problem: str) -> ReadError:
     return reader.error(problem, "It is not compressed in the game's way, or a mod's own tool has encrypted it")
 
@@ -156,26 +145,50 @@ def _decode(packed: memoryview, size: int) -> tuple[bytes, int]:
     Raises `IndexError` if the stream is too short.
     """
     bits = np.unpackbits(np.frombuffer(packed, np.uint8)).tobytes()
-    end = len(bits)
+    at, end = 0, len(bits)
     stream = bytes(packed) + b"\0\0"
     tree = _Tree()
-    son, count = tree.son, tree.count
+    son, parent, frequency = tree.son, tree.parent, tree.frequency
+    total, frequency[_ROOT] = _SYMBOLS, _ABOVE_ALL  # so that no node is compared with the root
     out = bytearray(b" " * _WINDOW)
-    at = 0
     target = size + _WINDOW
     while len(out) < target:
-        node = son[_ROOT]
-        while node < _NODES:
-            node = son[node + bits[at]]
+        leaf = son[_ROOT]
+        while leaf < _NODES:
+            leaf = son[leaf + bits[at]]
             at += 1
-        symbol = node - _NODES
-        count(symbol)
+        # Count the symbol: its leaf and all nodes above, each of which goes to the end of those as frequent as itself.
+        if total == _HALVE_AT:
+            tree.halve()
+            total, frequency[_ROOT] = frequency[_ROOT], _ABOVE_ALL
+        total += 1
+        node = parent[leaf]
+        while node != _ROOT:
+            before = frequency[node]
+            other = node + 1
+            if frequency[other] != before:
+                frequency[node] = before + 1
+                node = parent[node]
+                continue
+            while frequency[other + 1] == before:
+                other += 1
+            frequency[other] = before + 1
+            mine, theirs = son[node], son[other]
+            son[node], son[other] = theirs, mine
+            parent[mine] = other
+            if mine < _NODES:
+                parent[mine + 1] = other
+            parent[theirs] = node
+            if theirs < _NODES:
+                parent[theirs + 1] = node
+            node = parent[other]
+        symbol = leaf - _NODES
         if symbol < 256:
             out.append(symbol)
             continue
-        ahead = int.from_bytes(stream[at >> 3 : (at >> 3) + 3], "big") << (at & 7)
-        upper, length = _DISTANCES[ahead >> 16 & 255]
-        distance = (upper | ahead << length >> 18 & 63) + 1
+        word = int.from_bytes(stream[at >> 3 : (at >> 3) + 3], "big") << (at & 7)
+        upper, length = _DISTANCES[word >> 16 & 255]
+        distance = (upper | word << length >> 18 & 63) + 1
         at += length + 6
         if at > end:
             raise IndexError
@@ -184,6 +197,5 @@ def _decode(packed: memoryview, size: int) -> tuple[bytes, int]:
         if distance >= copied:
             out += out[start : start + copied]
         else:
-            pattern = out[start:]
-            out += (pattern * (copied // distance + 1))[:copied]
+            out += (out[start:] * (copied // distance + 1))[:copied]
     return bytes(memoryview(out)[_WINDOW:]), at

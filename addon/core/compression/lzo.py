@@ -13,8 +13,8 @@ from bisect import bisect_left
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.binary import DAMAGED, Reader
-from ...core.report import say
+from ..binary import DAMAGED, Reader
+from ..report import say
 
 HIGHEST_RATIO = 256
 """Largest possible ratio of unpacked to packed size: each extra byte of a long length stands for 255 bytes."""

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.binary import Reader
+from addon.core.compression import lzo, lzss
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.formats.arma import lzo, lzss, paa, rtm
+from addon.formats.arma import paa, rtm
 from tests.real_files import corpus_files
 
 END = b"\x11\0\0"

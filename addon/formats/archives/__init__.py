@@ -1,0 +1,189 @@
+"""Archives of the games: `.db* .xdb* .xp* .xrp` of X-Ray, `.pbo` of Arma, `.hog .mn3` of Descent 3. Reading only.
+
+A kind of archive is a module with the function ``read_table``. Opening an archive reads its table; each file is read
+when it is asked for, by opening the archive, seeking and closing it, since a game or a launcher may replace an archive
+that is not open. `.hog` archives are also a format of their own (`formats.descent3.hog2`), which can be written.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from ...core.errors import ReadError
+from ...core.files import exists, is_file, opened_for_reading, warn_of_replacing, write_atomically
+from ...core.report import Report, say
+from .. import Format, detect, format_named
+from . import hog, pbo, xray
+from .table import VIEWS, Archive, Table, checksum_problem, describe, key_of, without_unclean
+
+__all__ = ["VIEWS", "Archive", "Table", "describe"]
+
+FORMAT = Format("archive", "archive of a game", (), "archives")
+"""Archives that are only read, for commands that describe and compare: their document is the `Table`."""
+_KINDS = (hog, xray, pbo)
+_HEAD = 16
+
+
+def is_archive(path: Path | str) -> bool:
+    """Return whether a file begins like an archive and has no suffix of another format. False for a file that cannot be
+    read.
+    """
+    named = detect(path, b"")
+    if named is not None and named is not format_named("hog2"):
+        return False
+    try:
+        with opened_for_reading(path) as file:
+            head, size = file.read(_HEAD), os.fstat(file.fileno()).st_size
+    except ReadError:
+        return False
+    return any(kind.starts_like(head, size, str(path)) for kind in _KINDS)
+
+
+def is_only_read(path: Path | str) -> bool:
+    """Return whether a file is an archive that is not also a format which is written."""
+    return detect(path, b"") is None and is_archive(path)
+
+
+def open_archive(path: Path | str, report: Report) -> Archive:
+    """Read the table of an archive; what is odd goes to ``report``.
+
+    Raises `ReadError` if the file is not an archive, is damaged, or is encrypted.
+    """
+    with opened_for_reading(path) as file:
+        status = os.fstat(file.fileno())
+        head = file.read(_HEAD)
+        kind = next((kind for kind in _KINDS if kind.starts_like(head, status.st_size, str(path))), None)
+        if kind is None:
+            raise ReadError(
+                "this is not an archive of one of the games", file=str(path), remedy=xray.foreign(head) or _WHICH
+            )
+        table = kind.read_table(file, status.st_size, str(path), report)
+    return Archive(Path(path), without_unclean(table, report), (status.st_size, status.st_mtime_ns))
+
+
+_WHICH = "Name an archive of X-Ray, Arma or Descent 3"
+
+
+@lru_cache(maxsize=8)
+def _opened(path: Path, _size: int, _time: int) -> Archive:
+    return open_archive(path, Report())
+
+
+def opened(path: Path | str) -> Archive:
+    """Return an archive whose table is read once, unless the file changes. Raises `ReadError` as `open_archive`."""
+    status = Path(path).stat()
+    return _opened(Path(path), status.st_size, status.st_mtime_ns)
+
+
+# Paths that lead into archives ---------------------------------------------------------------------------------------
+
+
+def split(path: Path | str) -> tuple[Path, str] | None:
+    """Return archive and inner path of a path that leads into an archive, ``db/meshes.db0/actors/x.ogf``; else None.
+
+    An existing file or folder of that name wins. The inner path may be in any case and have both slashes.
+    """
+    given = os.fspath(path)
+    if exists(given):
+        return None
+    for match in reversed(list(re.finditer(r"[/\\]", given))):
+        outer, inner = given[: match.start()], given[match.end() :]
+        if is_file(outer):
+            return (Path(outer), inner.replace("/", "\\")) if inner and is_archive(outer) else None
+        if exists(outer):
+            return None
+    return None
+
+
+def expanded(path: str) -> list[str]:
+    """Return the paths of the files in an archive that an inner path with ``*`` and ``?`` matches; none for any other
+    path. A name that has no such sign is also a folder.
+    """
+    parts = split(path)
+    if parts is None:
+        return []
+    archive = opened(parts[0])
+    indices = matching(archive, parts[1])
+    return [f"{parts[0]}{os.sep}{archive.table.names[index]}" for index in indices]
+
+
+def matching(archive: Archive, pattern: str) -> list[int]:
+    """Return the indices of the files whose names are, or match, ``pattern``, or lie in the folder of that name."""
+    key = key_of(pattern).strip("\\")
+    exact = archive.find(key)
+    if exact is not None:
+        return [exact]
+    match = re.compile(fnmatch.translate(key.replace("[", "[[]"))).match  # names may contain brackets
+    folder = f"{key}\\"
+    return [
+        index for index, name in enumerate(map(key_of, archive.table.names)) if name.startswith(folder) or match(name)
+    ]
+
+
+def inner_file(path: Path | str, *, verify: bool = False) -> bytes | None:
+    """Return the bytes of a path that leads into an archive; None for any other path. ``verify``: check its checksum.
+
+    Raises `ReadError` if the archive cannot be read or has no such file.
+    """
+    parts = split(path)
+    if parts is None:
+        return None
+    archive = opened(parts[0])
+    index = archive.find(parts[1])
+    if index is None:
+        words = say("there is no file named {!r} in it", parts[1])
+        raise ReadError(words, file=str(parts[0]), remedy="List it to see the names")
+    return archive.verify(index) if verify else archive.read(index)
+
+
+def verify(path: Path | str) -> list[str]:
+    """Return warnings about an archive as a whole: its names, and the checksum after its files. Raises `ReadError`."""
+    archive = open_archive(path, report := Report())
+    keys = Counter(map(key_of, archive.table.names))
+    repeated = [name for name, count in keys.items() if count > 1]
+    if repeated:
+        report.warn(say("{:# name is|# names are} listed more than once", len(repeated)), repeated[0])
+    with opened_for_reading(path) as file:
+        if archive.table.kind == pbo.KIND and (problem := pbo.checksum_problem(file, archive.table, archive.status[0])):
+            report.warn(problem)
+    return report.lines()
+
+
+def extract(
+    archive: Archive, folder: Path, report: Report, wanted: Iterable[int] | None = None, *, overwrite: bool = False
+) -> list[Path]:
+    """Write all files, or those with the indices ``wanted``, below an existing folder. Returns the paths written.
+
+    Existing files (unless ``overwrite``), whatever lies behind a link, and files whose bytes are damaged are left out
+    and reported, as is what a replaced file loses. Raises `WriteError` if the system refuses to write.
+    """
+    written: list[Path] = []
+    for index in range(len(archive)) if wanted is None else wanted:
+        name = archive.table.names[index]
+        path = folder.joinpath(*name.split("\\"))
+        above = [parent for parent in path.parents if folder in parent.parents]
+        if archive.find(name) != index:
+            report.warn("left out: another file has the same name", name)
+        elif any(parent.is_symlink() or (parent.exists() and not parent.is_dir()) for parent in above):
+            report.warn("left out: a file or a link is where its folder would be", name)
+        elif path.is_symlink() or path.is_dir() or (path.exists() and not overwrite):
+            report.warn("left out: there is such a file already", name)
+        else:
+            try:
+                data = archive.read(index)
+            except ReadError as damaged:
+                report.warn(damaged.sentence())
+                continue
+            if problem := checksum_problem(archive.entry(index), data):
+                report.warn(say("damaged: {}; written as it is", problem), name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            warn_of_replacing(path, report)
+            write_atomically(path, data, tidy=not written)
+            written.append(path)
+    return written
