@@ -98,11 +98,11 @@ MODULES: dict[str, tuple[str, ...]] = {
         "exporting",
         "importing",
         "making",
-        "motions_inside",
         "taken_over",
     ),
     "games.xray.motions": (
         "files",
+        "inside_models",
         "library",
         "omf_codec",
         "omf_host",

@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import bpy
 
 from ..blender.properties import is_local, kept
 from ..core import files
+from ..core.changes import Changes
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.files import FileLocation
 from ..core.report import listed
@@ -22,8 +23,26 @@ from ..formats import compare, is_comparable
 if TYPE_CHECKING:
     from bpy.types import ID
 
-    from ..core.changes import Changes, Words
+    from ..core.changes import Words
     from ..core.report import Report
+
+
+class LocatedFile(Protocol):
+    """Property group that knows a file."""
+
+    path: str
+    """Where the file is, which may be relative to the .blend."""
+
+
+class StoredFile(LocatedFile, Protocol):
+    """Property group of a data-block that was made from a file."""
+
+    saved: str
+    """SHA-256 of the file as it was saved last."""
+
+    @property
+    def id_data(self) -> Any:
+        """The data-block."""
 
 
 class OtherBase(Enum):
@@ -57,7 +76,7 @@ def _location(path: Path | str) -> FileLocation:
     return FileLocation(str(Path(path)))
 
 
-def location_of(properties: Any) -> FileLocation:
+def location_of(properties: LocatedFile) -> FileLocation:
     """Return where the file is whose path ``properties`` store, which may be relative to the .blend."""
     return FileLocation(bpy.path.abspath(properties.path))
 
@@ -83,7 +102,7 @@ class FilePlan:
 
     path: str
     data: bytes
-    changes: Any
+    changes: Changes
     imported: str = field(default="", kw_only=True)
     """SHA-256 of the file as imported or last saved; "" if unknown."""
     base: str = field(default="", kw_only=True)
@@ -98,7 +117,7 @@ class FilePlan:
 
     def sentence(self, words: Words | None = None) -> str:
         """Return what will change, in one sentence. ``words`` as in `Changes.sentence`."""
-        return str(self.changes.sentence(words))
+        return self.changes.sentence(words)
 
     @property
     def is_as_imported(self) -> bool:
@@ -152,13 +171,45 @@ class FilePlan:
         self.compare_with_disk()
         files.write_atomically(self.path, self.data, backup=backup)
 
+    def onto_imported(self, stored: StoredFile, if_changed: OtherBase) -> None:
+        """Check that this plan, which is based on the imported file, may replace the file on disk.
+
+        Raises `WriteError` if others changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`.
+        """
+        self.imported = self.base = imported_digest(stored)
+        known = {None, self.digest, *known_digests(stored)}
+        if if_changed is OtherBase.REFUSE and self.on_disk() not in known:
+            raise WriteError(
+                "the file on disk is no longer the one that was imported",
+                file=self.path,
+                remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk "
+                "again",
+                option="if_changed",
+            )
+
+    def settle(self, stored: StoredFile) -> None:
+        """After the file was saved back: recognise it on disk, also after undo."""
+        stored.saved = self.digest
+        remember_saved(stored.id_data, self.path, self.digest)
+
+    def settle_exported(self, stored: StoredFile) -> None:
+        """After the file was exported: if it replaced the source file of ``stored``, others did not change that.
+
+        Stored in the .blend; linked data knows it until Blender is closed.
+        """
+        if not stored.path or not location_of(stored).is_same(_location(self.path)):
+            return
+        remember_saved(stored.id_data, location_of(stored).path, self.digest)
+        if is_local(stored.id_data):
+            stored.saved = self.digest
+
 
 class Together(FilePlan):
     """Several files that are saved together."""
 
     def __init__(self, path: str, plans: Sequence[FilePlan], data: bytes = b"", changes: Changes | None = None) -> None:
         """``path`` represents the save; ``data`` and ``changes`` are of this file if it is one of those written."""
-        super().__init__(path, data, changes)
+        super().__init__(path, data, changes if changes is not None else Changes())
         self._plans = plans
 
     @property
@@ -195,6 +246,13 @@ class Together(FilePlan):
             plan.write(backup=backup)
 
 
+def changes_on_disk(path: str, data: bytes) -> Changes | None:
+    """Return what writing ``data`` to ``path`` would change, None if that cannot be compared."""
+    plan = FilePlan(path, data, uncompared := Changes())
+    plan.compare_with_disk()
+    return plan.changes if plan.changes is not uncompared else None
+
+
 def starts_from_disk(path: Path | str, known: Collection[str], if_changed: OtherBase) -> bool:
     """Return whether the file on disk is the base for saving; False if it is missing or the imported file is the base.
 
@@ -216,51 +274,14 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
     return False
 
 
-def imported_digest(properties: Any) -> str:
-    """Return the SHA-256 of the imported file, which ``properties`` store as ``document``."""
-    return hashlib.sha256(kept(properties, "document")).hexdigest()
+def imported_digest(stored: Any) -> str:
+    """Return the SHA-256 of the imported file, which ``stored`` keeps as ``document``."""
+    return hashlib.sha256(kept(stored, "document")).hexdigest()
 
 
-def onto_imported(plan: FilePlan, properties: Any, if_changed: OtherBase) -> None:
-    """Check that a plan based on the imported file may replace the file on disk, and set ``plan.imported``.
-
-    ``properties``: property group of an object or action with the imported file, which may have the SHA-256 of the last
-    save as ``saved``. Raises `WriteError` if others changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`.
-    """
-    plan.imported = plan.base = imported_digest(properties)
-    known = {plan.imported, getattr(properties, "saved", ""), saved_here(properties.id_data, plan.path)}
-    if if_changed is OtherBase.REFUSE and plan.on_disk() not in {None, plan.digest, *known}:
-        raise WriteError(
-            "the file on disk is no longer the one that was imported",
-            file=plan.path,
-            remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk again",
-            option="if_changed",
-        )
-
-
-def keep_saved(plan: FilePlan, properties: Any) -> None:
-    """Remember that a plan of `onto_imported` was written, so that the file on disk is recognised, also after undo."""
-    properties.saved = plan.digest
-    remember_saved(properties.id_data, plan.path, plan.digest)
-
-
-def remember_exported(path: Path | str, data: bytes, properties: Any) -> str:
-    """After ``data`` was exported to ``path``: if that is the source file of ``properties``, others did not change it.
-
-    Return the SHA-256 of ``data``, "" if it is another file.
-    """
-    if not properties.path or not location_of(properties).is_same(_location(path)):
-        return ""
-    digest = hashlib.sha256(data).hexdigest()
-    remember_saved(properties.id_data, location_of(properties).path, digest)
-    return digest
-
-
-def keep_exported(path: Path | str, data: bytes, properties: Any) -> None:
-    """Do the same as `remember_exported`, and store it in the .blend; linked data knows it until Blender is closed."""
-    digest = remember_exported(path, data, properties)
-    if digest and is_local(properties.id_data):
-        properties.saved = digest
+def known_digests(stored: StoredFile) -> set[str]:
+    """Return the SHA-256 values of a file as imported, and as saved since."""
+    return {imported_digest(stored), stored.saved, saved_here(stored.id_data, bpy.path.abspath(stored.path))}
 
 
 def warn_of_pasted(owner: ID, parts: Iterable[tuple[ID, Any]], path_of: Callable[[Any], str], report: Report) -> None:

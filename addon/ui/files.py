@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
@@ -25,6 +25,9 @@ from .layouts import fields, paragraph
 from .operation import FileChoice, Need, Operation, Outcome, open_editors, stores_nothing
 from .preferences import preferences
 from .target import objects_of, rig_to_export, rigs_of
+
+if TYPE_CHECKING:
+    from ..games.plan import FilePlan
 
 Made = TypeVar("Made")
 BROWSER_LINE_LENGTH = 30
@@ -155,19 +158,7 @@ def draw_check_first(layout: bpy.types.UILayout, lines: Sequence[str]) -> None:
             paragraph(column, line, BROWSER_LINE_LENGTH, "DOT")
 
 
-class Planned(Protocol):
-    """What an export is about to write."""
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of the file."""
-
-    @property
-    def changes(self) -> Any:
-        """What differs from the imported file."""
-
-
-def draw_changes_on_disk(layout: bpy.types.UILayout, plan: Planned | None, path: str) -> None:
+def draw_changes_on_disk(layout: bpy.types.UILayout, plan: "FilePlan | None", path: str) -> None:
     """Draw what an export would change in the file at ``path``, if there is one that can be compared."""
     target = bpy.path.abspath(path)
     if plan is None or not files.is_file(Path(target)):
@@ -183,14 +174,13 @@ def draw_changes_on_disk(layout: bpy.types.UILayout, plan: Planned | None, path:
 @lru_cache(maxsize=2)
 def _changes_on_disk(path: str, _stamp: Any, data: bytes, vertices: tuple[Any, ...]) -> str:
     """Return the sentence about ``data`` replacing the file; ``vertices``: changes in other files, compared already."""
-    plan = plans.FilePlan(path, data, None)
-    plan.compare_with_disk()
-    if plan.changes is None:
+    changes = plans.changes_on_disk(path, data)
+    if changes is None:
         return ""
     if vertices:
-        plan.changes.lines = [line for line in plan.changes.lines if line != OTHER_DATA]  # boxes follow the vertices
-        plan.changes.parts += vertices
-    return plan_sentence(plan)
+        changes.lines = [line for line in changes.lines if line != OTHER_DATA]  # boxes follow the vertices
+        changes.parts += vertices
+    return plan_sentence(changes)
 
 
 def is_collection_exporter(operator: Any) -> bool:
@@ -219,7 +209,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
     is_costly = False
     """Whether `preview` takes long: then it is called when an option has changed, and never while Blender draws."""
     if TYPE_CHECKING:  # as in `LongWork`
-        _previews: dict[Any, tuple[list[str], Planned | None]] | None = None
+        _previews: dict[Any, tuple[list[str], "FilePlan | None"]] | None = None
         """Options -> the lines of `draw_last`, and the plan, so that they are not collected at each redraw."""
     else:
         _previews = None
@@ -272,7 +262,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
         self.warn_of_left_out(context, report)
         return super()._checked(context, work, report)
 
-    def preview(self, context: Context, report: Report) -> "Planned | None":
+    def preview(self, context: Context, report: Report) -> "FilePlan | None":
         """Warn of more before the file is written; may return the plan. Raises `MotionbridgeError` for what the export
         will refuse.
         """
@@ -281,7 +271,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
         """Return the values on which the preview depends."""
         return getattr(self, "modifiers", True), *(getattr(self, name) for name in self.checked)
 
-    def previewed(self, context: Context) -> "tuple[list[str], Planned | None]":
+    def previewed(self, context: Context) -> "tuple[list[str], FilePlan | None]":
         """Return what is left out, modifiers that are not applied, what `preview` finds, and its plan."""
         self._previews = {} if self._previews is None else self._previews
         key = self.preview_key()

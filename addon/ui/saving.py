@@ -333,7 +333,7 @@ class ModelSaveBack(SaveBack):
     stored_in = ""
     """Name of its property group, which has ``path`` and ``saved``."""
     recipe: Any = None
-    """Module of the game with ``plan_save_back`` and ``settle``."""
+    """Module of the game with ``plan_save_back``."""
     if_changed: base_file(*IMPORTED_BASES)
 
     def holder(self, context: Context) -> Any:
@@ -354,7 +354,7 @@ class ModelSaveBack(SaveBack):
 
     def settle(self, context: Context, plan: "FilePlan") -> None:
         """Store that the data-block is that of the written file."""
-        self.recipe.settle(plan, self.holder(context))
+        plan.settle(getattr(self.holder(context), self.stored_in))
 
 
 class Target(NamedTuple):

@@ -88,7 +88,9 @@ def test_breakable_is_one_bit_of_a_joint(tmp_path):
     for prop in properties:
         prop.breakable = not prop.breakable
     stored = ogf.read(
-        model_export.plan_export(bpy.context, rig, ModelExportOptions(), Report()).data, "flags.ogf", Report()
+        model_export.plan_export(bpy.context, rig, "flags.ogf", ModelExportOptions(), Report()).data,
+        "flags.ogf",
+        Report(),
     )
     assert [bone.joint.flags for bone in stored.first(IkData).bones[:4]] == [1, 0, 3, 2]
 

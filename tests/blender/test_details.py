@@ -32,7 +32,7 @@ def imported(path, **options):
 
 def planned(ground, **options):
     report = Report()
-    return level_geometry.plan_export(bpy.context, ground, LevelExportOptions(**options), report), report
+    return level_geometry.plan_export(bpy.context, ground, "", LevelExportOptions(**options), report), report
 
 
 def written(tmp_path, data, name="level.details"):

@@ -43,7 +43,7 @@ def holder():
 
 def planned():
     report = Report()
-    plan = geometry.plan_export(bpy.context, holder(), LevelExportOptions(), report)
+    plan = geometry.plan_export(bpy.context, holder(), holder().motionbridge_level.path, LevelExportOptions(), report)
     return plan, levels.read(plan.data, "level", Report()), report
 
 
@@ -412,7 +412,7 @@ def test_trees_whose_transforms_are_applied_stay_in_the_file(yard):
     bpy.ops.object.transform_apply()
     plan, _, report = planned()
     assert (plan.sentence(), plan.data) == ("nothing changed", (yard / "level").read_bytes())
-    assert not plan.beside.files
+    assert len(plan.plans) == 1
     words = "2 meshes share vertices with trees that have another mesh; not written: 'yard 00002', 'yard 00003'"
     assert list(report.warnings) == [words]
     trees[0].location.z += 1
@@ -783,7 +783,9 @@ def test_surfaces_that_were_deleted_are_reported_and_stay(yard):
 def test_a_new_file_is_refused(yard):
     imported(yard)
     with pytest.raises(WriteError, match="without its compiler"):
-        geometry.plan_export(bpy.context, holder(), LevelExportOptions(anew=True), Report())
+        geometry.plan_export(
+            bpy.context, holder(), holder().motionbridge_level.path, LevelExportOptions(anew=True), Report()
+        )
 
 
 def test_a_kind_that_is_gone_takes_edits_back_that_were_saved(yard):

@@ -38,7 +38,7 @@ def saved(folder):
     sentence = "; ".join(calls) if len(calls) == 1 and "vert" in calls[0] else plan.sentence()
     if not plan.is_saved():
         plan.write()
-        level_geometry.settle(holder, plan)
+        plan.settle(holder.motionbridge_level)
     different = {}
     for name, data in before.items():
         now = (folder / name).read_bytes()

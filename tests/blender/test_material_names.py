@@ -55,7 +55,7 @@ def names_in(data):
 def test_a_mesh_keeps_texture_and_shader_of_the_file_and_reports_it(created, man, samples):
     man.meshes[0].data.materials[0] = created()
     report = Report()
-    plan = exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), report)
+    plan = exporting.plan_export(bpy.context, man.holder, "man.ogf", ModelExportOptions(), report)
     assert plan.data == (samples / "humanoid.ogf").read_bytes()
     assert list(report.warnings) == [STAYS]
 
@@ -63,7 +63,7 @@ def test_a_mesh_keeps_texture_and_shader_of_the_file_and_reports_it(created, man
 def test_a_mesh_gets_the_texture_of_the_image_and_keeps_the_shader_of_the_file(man):
     man.meshes[0].data.materials[0] = painted(PICTURE)
     report = Report()
-    plan = exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), report)
+    plan = exporting.plan_export(bpy.context, man.holder, "man.ogf", ModelExportOptions(), report)
     assert names_in(plan.data) == [b"act\\painted", b"models\\model"]
     assert not report.warnings
     assert list(report.notes) == ["materials without engine shader get models\\model"]
@@ -73,7 +73,7 @@ def test_a_typed_texture_needs_no_typed_shader(man):
     obj = painted()
     obj.motionbridge_material.texture = "act\\typed"
     man.meshes[0].data.materials[0] = obj
-    plan = exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), Report())
+    plan = exporting.plan_export(bpy.context, man.holder, "man.ogf", ModelExportOptions(), Report())
     assert names_in(plan.data) == [b"act\\typed", b"models\\model"]
 
 
@@ -89,7 +89,7 @@ def test_replaced_meshes_get_a_shader_and_a_missing_texture_is_reported(picture,
 
 def planned(holder):
     report = Report()
-    return level_geometry.plan_export(bpy.context, holder, LevelExportOptions(), report), report
+    return level_geometry.plan_export(bpy.context, holder, "", LevelExportOptions(), report), report
 
 
 def test_plants_keep_texture_and_shader_of_the_file_or_get_that_of_the_image(samples):
@@ -154,7 +154,10 @@ def test_instances_below_models_are_reported_to_be_left_out(man, samples):
     weapon = import_editor_model(bpy.context, samples / "weapon.object", ModelImportOptions(), Report())
     message = "its instances are left out (make them real: Object > Apply)"
     for holder, plan in (
-        (man.holder, lambda report: exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), report)),
+        (
+            man.holder,
+            lambda report: exporting.plan_export(bpy.context, man.holder, "man.ogf", ModelExportOptions(), report),
+        ),
         (
             weapon.holder,
             lambda report: editor_exporting.plan_export(

@@ -40,7 +40,7 @@ def opened(samples, tmp_path):
 
 
 def planned(holder):
-    return exporting.plan_export(bpy.context, holder, ModelExportOptions(), Report())
+    return exporting.plan_export(bpy.context, holder, "", ModelExportOptions(), Report())
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b"\n", b"\0"])

@@ -301,7 +301,7 @@ def test_motion_references_and_texture_names_are_written_as_edited(path, tmp_pat
     references[0].name = "actors\\my_animation"
     model.meshes[0].data.materials[0].motionbridge_material.texture = "act\\my_face"
     plan, _ = exported(model.rig, tmp_path / "out.ogf")
-    assert plan.words == ("motion references",)
+    assert plan.changes.lines == ["motion references"]
     assert plan.changes.lines_of("mesh") == ["human_stalker_hero_1_00: texture or shader"]
     out, data = (tmp_path / "out.ogf").read_bytes(), path.read_bytes()
     assert b"actors\\my_animation\0" in out

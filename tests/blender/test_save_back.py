@@ -8,6 +8,7 @@ import pytest
 
 from addon.blender import compat
 from addon.core import files
+from addon.core.changes import Changes
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import skl
@@ -348,7 +349,7 @@ def test_saving_the_active_motion_needs_one(game):
 
 def test_a_plan_knows_whether_it_is_on_disk(tmp_path):
     path = tmp_path / "file"
-    file_plan = plans.FilePlan(str(path), b"bytes", None)
+    file_plan = plans.FilePlan(str(path), b"bytes", Changes())
     assert not file_plan.is_saved()
     file_plan.write()
     assert file_plan.is_saved()

@@ -284,7 +284,8 @@ UNREAD = {
     "for actions that are in no list": "MotionProperties.file MotionProperties.index "
     "SkeletalProperties.file SkeletalProperties.index DeletedMotion.name",
     "for armatures that were duplicated": "MotionFile.actions SkeletalFile.actions Object.motionbridge_animations",
-    "the stored or the saved file says it too": "MotionFile.version MotionFile.embedded SkeletalFile.embedded",
+    "the stored or the saved file says it too": "MotionFile.version MotionFile.embedded SkeletalFile.embedded "
+    "AnimationProperties.saved",
     "spares a comparison": "MotionProperties.unedited",
     "sets another property": "MotionProperties.target",
     "tells what was deleted from what was not imported": "MotionFile.rest SkeletalFile.rest RestBone.name "

@@ -17,7 +17,7 @@ from ...blender.rotation_modes import HiddenKeys, angles_in_use
 from ...core.changes import Changes, Part
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report, say
-from ..plan import OtherBase, Together, imported_digest, location_of, onto_imported, remember_saved, saved_here
+from ..plan import OtherBase, Together, known_digests, location_of
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
 from .animation_import import animations_of
@@ -59,7 +59,7 @@ def plan_save_back(
 ) -> AnimationPlan:
     """Return a plan that writes the action to its source file. Raises `WriteError`, also if others changed that file.
 
-    ``if_changed`` as in `plan.onto_imported`, ``hidden`` as in `AnimationExportOptions`.
+    ``if_changed`` as in `FilePlan.onto_imported`, ``hidden`` as in `AnimationExportOptions`.
     """
     properties = action.motionbridge_animation
     if not properties.path:
@@ -74,7 +74,7 @@ def plan_save_back(
     options = AnimationExportOptions(hidden_keys=hidden)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
     _warn_of_same_file(rig, action, report)
-    onto_imported(plan, properties, if_changed)
+    plan.onto_imported(properties, if_changed)
     return plan
 
 
@@ -180,12 +180,8 @@ def _warn_of_same_file(rig: Object, action: Action, report: Report) -> None:
 
 def is_changed_on_disk(action: Action) -> bool:
     """Return whether others changed the source file of an action. Raises `ReadError`."""
-    location = location_of(action.motionbridge_animation)
-    return location.digest() not in {
-        None,
-        imported_digest(action.motionbridge_animation),
-        saved_here(action, location.path),
-    }
+    properties = action.motionbridge_animation
+    return location_of(properties).digest() not in {None, *known_digests(properties)}
 
 
 def original_of(action: Action) -> Action | None:
@@ -254,7 +250,7 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     properties = action.motionbridge_animation
     properties.is_animation = True
     properties.path = plan.path
-    remember_saved(action, plan.path, plan.digest)
+    plan.settle(properties)
     properties.status = "UNTOUCHED"
     properties.step = plan.clip.step.tolist()
     if properties.step_mode == timing.OBJECT:

@@ -30,7 +30,7 @@ from ...core.report import Report, say
 from ...formats.arma import p3d
 from ...formats.arma.p3d import LEVEL
 from ...formats.arma.p3d.document import FLASHPOINT
-from ..plan import FilePlan, OtherBase, keep_saved, onto_imported, warn_of_pasted
+from ..plan import FilePlan, OtherBase, warn_of_pasted
 from . import textures
 from .model_check import GatheredLod
 from .model_import import KINDS, POINT_SIZE, PROXY_SIZE
@@ -202,7 +202,7 @@ def plan_save_back(
     properties = chosen.model.motionbridge_arma_model
     path = bpy.path.abspath(properties.path)
     plan = plan_export(context, chosen, path, options, report)
-    onto_imported(plan, properties, if_changed)
+    plan.onto_imported(properties, if_changed)
     return plan
 
 
@@ -214,11 +214,6 @@ def preview(context: Context, chosen: Chosen, options: ModelExportOptions, repor
 def gather_lods(context: Context, chosen: Chosen, options: ModelExportOptions) -> Iterator[GatheredLod]:
     """Yield what Blender has of each LOD, and of the Memory LOD if empties show it."""
     yield from _Exporter(context, chosen, options, Report()).gathered()
-
-
-def settle(plan: FilePlan, model: Any) -> None:
-    """After ``plan`` was saved back: the file on disk is known."""
-    keep_saved(plan, model.motionbridge_arma_model)
 
 
 class _Exporter:

@@ -100,6 +100,7 @@ class AnimationProperties(bpy.types.PropertyGroup):
     status: status_property("Comparison with the source file")
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
+    saved: StringProperty(description="SHA-256 of the file that was saved last", options={"HIDDEN"})
     is_cut: IntProperty(
         description="Not 0: keys outside the action's frame range were left out of the file when it was saved",
         options={"HIDDEN"},

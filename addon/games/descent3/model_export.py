@@ -39,7 +39,7 @@ from ...formats.descent3.oof.model import (
     WeaponBattery,
     check_hierarchy,
 )
-from ..plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported, warn_of_pasted
+from ..plan import FilePlan, OtherBase, StoredFile, warn_of_pasted
 from . import hierarchy as model_hierarchy
 from . import motion
 from .hierarchy import Chosen, Hierarchy, hierarchy_of
@@ -110,6 +110,13 @@ class ModelPlan(FilePlan):
         changed = hog2.with_files(archive, {self.member: self.data}, {self.member: int(time.time())})
         files.write_atomically(self.path, hog2.runs(changed), backup=backup)
 
+    def settle(self, stored: StoredFile) -> None:
+        """Remember the file also as that of its motions."""
+        super().settle(stored)
+        if self.hierarchy is not None:
+            motion.keep_saved(self.hierarchy, self.motions)
+        stored.id_data.motionbridge_descent_model.motion_status = "UNTOUCHED"
+
 
 def plan_export(
     context: Context,
@@ -162,16 +169,8 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, properties.member or path)
     plan.path, plan.member = path, properties.member
     files.warn_of_replacing(path, report)
-    onto_imported(plan, properties, if_changed)
+    plan.onto_imported(properties, if_changed)
     return plan
-
-
-def settle(plan: ModelPlan, holder: Object) -> None:
-    """Remember a saved plan: its file as the known one, and its motions as those of the file."""
-    keep_saved(plan, holder.motionbridge_descent_model)
-    if plan.hierarchy is not None:
-        motion.keep_saved(plan.hierarchy, plan.motions)
-    holder.motionbridge_descent_model.motion_status = "UNTOUCHED"
 
 
 def export_model(
@@ -182,7 +181,7 @@ def export_model(
     files.warn_of_replacing(path, report)
     plan.write(backup=options.backup)
     if chosen.holder is not None:
-        keep_exported(path, plan.data, chosen.holder.motionbridge_descent_model)
+        plan.settle_exported(chosen.holder.motionbridge_descent_model)
     return plan
 
 

@@ -25,7 +25,7 @@ from ...core.model import Path
 from ...core.report import Report, say
 from ...formats.xray import anm
 from ...formats.xray.envelopes import lost_slopes
-from ..plan import FilePlan, OtherBase, onto_imported
+from ..plan import FilePlan, OtherBase
 from .options import PathExportOptions, PathImportOptions, Target
 
 if TYPE_CHECKING:
@@ -328,7 +328,7 @@ def plan_save_back(
     file = bpy.path.abspath(properties.path)
     plan = plan_export(context, active, file, options=options, report=report)
     _warn_of_others(file, action, report)
-    onto_imported(plan, properties, if_changed)
+    plan.onto_imported(properties, if_changed)
     return plan
 
 

@@ -10,7 +10,6 @@ from ...blender.typed import Context, Object
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import skeletons
-from ...games import plan as plans
 from ...games.arma import animation_export, animation_import, kinds, model_import
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions, ModelImportOptions
 from ..bases import (
@@ -298,7 +297,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         if (action := nla.playing(rig).action) is not None:
-            plans.remember_exported(path, plan.data, action.motionbridge_animation)
+            plan.settle_exported(action.motionbridge_animation)
         self.restore_hidden_keys(rig, [action])
         return Outcome(file_sentence(path, plan))
 

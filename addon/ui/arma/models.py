@@ -130,7 +130,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         plan.write(backup=self.backup)
         plans.remember_destination(chosen.parts, path)
         if chosen.model is not None:
-            plans.keep_exported(path, plan.data, chosen.model.motionbridge_arma_model)
+            plan.settle_exported(chosen.model.motionbridge_arma_model)
         return Outcome(file_sentence(path, plan))
 
 

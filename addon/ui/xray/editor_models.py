@@ -158,9 +158,9 @@ class EXPORT_SCENE_OT_xray_object(
         replaced.warn_of_model(holder.motionbridge_editor_model, path, plan.data, self.filename_ext, report)
         plan.write(backup=self.backup)
         if holder.motionbridge_editor_model.is_model:
-            editor_exporting.settle_exported(plan, holder)
-        if plan.written:
-            self.restore_hidden_keys(holder, list(plan.written))
+            plan.settle_exported(holder.motionbridge_editor_model)
+        if plan.inside is not None:
+            self.restore_hidden_keys(holder, list(plan.inside.written))
         return Outcome(file_sentence(path, plan))
 
     def _chosen(self, holder: Object) -> list[Action]:
@@ -358,8 +358,8 @@ class MOTIONBRIDGE_OT_editor_model_save_back(ModelSaveBack, EditorMotionChoices,
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model and its motions are those of the written file."""
         super().settle(context, plan)
-        if plan.written:
-            self.restore_hidden_keys(editor_model_of(context), list(plan.written))
+        if plan.inside is not None:
+            self.restore_hidden_keys(editor_model_of(context), list(plan.inside.written))
 
 
 def _motions_inside(holder: Object) -> list[Action]:

@@ -50,7 +50,7 @@ from .target import level_holders_to_export
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
-    from ...games.xray.levels.file import ImportedLevelFile, Plan
+    from ...games.xray.levels.file import ImportedLevelFile
 
 LevelImportProperties: Any = properties_from(LevelImportOptions)
 LevelFolderProperties: Any = properties_from(LevelFolderOptions)
@@ -216,7 +216,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         """Of meshes, those whose kind can be set in the panel."""
         return obj.motionbridge_level.kind in {"NONE", *DRAWN_KINDS}
 
-    def preview(self, context: Context, report: Report) -> "Plan":
+    def preview(self, context: Context, report: Report) -> "FilePlan":
         """Warn of what the game or its tools would reject, and of what the export would warn of.
 
         The checks of a whole `level` stay in its panel: they compare its layers, which takes long.
@@ -228,7 +228,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         if holder.motionbridge_level.kind != "LEVEL":
             problems = [problem.problem for problem in level_geometry.find_problems(context, holder, Report(), options)]
         own_report = Report()
-        plan: Plan = level_geometry.plan_export(context, holder, options, own_report, others=others)
+        path = bpy.path.abspath(holder.motionbridge_level.path)
+        plan: FilePlan = level_geometry.plan_export(context, holder, path, options, own_report, others=others)
         if plan.changes and (others or holder.type != "MESH"):  # the report has those of the whole file
             problems = []
         for problem in problems:
@@ -472,10 +473,6 @@ class MOTIONBRIDGE_OT_level_save_back(ModelSaveBack, BlenderOperator):
         """Return the names of the other files that are written."""
         names = ", ".join(Path(file_plan.path).name for file_plan in plan.plans if file_plan.path != plan.path)
         return [iface_("Also written: {}").format(names)] if names else []
-
-    def settle(self, context: Context, plan: Any) -> None:
-        """Store that the files on disk are the written ones."""
-        level_geometry.settle(self.holder(context), plan)
 
 
 CLASSES = classes_of(__name__)

@@ -22,9 +22,9 @@ from ...games.xray.bones import properties as bone_properties
 from ...games.xray.bones import values as bone_values
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model_importing
-from ...games.xray.models import making, motions_inside
+from ...games.xray.models import making
 from ...games.xray.models.properties import holder_of, objects_below, remembered
-from ...games.xray.motions import library, omf_codec, replaced, skl_codec
+from ...games.xray.motions import inside_models, library, omf_codec, replaced, skl_codec
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
 from ..bases import (
@@ -270,16 +270,16 @@ class EXPORT_SCENE_OT_xray_ogf(
         is_new = not holder.motionbridge_model.is_model
         if is_new or (options.meshes and options.replace_meshes):
             if is_new:
-                data = self._plan_new(context, holder, path, options, report)
+                plan = self._plan_new(context, holder, path, options, report)
             else:
-                data = making.plan_replaced(context, holder, path, options, report)
-            replaced.warn_of_model(holder.motionbridge_model, path, data.data, self.filename_ext, report)
-            data.write(backup=self.backup)
-            motions_inside.follow_model(holder, path, data.data)
+                plan = making.plan_replaced(context, holder, path, options, report)
+            replaced.warn_of_model(holder.motionbridge_model, path, plan.data, self.filename_ext, report)
+            plan.write(backup=self.backup)
+            inside_models.follow_model(holder, path, plan.data)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
                 self.restore_hidden_keys(holder, actions_moving(holder))
-            return Outcome(file_sentence(path, data))
-        plan = model_export.export_model(context, holder, path, options, report)
+        else:
+            plan = model_export.export_model(context, holder, path, options, report)
         return Outcome(file_sentence(path, plan))
 
     def _plan_new(

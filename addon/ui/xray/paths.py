@@ -10,7 +10,6 @@ from bpy.props import BoolProperty, StringProperty
 from ...blender import scope
 from ...blender.typed import Context, Object
 from ...core.report import Report, say
-from ...games import plan as plans
 from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
@@ -144,7 +143,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
             plan = motion_paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         if (action := motion_paths.followed_action(mover)) is not None:
-            plans.keep_exported(file, plan.data, action.motionbridge_path)
+            plan.settle_exported(action.motionbridge_path)
         return Outcome(file_sentence(file, plan))
 
 
@@ -242,9 +241,6 @@ class MOTIONBRIDGE_OT_path_save_back(ModelSaveBack, FittingProperties, BlenderOp
         active = context.view_layer.objects.active
         options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
         return motion_paths.plan_save_back(context, active, options=options, if_changed=self.base(), report=report)
-
-    def settle(self, context: Context, plan: "FilePlan") -> None:
-        plans.keep_saved(plan, self.holder(context).motionbridge_path)
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """Draw the tolerances for curves that have to be fitted."""

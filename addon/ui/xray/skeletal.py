@@ -12,8 +12,7 @@ from ...core import files
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.xray import kinds
-from ...games.xray.models import editor_exporting
-from ...games.xray.motions import library, skl_codec
+from ...games.xray.motions import inside_models, library, skl_codec
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
@@ -341,7 +340,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(EditorMotionChoices, MotionFileSaveBack
         before = target.stored.sha256 if self.if_changed == "REFUSE" else ""
         super().settle_target(context, target, plan)
         if target.stored.embedded:
-            editor_exporting.follow_motions(target.rig, plan.path, plan.document, before, plan.digest)
+            inside_models.follow_editor_motions(target.rig, plan.path, plan.document, before, plan.digest)
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """Draw the tolerances for curves that have to be fitted."""

@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 
 from ....core import files
-from ....core.changes import ENGLISH
+from ....core.changes import ENGLISH, Changes, Words
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, say
 from ....formats.xray import hud, ltx
@@ -33,7 +33,6 @@ from . import placing
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
-    from ....core.changes import Words
 
 
 HANDS_SECTIONS = ("actor_hud_05", "actor_hud")
@@ -271,11 +270,8 @@ class Inherited(Enum):
     """A DLTX file beside ``system.ltx``: all changed values go there, and the game's files stay unchanged."""
 
 
-@dataclass(frozen=True)
-class ConfigChanges:
+class ConfigChanges(Changes):
     """Changes of a config: one text for each changed line."""
-
-    lines: list[str]
 
     def sentence(self, words: Words | None = None) -> str:
         """Return the number of lines, in the user's language if ``words`` are given."""

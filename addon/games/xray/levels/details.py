@@ -35,7 +35,7 @@ from ..game_tree import GameTree, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, ScatterOptions
 from . import materials as level_materials
 from . import slot_colours
-from .file import ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
+from .file import Encoded, ImportedLevelFile, encode_detail_model, gather, report_problems
 from .properties import become
 
 if TYPE_CHECKING:
@@ -259,11 +259,11 @@ def _gather_models(
     documents = []
     for model in models:
         mesh = gather(context, model, "DM", options, report).mesh
-        plan = encode_detail_model(model, mesh, kept(model.motionbridge_level, "document"), report)
-        changes.include(plan.changes, model.name)
-        if plan.changes:
+        encoded, difference = encode_detail_model(model, mesh, kept(model.motionbridge_level, "document"), report)
+        changes.include(difference, model.name)
+        if difference:
             report_problems(dm.find_problems(mesh), model.name, report)
-        documents.append(dm.read(plan.data, "", Report()))
+        documents.append(dm.read(encoded, "", Report()))
     old = numbers_of(models)
     known = set() if base is None else set(base.models)
     # A file with gaps in its numbers keeps them as long as its models are the same.
@@ -280,7 +280,7 @@ def _warn_of_tilted(ground: Object, heights: NDArray[np.float64], report: Report
         report.warn(say(words, tilted), ground.name)
 
 
-def plan(context: Context, ground: Object, data: bytes, options: LevelExportOptions, report: Report) -> Plan:
+def plan(context: Context, ground: Object, data: bytes, options: LevelExportOptions, report: Report) -> Encoded:
     """Return what would be written into the file ``data``, or into a new one if that is empty. Raises `WriteError`.
 
     Modifiers are applied to the models only.
@@ -307,7 +307,7 @@ def plan(context: Context, ground: Object, data: bytes, options: LevelExportOpti
     changes.include(encoded)
     if changes:
         report_problems(details.find_problems(points, base, len(document.models)), ground.name, report)
-    return Plan(details.write(document) if changes else data, changes, len(points.positions))
+    return details.write(document) if changes else data, changes
 
 
 def find_problems(ground: Object) -> Iterator[Problem]:

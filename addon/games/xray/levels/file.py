@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -17,7 +17,7 @@ from ....blender import attributes, material, modifiers
 from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
 from ....blender.transforms import world_matrix
-from ....core.changes import Changes, Words
+from ....core.changes import Changes
 from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Domain, Mesh
 from ....core.problems import Problem
@@ -62,6 +62,9 @@ def new_object(name: str, data: Any, kind: str, row: int = -1) -> Any:
     return obj
 
 
+Encoded: TypeAlias = tuple[bytes, Changes]
+"""The bytes to be written, and how they differ from the imported file."""
+
 # Meshes ---------------------------------------------------------------------------------------------------------------
 
 WANTED: dict[str, Wanted] = {
@@ -80,19 +83,6 @@ WANTED: dict[str, Wanted] = {
     "DM": {FILE_VERTEX: (Domain.VERTEX, np.int32)},
 }
 """Kind -> attributes that its file stores."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The bytes to be written and how they differ from the imported file."""
-
-    data: bytes
-    changes: Changes
-    faces: int
-
-    def sentence(self, words: Words | None = None) -> str:
-        """Return a text such as ``12 positions changed`` or ``nothing changed``."""
-        return self.changes.sentence(words)
 
 
 def report_problems(problems: Iterable[Problem], name: str, report: Report) -> None:
@@ -124,7 +114,7 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
     return replace(shape, mesh=mesh)
 
 
-def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report) -> Plan:
+def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report) -> Encoded:
     """Encode a detail model from its mesh onto the file ``data``, if that is not empty. Raises `WriteError`."""
     base = dm.read(data, "", Report()) if data else None
     if mesh.materials:
@@ -146,7 +136,7 @@ def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report)
     settings = holder.motionbridge_level
     properties = dm.Properties(settings.waving, settings.min_scale, settings.max_scale)
     document, changes = dm.encode(mesh, base, properties)
-    return Plan(dm.write(document) if changes else data, changes, len(mesh.triangles))
+    return dm.write(document) if changes else data, changes
 
 
 # Objects in sentences -------------------------------------------------------------------------------------------------

@@ -32,14 +32,14 @@ from ....core.problems import Problem
 from ....core.report import Report, counted, say
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
-from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
+from ...plan import FilePlan, OtherBase
 from ..game_tree import tree_of
 from ..options import LevelExportOptions, LevelImportOptions, Split
 from . import details as level_details
-from . import game_materials, layer_checks, marks, occluder_colours, visual_plans
+from . import game_materials, layer_checks, marks, occluder_colours
 from . import materials as level_materials
 from . import visuals_exporting as visuals_export
-from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, listed_objects, report_problems
+from .file import WANTED, Encoded, ImportedLevelFile, encode_detail_model, gather, listed_objects, report_problems
 from .properties import JOINED, NOT_WELDED, become, holder_of, is_new, meshes_of
 
 if TYPE_CHECKING:
@@ -244,9 +244,15 @@ _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = 
 
 
 def plan_export(
-    context: Context, holder: Object, options: LevelExportOptions, report: Report, *, others: Sequence[Object] = ()
-) -> Plan:
-    """Return what exporting ``holder`` would write. Raises `WriteError`. The scene stays unchanged.
+    context: Context,
+    holder: Object,
+    path: Path | str,
+    options: LevelExportOptions,
+    report: Report,
+    *,
+    others: Sequence[Object] = (),
+) -> FilePlan:
+    """Plan the export of ``holder`` to ``path``. Raises `WriteError`. The scene stays unchanged.
 
     ``others``: further objects of a kind in `JOINED`, whose meshes are written to the same file as new ones.
     """
@@ -261,7 +267,9 @@ def plan_export(
     context.view_layer.update()
     written = [obj for each in (holder, *others) for obj in written_objects(context.scene, each)]
     with scope.evaluated(context, [obj for obj in written if channel_matrix(obj) is None]):
-        return _planned(context, (holder, *others), data, options, report)
+        if kind == "LEVEL":
+            return visuals_export.plan(context.scene, holder, path, data, report)
+        return FilePlan(str(path), *_encode(context, (holder, *others), data, options, report))
 
 
 def written_objects(scene: typed.Scene, holder: Object) -> list[Object]:
@@ -272,27 +280,25 @@ def written_objects(scene: typed.Scene, holder: Object) -> list[Object]:
     return [*meshes_of(holder), *models]
 
 
-def _planned(
+def _encode(
     context: Context, holders: Sequence[Object], data: bytes, options: LevelExportOptions, report: Report
-) -> Plan:
+) -> Encoded:
     holder = holders[0]
     kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
         return level_details.plan(context, holder, data, options, report)
-    if kind == "LEVEL":
-        return visuals_export.plan(context.scene, holder, data, report)
     shapes = _gather_each(context, holders, options, report)
     mesh = _joined(holders, shapes, report)
-    plan = _ENCODERS[kind](holder, mesh, data, report)
-    for left_out in plan.changes.left_out:
+    encoded, changes = _ENCODERS[kind](holder, mesh, data, report)
+    for left_out in changes.left_out:
         report.warn(left_out)
-    if not plan.faces:
+    if not len(mesh.triangles):
         report.warn("there is no triangle in it; the game treats the file as missing", holder.name)
-    if plan.changes:
+    if changes:
         report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
         for obj, shape in shapes:
             report_problems(occluder_colours.find_miscoloured(obj, shape), obj.name, report)
-    return plan
+    return encoded, changes
 
 
 def export_file(
@@ -309,22 +315,14 @@ def export_file(
     ``others`` as in `plan_export`. The scene stays unchanged, unless the imported files were replaced: these are then
     stored as the base.
     """
-    plan = plan_export(context, holder, options, report, others=others)
-    result = FilePlan(str(path), plan.data, plan.changes)
-    if isinstance(plan, visual_plans.LevelPlan):
-        result = visual_plans.export_plan(holder, Path(path), plan)
-    for file_plan in result.plans:
+    plan = plan_export(context, holder, path, options, report, others=others)
+    for file_plan in plan.plans:
         files.warn_of_replacing(file_plan.path, report)
-    result.write(backup=options.backup)
-    if isinstance(result, visual_plans.LevelFilePlan):
-        result.settle_exported(holder)
-        *beside, _ = result.plans
-        if beside:
-            names = ", ".join(Path(plan.path).name for plan in beside)
-            report.note(say("also written: {}", names), str(Path(path).parent))
-    else:
-        keep_exported(path, plan.data, holder.motionbridge_level)
-    return result
+    plan.write(backup=options.backup)
+    plan.settle_exported(holder.motionbridge_level)
+    if names := ", ".join(Path(file_plan.path).name for file_plan in plan.plans if file_plan.path != plan.path):
+        report.note(say("also written: {}", names), str(Path(path).parent))
+    return plan
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
@@ -333,20 +331,10 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     path = bpy.path.abspath(properties.path)
     if not path:
         raise WriteError(say("{!r} comes from no file", holder.name), remedy="Export it to one")
-    plan = plan_export(context, holder, LevelExportOptions(), report)
+    plan = plan_export(context, holder, path, LevelExportOptions(), report)
     files.warn_of_replacing(path, report)
-    result = FilePlan(path, plan.data, plan.changes)
-    if isinstance(plan, visual_plans.LevelPlan) and plan.beside is not None:
-        result = visual_plans.LevelFilePlan(path, plan)
-    onto_imported(result, properties, if_changed)
-    return result
-
-
-def settle(holder: Object, plan: FilePlan) -> None:
-    """Store the written files as the known ones."""
-    keep_saved(plan, holder.motionbridge_level)
-    if isinstance(plan, visual_plans.LevelFilePlan):
-        plan.settle(holder)
+    plan.onto_imported(properties, if_changed)
+    return plan
 
 
 def _gather_each(
@@ -421,22 +409,22 @@ def _warn_of_unwritten(scene: typed.Scene, holder: Object, others: Sequence[Obje
         report.warn(say(sentence, listed_objects(not_written)), holder.name)
 
 
-def _encode_collision(_holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:
+def _encode_collision(_holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Encoded:
     return _encoded(cform, mesh, data)
 
 
-def _encode_occluders(module: Any, holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:
+def _encode_occluders(module: Any, holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Encoded:
     distance = float(holder.motionbridge_level.weld)
     return _encoded(module, mesh, data, None if distance < 0 else distance)
 
 
-def _encoded(module: Any, mesh: Mesh, data: bytes, *more: Any) -> Plan:
+def _encoded(module: Any, mesh: Mesh, data: bytes, *more: Any) -> Encoded:
     """Encode a mesh with the module of its format onto the file ``data``, if that is not empty."""
     document, changes = module.encode(mesh, module.read(data, "", Report()) if data else None, *more)
-    return Plan(module.write(document) if changes else data, changes, len(mesh.triangles))
+    return module.write(document) if changes else data, changes
 
 
-_ENCODERS: dict[str, Callable[[Any, Mesh, bytes, Report], Plan]] = {
+_ENCODERS: dict[str, Callable[[Any, Mesh, bytes, Report], Encoded]] = {
     "CFORM": _encode_collision,
     "HOM": partial(_encode_occluders, hom),
     "SOM": partial(_encode_occluders, som),

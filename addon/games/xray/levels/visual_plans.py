@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import bpy
 
 from ....blender.properties import keep
 from ....core import files
-from ....core.changes import Words
+from ....core.changes import Changes, Words
 from ....formats import OTHER_DATA
-from ...plan import FilePlan, Together, keep_exported, remember_saved
+from ...plan import FilePlan, StoredFile, Together, remember_saved
 from ..game_tree import GameTree
-from . import visual_vertices
-from .file import Plan
-from .visual_vertices import FAST_GEOMETRY, RESHAPED
+from .visual_vertices import FAST_GEOMETRY, RESHAPED, FilesBeside
 from .visuals import GEOMETRY
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
 
 
-@dataclass(frozen=True)
-class LevelPlan(Plan):
-    """Also has the files ``beside`` `level`; None if `level.geom` could not be compared."""
-
-    beside: visual_vertices.FilesBeside | None = None
-
-
-class LevelFilePlan(Together):
+class LevelPlan(Together):
     """Writes the changed files beside `level`, then `level`."""
 
-    def __init__(self, path: str, planned: LevelPlan) -> None:
-        """Plan writing `level` to ``path``, and the other files to their paths."""
-        beside = {} if planned.beside is None else planned.beside.files
-        self._reshaped = None if planned.beside is None else planned.beside.reshaped
-        each = {**{str(path): data for path, data in beside.items()}, path: planned.data}
-        plans = [FilePlan(path, data, planned.changes) for path, data in each.items()]
-        super().__init__(path, plans, planned.data, planned.changes)
+    def __init__(
+        self, holder: Object, path: Path | str, data: bytes, changes: Changes, beside: FilesBeside | None
+    ) -> None:
+        """Plan writing `level` to ``path``, with `level.geom` and `level.geomx` beside it if edited since the import.
+
+        ``beside``: None if `level.geom` could not be compared.
+        """
+        each = {} if beside is None else _written_beside(holder, Path(path), beside)
+        self._reshaped = None if beside is None else beside.reshaped
+        each[Path(path)] = data
+        super().__init__(str(path), [FilePlan(str(file), each[file], changes) for file in each], data, changes)
 
     @property
     def is_as_imported(self) -> bool:
@@ -70,8 +65,19 @@ class LevelFilePlan(Together):
         lines = [line for line in self.changes.lines if line != OTHER_DATA or not vertices]  # boxes follow the vertices
         self.changes = replace(self.changes, lines=lines, parts=[*reversed(parts), *vertices])
 
-    def settle(self, holder: Object) -> None:
-        """Store which files beside `level` were written: they are the base from now on."""
+    def settle(self, stored: StoredFile) -> None:
+        """Remember also which files beside `level` were written: they are the base from now on."""
+        super().settle(stored)
+        self._settle_beside(stored.id_data)
+
+    def settle_exported(self, stored: StoredFile) -> None:
+        """Do the same after an export, if it replaced the imported files."""
+        source = Path(bpy.path.abspath(stored.path))
+        if files.resolved(Path(self.path).parent) == files.resolved(source.parent) and stored.id_data.library is None:
+            self._settle_beside(stored.id_data)
+        super().settle_exported(stored)
+
+    def _settle_beside(self, holder: Object) -> None:
         if self._reshaped is not None:
             keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
         for plan in self.plans:
@@ -81,29 +87,18 @@ class LevelFilePlan(Together):
                 if self._reshaped is not None:
                     remember_saved(holder, plan.path, " ".join(map(str, self._reshaped.tolist())), RESHAPED)
 
-    def settle_exported(self, holder: Any) -> None:
-        """Do the same after an export, if it replaced the imported files."""
-        source = Path(bpy.path.abspath(holder.motionbridge_level.path))
-        if files.resolved(Path(self.path).parent) == files.resolved(source.parent) and holder.library is None:
-            self.settle(holder)
-        keep_exported(self.path, self.data, holder.motionbridge_level)
 
-
-def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan:
-    """Return a plan for ``path``, with `level.geom` and `level.geomx` beside it if edited since the import."""
-    properties = holder.motionbridge_level
-    source = Path(bpy.path.abspath(properties.path)).parent
-    elsewhere = files.resolved(path.parent) != files.resolved(source)
-    if planned.beside is None:
-        return LevelFilePlan(str(path), planned)
+def _written_beside(holder: Object, path: Path, beside: FilesBeside) -> dict[Path, bytes]:
+    """Return the files to be written beside a `level` at ``path``."""
+    source = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
     # Edits that were saved back are only in the files beside the imported one.
-    saved = elsewhere and not planned.beside.is_imported
+    saved = not beside.is_imported and files.resolved(path.parent) != files.resolved(source)
     written = {}
     for name in (GEOMETRY, FAST_GEOMETRY):
         file_path = GameTree(source).find_file(name)
-        data = None if file_path is None else planned.beside.files.get(file_path)
+        data = None if file_path is None else beside.files.get(file_path)
         if data is None and saved and file_path is not None:
             data = files.read_file(file_path)
         if data is not None:
             written[GameTree(path.parent).find_file(name) or path.parent / name] = data
-    return LevelFilePlan(str(path), replace(planned, beside=replace(planned.beside, files=written)))
+    return written

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -75,8 +76,8 @@ class _Found:
         self.report.warn(words)
 
 
-def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan:
-    """Return what would be written into the file ``data``. Raises `WriteError`. The view layer must be up to date."""
+def plan(scene: Scene, holder: Object, path: Path | str, data: bytes, report: Report) -> LevelPlan:
+    """Plan to write into the file ``data``. Raises `WriteError`. The view layer must be up to date."""
     if not data:
         raise WriteError(
             "a compiled level cannot be made without its compiler",
@@ -112,7 +113,7 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
     _warn_of_surfaces(document, objects, _rows(holder, "surfaces"), placed=beside is not None)
     _warn_of_others(document, scene, objects)
     changed = changes or (beside is not None and len(beside.reshaped))
-    return LevelPlan(levels.write(document) if changed else data, changes, len(document.visuals), beside)
+    return LevelPlan(holder, path, levels.write(document) if changed else data, changes, beside)
 
 
 def _rows(holder: Object, kind: str) -> list[int]:

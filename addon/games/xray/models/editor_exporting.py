@@ -6,10 +6,9 @@ encoded like those of motion files.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,13 +49,14 @@ from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
 from ....formats.xray.omf.document import MOST_BONES
-from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, location_of, onto_imported, remember_saved
+from ...plan import FilePlan, OtherBase, StoredFile, location_of
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.values import PROPERTIES_OF_CHUNK
 from ..motions import library
+from ..motions.inside_models import files_inside, with_motions
 from ..motions.library import motions_of
-from ..motions.skl_codec import SKL, keep_saved_motion
+from ..motions.skl_codec import SKL
 from ..motions.skl_host import SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .exporting import (
@@ -75,35 +75,41 @@ if TYPE_CHECKING:
     from ....blender import typed
     from ....blender.typed import Action, Context, Material, Object
     from ....formats.xray.object.document import Mesh
-    from ....formats.xray.skl import Skl
-    from ..motions.hosts import MotionIdentity
     from ..motions.properties import SkeletalFile
     from .properties import EditorModelProperties
 
 
 @dataclass
 class ModelPlan(FilePlan):
-    """An editor model to write. ``motions``: the motions inside it, if they differ from the stored ones."""
+    """An editor model to write. ``inside``: the plan of the motions inside it, if they differ from the stored ones."""
 
-    motions: skl.Skl | None = None
-    written: dict[Action, MotionIdentity] = field(default_factory=dict)
-    """The actions of the motions, each with its motion in the file."""
-    shown_keys: dict[Any, str] = field(default_factory=dict)
-    """As in `library.Plan`."""
+    inside: library.Plan[skl.Skl] | None = None
+
+    def settle(self, stored: StoredFile) -> None:
+        """Remember the file also as that of the motions inside it."""
+        super().settle(stored)
+        inside = files_inside(stored.id_data.motionbridge_skeletal_files, self.path)
+        for file in inside:
+            file.sha256 = self.digest
+        if self.inside is not None:
+            keep(stored, "document", with_motions(kept(stored, "document"), self.inside.document))
+            SKL.settle(self.inside, stored.id_data, next(filter(motions_of, inside)))
+            library.remember_shown(self.inside.written, self.inside.shown_keys)
+
+    def settle_exported(self, stored: StoredFile) -> None:
+        """After an export that replaced the imported file: remember it as after `settle`."""
+        super().settle_exported(stored)
+        if location_of(stored).is_same(files.FileLocation(self.path)) and is_local(stored.id_data):
+            self.settle(stored)
 
 
 def file_inside(holder: Object) -> SkeletalFile | None:
     """Return the stored file of the motions inside the model of ``holder``, None if no actions belong to it."""
-    path = bpy.path.abspath(holder.motionbridge_editor_model.path)
-    own_files = (
-        file
-        for file in holder.motionbridge_skeletal_files
-        if file.embedded and bpy.path.abspath(file.path) == path and motions_of(file)
-    )
-    return next(own_files, None)
+    own_files = files_inside(holder.motionbridge_skeletal_files, holder.motionbridge_editor_model.path)
+    return next(filter(motions_of, own_files), None)
 
 
-def with_motions(
+def plan_motions(
     context: Context,
     rig: Object,
     chosen: Sequence[Action],
@@ -114,7 +120,7 @@ def with_motions(
     report: Report,
     file: SkeletalFile | None = None,
     samples: dict[Any, Any] | None = None,
-) -> ModelPlan:
+) -> library.Plan[skl.Skl]:
     """Plan ``document`` for the file at ``path``; motions of the actions ``chosen`` replace those of the same names.
 
     ``file``: the stored file of the document's motions, None for a new model. The changes are those of the motions
@@ -123,11 +129,9 @@ def with_motions(
     held = document.model.first(skl.Skl) or skl.new_skls([])
     host = SklHost.of(rig, held, file, on_disk=True, model=document)
     with scope.object_mode(context):
-        plan = library.plan_onto(
+        return library.plan_onto(
             SKL, context, rig, chosen, path, host=host, options=options, report=report, samples=samples
         )
-    changes = Changes(parts=plan.changes.parts)
-    return ModelPlan(path, plan.data, changes, plan.document if changes else None, plan.written, plan.shown_keys)
 
 
 # The model ------------------------------------------------------------------------------------------------------------
@@ -177,12 +181,12 @@ def plan_export(
     file = file_inside(holder)
     if file is not None and options.motions and motions is not None:
         chosen = motions_of(file)
-        inner = with_motions(
+        inside = plan_motions(
             context, holder, chosen, document, path, options=motions, report=report, file=file, samples=samples
         )
-        if inner.changes:
-            changes.parts += inner.changes.parts
-            plan = replace(inner, changes=changes)
+        if inside.changes.parts:
+            changes.parts += inside.changes.parts
+            plan = ModelPlan(path, inside.data, changes, inside)
     if plan.changes:
         before = Counter(problems(base))
         for sentence in (Counter(problems(document)) - before).elements():
@@ -209,56 +213,8 @@ def plan_save_back(
     options = EditorModelExportOptions()
     plan = plan_export(context, holder, path, options, report, motions=motions, samples=samples)
     files.warn_of_replacing(path, report)
-    onto_imported(plan, properties, if_changed)
+    plan.onto_imported(properties, if_changed)
     return plan
-
-
-def settle(plan: ModelPlan, holder: Object) -> None:
-    """After ``plan`` was saved back: remember the file on disk, also for the motions inside it."""
-    properties = holder.motionbridge_editor_model
-    keep_saved(plan, properties)
-    if plan.motions is not None:
-        _remember_motions(properties, plan.path, plan.motions)
-    for action, written in plan.written.items():
-        action.motionbridge_skeletal.imported_name = written.name
-        if action not in plan.shown_keys:
-            keep_saved_motion(action, None)
-        elif plan.motions is not None:
-            keep_saved_motion(action, plan.motions.motions[written.index])
-    library.remember_shown(plan.written, plan.shown_keys)
-    for file in holder.motionbridge_skeletal_files:
-        if file.embedded and bpy.path.abspath(file.path) == bpy.path.abspath(plan.path):
-            file.sha256 = plan.digest
-
-
-def settle_exported(plan: ModelPlan, holder: Object) -> None:
-    """After an export of ``plan``: if it replaced the imported file, remember it as after `settle`."""
-    properties = holder.motionbridge_editor_model
-    keep_exported(plan.path, plan.data, properties)
-    if location_of(properties).is_same(files.FileLocation(plan.path)) and is_local(holder):
-        settle(plan, holder)
-
-
-def follow_motions(holder: Object, path: str, motions: Skl, before: str, digest: str) -> None:
-    """After motions were saved into the model at ``path``: put them into the stored model of ``holder`` too.
-
-    ``before`` and ``digest``: the SHA-256 of the file with the old and with the new motions, "" for ``before`` if other
-    programs had changed the file. The new file counts as saved from here if the old one was the imported or last saved
-    one.
-    """
-    properties = holder.motionbridge_editor_model
-    data = kept(properties, "document")
-    if not properties.is_model or not data or bpy.path.abspath(properties.path) != path:
-        return
-    _remember_motions(properties, path, motions)
-    if before and before in {properties.saved, hashlib.sha256(data).hexdigest()}:
-        properties.saved = digest
-        remember_saved(holder, path, digest)
-
-
-def _remember_motions(properties: EditorModelProperties, path: str, motions: Skl) -> None:
-    base = editor_model.read(kept(properties, "document"), path, Report())
-    keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
 
 
 def find_problems(

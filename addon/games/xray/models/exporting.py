@@ -23,7 +23,7 @@ from ....blender.properties import kept
 from ....blender.transforms import channel_matrix
 from ....core import files, names, space
 from ....core import model as core_model
-from ....core.changes import ENGLISH, Changes, Words
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
@@ -45,13 +45,13 @@ from ....formats.xray.ogf.mesh import (
     mesh_parts,
 )
 from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
-from ...plan import FilePlan, OtherBase, imported_digest, keep_exported, keep_saved, onto_imported
+from ...plan import FilePlan, OtherBase, StoredFile, imported_digest
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..motions import omf_codec, replaced
+from ..motions.inside_models import files_inside, follow_model
 from ..options import ModelExportOptions
 from . import properties as model_properties
-from .motions_inside import files_inside, follow_model
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Material, Object, PoseBone
@@ -69,30 +69,22 @@ NORMAL_TOLERANCE = 2e-4
 Step = Callable[[Any, Ogf, "ModelExportOptions", Report], tuple[Ogf, Changes]]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Bytes to write, and how they differ from the imported model."""
+@dataclass
+class ModelPlan(FilePlan):
+    """A model of the game to write."""
 
-    data: bytes
-    changes: Changes
-    words: tuple[str, ...] = ()
-    """Names of edited texts: motion references, user data, LOD."""
-
-    def sentence(self, words: Words | None = None) -> str:
-        """Describe the changes, such as ``2 bones, 1 mesh changed`` or ``nothing changed``."""
-        if not self.words:
-            return self.changes.sentence(words)
-        phrases = words or ENGLISH
-        changed = phrases.translated("{} changed").format(
-            phrases.translated(" and ").join(map(phrases.line, self.words))
-        )
-        return f"{self.changes.sentence(words)}; {changed}" if self.changes else changed
+    def settle(self, stored: StoredFile) -> None:
+        """Recognise the file also as that of the motions inside it."""
+        super().settle(stored)
+        follow_model(stored.id_data, self.path, self.data)
 
 
-def plan_export(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> Plan:
-    """Plan the export of ``holder``: a rig or another object that stores an imported model. Raises `WriteError`.
+def plan_export(
+    context: Context, holder: Object, path: Path | str, options: ModelExportOptions, report: Report
+) -> ModelPlan:
+    """Plan the export of ``holder`` to ``path``: a rig or another object that stores an imported model.
 
-    The scene does not change.
+    An unedited model has the bytes of the imported file. The scene does not change. Raises `WriteError`.
     """
     base = _base_of(holder)
     if holder.mode == "EDIT":
@@ -108,64 +100,45 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
     for step in _steps(context, holder, base, options):
         document, difference = step(holder, document, options, report)
         changes.include(difference)
-    document, words = _with_texts(holder, document)
+    document = _with_texts(holder, document, changes)
     for left_out in changes.left_out:
         report.warn(left_out)
     _warn_of_motions(context, holder, report)
-    if not changes and not words:
-        return Plan(kept(holder.motionbridge_model, "document"), changes)
-    return Plan(ogf.write(document), changes, words)
+    stored = holder.motionbridge_model
+    data = ogf.write(document) if changes else kept(stored, "document")
+    return ModelPlan(str(path), data, changes, base=imported_digest(stored))
 
 
 def export_model(
     context: Context, holder: Object, path: Path | str, options: ModelExportOptions, report: Report
-) -> Plan:
-    """Write the model to ``path``, completely or not at all; an unedited model has the bytes of the imported file.
-
-    Raises `WriteError`.
-    """
-    plan = plan_export(context, holder, options, report)
-    replaced.warn_of_model(holder.motionbridge_model, str(path), plan.data, ".ogf", report)
-    file_plan = _file_plan(holder, str(path), plan)
-    before = file_plan.changes
-    file_plan.write(backup=options.backup)
-    keep_exported(path, plan.data, holder.motionbridge_model)
+) -> ModelPlan:
+    """Write the model to ``path``, completely or not at all. Raises `WriteError`."""
+    plan = plan_export(context, holder, path, options, report)
+    replaced.warn_of_model(holder.motionbridge_model, plan.path, plan.data, ".ogf", report)
+    plan.write(backup=options.backup)
+    plan.settle_exported(holder.motionbridge_model)
     follow_model(holder, path, plan.data)
-    return plan if file_plan.changes is before else replace(plan, changes=file_plan.changes, words=())
+    return plan
 
 
-def _file_plan(holder: Object, path: str, plan: Plan) -> FilePlan:
-    file_plan = FilePlan(path, plan.data, replace(plan.changes, lines=[*plan.changes.lines, *plan.words]))
-    file_plan.base = imported_digest(holder.motionbridge_model)
-    return file_plan
-
-
-def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
+def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> ModelPlan:
     """Plan to write the model into its source file.
 
     Raises `WriteError` as `plan_export`, or if other programs changed that file and ``if_changed`` is
     `OtherBase.REFUSE`.
     """
     properties = holder.motionbridge_model
-    path = bpy.path.abspath(properties.path)
-    plan = plan_export(context, holder, ModelExportOptions(), report)
-    files.warn_of_replacing(path, report)
-    result = _file_plan(holder, path, plan)
-    onto_imported(result, properties, if_changed)
-    return result
-
-
-def settle(plan: FilePlan, holder: Object) -> None:
-    """After ``plan`` was saved back: remember the file on disk, also for the motions inside it."""
-    keep_saved(plan, holder.motionbridge_model)
-    follow_model(holder, plan.path, plan.data)
+    plan = plan_export(context, holder, bpy.path.abspath(properties.path), ModelExportOptions(), report)
+    files.warn_of_replacing(plan.path, report)
+    plan.onto_imported(properties, if_changed)
+    return plan
 
 
 def _warn_of_motions(context: Context, holder: Object, report: Report) -> None:
     """Warn of edited motions inside the model, which are saved by themselves."""
     if edited := sorted(
         action.name
-        for file in files_inside(holder, bpy.path.abspath(holder.motionbridge_model.path))
+        for file in files_inside(holder.motionbridge_motion_files, holder.motionbridge_model.path)
         for action in omf_codec.edited(context, holder, file)
     ):
         sentence = "edited motions are not saved with the model; save them with Save Back in the Motionbridge tab: {}"
@@ -440,21 +413,20 @@ def _with_physics(rig: Object, document: Ogf, changes: Changes) -> tuple[Ogf, Ch
     return (document if same else document.replaced(physics, IkData(entries, physics.layout))), changes
 
 
-def _with_texts(holder: Object, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
-    """Return the model with motion references, user data and LOD of the panel, and the names of the edited texts.
+def _with_texts(holder: Object, document: Ogf, changes: Changes) -> Ogf:
+    """Return the model with motion references, user data and LOD of the panel.
 
     Raises `WriteError` if the model has no chunk for them.
     """
     properties = holder.motionbridge_model
-    words = []
     wanted = [reference.name for reference in properties.references]
     if wanted != reference_names(document):
         document = _with_references(document, wanted)
-        words.append("motion references")
+        changes.lines.append("motion references")
     user_data = document.first(UserData)
     if user_data is not None and properties.user_data != names.decode(user_data.text):
         document = document.with_value(17, UserData(names.encode(properties.user_data)))
-        words.append("user data")
+        changes.lines.append("user data")
     elif user_data is None and properties.user_data:
         raise WriteError(
             "the model has no user data yet, and none can be added",
@@ -462,8 +434,8 @@ def _with_texts(holder: Object, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
         )
     if properties.lod != lod_path(document):
         document = _with_lod(document, properties.lod)
-        words.append("LOD")
-    return document, tuple(words)
+        changes.lines.append("LOD")
+    return document
 
 
 def _with_lod(document: Ogf, wanted: str) -> Ogf:

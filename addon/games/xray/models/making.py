@@ -71,7 +71,7 @@ from .editor_exporting import (
     new_bone,
     new_surface,
     placement,
-    with_motions,
+    plan_motions,
 )
 from .editor_exporting import find_problems as find_mesh_problems
 from .exporting import NO_TEXTURE, texture_name, warn_of_instances, warn_of_own_transform, with_game_names
@@ -137,9 +137,9 @@ def plan_new_object(
     if rig is None or not chosen:
         return ModelPlan(path, editor_model.write(document), changes)
     motion_options = motions or SkeletalExportOptions()
-    plan = with_motions(context, rig, chosen, document, path, options=motion_options, report=report)
-    report.note(say("motions in the new model: {}", len(plan.written)))
-    return replace(plan, changes=changes)
+    inside = plan_motions(context, rig, chosen, document, path, options=motion_options, report=report)
+    report.note(say("motions in the new model: {}", len(inside.written)))
+    return ModelPlan(path, inside.data, changes, inside)
 
 
 def meshes_for(context: Context, holder: Object) -> list[Object]:
@@ -303,7 +303,7 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     meshes. Raises `WriteError`.
     """
     without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False, most_bones=options.most_bones)
-    plan = exporting.plan_export(context, holder, without_meshes, report)
+    plan = exporting.plan_export(context, holder, path, without_meshes, report)
     mesh_objects = meshes_for(context, holder)
     default = Material("", "", names.decode(SHADER if holder.type == "ARMATURE" else STATIC_SHADER))
     parts, two_sided_faces = [], []

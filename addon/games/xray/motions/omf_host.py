@@ -25,11 +25,11 @@ from ....formats.xray.omf.document import Definition, Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
 from ...plan import location_of
 from ..bones import values
-from ..models.motions_inside import follow_motions
 from ..options import RestChange
 from . import files as motion_files
 from . import timing as motion_timing
 from .hosts import Host, Identities, MotionIdentity, found_by_name, identities_of
+from .inside_models import follow_motions
 from .library import Plan, saved_motions, written_names
 from .properties import LISTS
 
