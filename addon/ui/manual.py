@@ -100,7 +100,6 @@ _PAGES: dict[str, tuple[str, ...]] = {
         "ops.motionbridge.*partition*",
         "ops.motionbridge.match_scene*",
         "ops.motionbridge.restore_rotation_modes*",
-        "ops.motionbridge.use_action_name*",
         "types.*mark*",
         "types.*motion*",
         "types.partition*",

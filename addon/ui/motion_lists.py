@@ -56,7 +56,8 @@ class ActionRows(DrawnRows):
         action = listed_actions.action_at(self.listing, rig, index)
         if action is None:
             return
-        row = layout.row(align=True)
+        status = self.listing.status(action) if self.listing.status is not None else ""
+        row = layout.split(factor=0.55 if status in EDITED else 0.75, align=True)
         row.prop(*self.listing.named(action), text="", emboss=False)
         right = row.row(align=True)
         right.alignment = "RIGHT"
@@ -65,12 +66,10 @@ class ActionRows(DrawnRows):
         frames = right.row()
         frames.active = False
         frames.label(text=str(last - first + 1), translate=False)
-        if self.listing.status is None:
-            return
-        status = self.listing.status(action)
         if status in EDITED:
             right.label(text=iface_(next(name for key, name, *_ in properties.STATUS_ITEMS if key == status)))
-        right.label(icon=STATUS_ICONS[status])
+        if status:
+            right.label(icon=STATUS_ICONS[status])
 
     def draw_facts(self, layout: Any, action: Any) -> None:
         """Draw what else a row shows. Overridden where that is something."""

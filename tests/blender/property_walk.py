@@ -156,8 +156,15 @@ def changes(value: Value) -> Iterator[Callable[[], Restore]]:
 
         def change(other: Any = other) -> Restore:
             before = [_plain_value(value.group, name) for name in names]
+            block_name = value.group.id_data.name
             setattr(value.group, value.name, other)
-            return lambda: _set_plain_values(value.group, names, before)
+
+            def restore() -> None:
+                _set_plain_values(value.group, names, before)
+                if value.group.id_data.name != block_name:  # a motion that is renamed renames its action
+                    value.group.id_data.name = block_name
+
+            return restore
 
         yield change
 

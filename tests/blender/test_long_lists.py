@@ -39,6 +39,8 @@ class Labels:
     def row(self, **_):
         return Labels([]) if self.texts else Labels(self.texts)
 
+    split = row
+
     def label(self, text="", **_):
         self.texts.append(text)
 
@@ -136,7 +138,7 @@ def test_an_inverted_filter_shows_no_action_of_another_program(rig):
 
 def test_a_typed_name_is_shown_at_once(rig):
     bpy.data.actions["idle"].motionbridge_motion.motion_name = "wander"
-    assert shown(pattern="wa*") == ["walk", "idle", "wave"]
+    assert shown(pattern="wa*") == ["walk", "wander", "wave"]
 
 
 def test_the_badge_filter_follows_the_badge(rig):

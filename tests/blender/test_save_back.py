@@ -15,6 +15,7 @@ from addon.formats.xray import skl
 from addon.games import plan as plans
 from addon.games.xray.motions import library, omf_codec, skl_codec
 from addon.ui import files as ui_files
+from addon.ui import sidebar
 from addon.ui.arma import panels
 from addon.ui.xray import motion_files, skeletal
 from tests.blender.saved_formats import FORMATS, sample_of
@@ -96,12 +97,13 @@ def test_a_write_protected_file_or_folder_is_refused_before_save(opened, monkeyp
 
 
 def test_a_panel_that_saves_shows_the_last_report():
+    """Those of the sidebar together, in the header of the Import panel; those of the Properties editor each."""
     modules = Path(ui_files.__file__).parent.rglob("*.py")
     panels = [path for path in modules if '_save_back", icon' in path.read_text()]
     assert len(panels) >= 4
-    assert [path.name for path in panels if '"motionbridge.report"' not in path.read_text()] == [
-        "skeletal.py"  # below the panel of motions, which has it
-    ]
+    elsewhere = [path for path in panels if '"motionbridge.report"' not in path.read_text()]
+    assert all("MotionbridgePanel" in path.read_text() for path in elsewhere)
+    assert '"motionbridge.report"' in Path(sidebar.__file__).read_text()
 
 
 def test_an_export_onto_the_same_file_is_not_taken_for_a_change_by_others(opened, monkeypatch):

@@ -288,6 +288,7 @@ UNREAD = {
     "AnimationProperties.saved",
     "spares a comparison": "MotionProperties.unedited",
     "sets another property": "MotionProperties.target",
+    "the name of the action says it too": "MotionProperties.stored_name",
     "tells what was deleted from what was not imported": "MotionFile.rest SkeletalFile.rest RestBone.name "
     "EditorModelProperties.has_meshes ArmaLevelProperties.has_proxies LevelProperties.imported "
     "DescentModelProperties.shown_points DescentPartProperties.is_moved BatteryMember.number BatteryMember.had_object",

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import addon.ui
+from addon.blender import compat
+from addon.core import names
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import omf
@@ -19,7 +21,7 @@ from addon.ui.operation import Operation, Outcome, status_line, wrapped_lines
 from addon.ui.xray import motion_choices
 from addon.ui.xray.motion_choices import MotionChooser
 from addon.ui.xray.motion_operators import MOTIONS
-from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed
+from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 from tests.blender.test_ui import game_folder, last_report, load, refusal, turn_a_key
 
 OPERATORS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator)]
@@ -172,16 +174,22 @@ def test_the_list_of_motions_has_the_order_of_the_file(game):
     assert rig.motionbridge_playing == bpy.data.actions.find("walk")
 
 
-def test_a_renamed_action_is_noticed_and_blenders_numbers_are_not(game):
+def test_a_motion_and_its_action_have_one_name(game):
     load(game)
     action = bpy.data.actions["walk"]
-    assert not was_renamed(action)
-    action.name = "walk.001"
-    assert not was_renamed(action)
-    action.name = "stroll"
-    assert was_renamed(action)
-    action.name = "walk_fast"
-    assert was_renamed(action)
+    motion = action.motionbridge_motion
+    for name, wanted in (("walk.001", "walk"), ("walk.1234", "walk"), ("stroll", "stroll"), ("walk_fast", "walk_fast")):
+        action.name = name
+        assert motion.motion_name == wanted
+    motion.motion_name = "run"
+    assert (action.name, motion.motion_name) == ("run", "run")
+    motion.motion_name = "idle"  # the name of another
+    assert (action.name, motion.motion_name) == ("idle.001", "idle")
+    long = "й" * 200
+    motion.motion_name = long
+    assert (motion.motion_name, action.name) == (long, names.shortened(long, compat.DATA_NAME_LIMIT))
+    action.name = names.shortened(long)  # as an older Blender stores it
+    assert motion.motion_name == long
 
 
 def test_the_badge_follows_an_edit(game):

@@ -248,18 +248,6 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
         return Outcome(text.format(*(states.count(state) for state in ("EDITED", "NEW", "UNTOUCHED"))))
 
 
-class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
-    """Rename the motion after its action; written to the file on the next save"""
-
-    bl_idname = "motionbridge.use_action_name"
-    bl_label = "Use as Motion Name"
-
-    def run(self, context: Context, report: Report) -> Outcome:
-        _, action = self.chosen(context)
-        action.motionbridge_motion.motion_name = action.name
-        return Outcome(rpt_("Renamed the motion to {}").format(action.name))
-
-
 def _references_of(rig: Object) -> Any:
     model = remembered(rig)
     return model.references if model is not None else ()

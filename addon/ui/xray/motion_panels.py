@@ -6,9 +6,8 @@ from typing import Any
 
 import bpy
 
-from ...blender import action_lists, compat
-from ...blender.typed import Action, Context, Object
-from ...core import names
+from ...blender import action_lists
+from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report, say
 from ...games.xray.bones import properties as bone_properties
@@ -183,11 +182,6 @@ class PlayingPanel(OnActiveMotion):
         action = active_action(context)
         motion = action.motionbridge_motion
         layout.prop(motion, "motion_name")
-        if was_renamed(action):
-            column = layout.column(align=True)  # in one row both would be cut off
-            text = iface_("Name of the action: {}").format(action.name)
-            column.label(text=text, icon="INFO", translate=False)
-            column.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
         copies = action_lists.copies([action], motion_properties.LISTS) if file is not None else {}
         if copies:
@@ -205,15 +199,6 @@ class PlayingPanel(OnActiveMotion):
         flags.label(text="Flags")
         grid = flags.grid_flow(columns=2, align=True, even_columns=True)
         grid.prop(motion, "flags")
-
-
-def was_renamed(action: Action) -> bool:
-    """Return whether the names of action and motion differ; a number that Blender appends (.001) does not count."""
-    wanted = names.shortened(action.motionbridge_motion.motion_name, compat.DATA_NAME_LIMIT)
-    stem, _, number = action.name.rpartition(".")
-    # Blender shortens a name further when it appends a number.
-    numbered = len(number) == 3 and number.isdecimal() and bool(stem) and wanted.startswith(stem)
-    return bool(wanted) and action.name != wanted and not numbered
 
 
 class MarksPanel(OnActiveMotion):

@@ -447,7 +447,7 @@ def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: ho
                     " and ".join(repr(action.name) for action in same_named[:3]),
                     label,
                 ),
-                remedy="Type another name for one of them in the Motion panel",
+                remedy="Type another name for one of them in the list of motions",
             )
 
 

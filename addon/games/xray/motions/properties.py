@@ -18,7 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender import action_lists
+from ....blender import action_lists, compat
 from ....blender.action_lists import Kind, ListedAction, list_property
 from ....blender.properties import AddedProperties, Event, bytes_property, changed, seal_property, status_property
 from ....blender.typed import Action, Context
@@ -30,6 +30,8 @@ LISTS = Kind("motionbridge_motion_files", "motionbridge_motion")
 SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal")
 """Property names of the editor's motion files on an armature and of their actions."""
 
+NAME_LIMITS = (63, 255)
+"""Bytes that the name of an action can have before and since Blender 5.0: a scene may come from either."""
 ALL_PARTITIONS = 0xFFFF
 FLAG_ITEMS = (
     ("FX", "FX", "Plays on one bone, on top of other motions", 0x01),
@@ -116,6 +118,29 @@ def _search_targets(motion: Any, _context: Context, text: str) -> list[str]:
     return [name for name, _ in _targets(motion) if text.lower() in name.lower()]
 
 
+def _is_name_for(action_name: str, motion_name: str) -> bool:
+    """Return whether an action has the name of a motion, as far as Blender lets it: shortened, or with a number."""
+    if any(action_name == names.shortened(motion_name, limit) for limit in NAME_LIMITS):
+        return True
+    stem, _, number = action_name.rpartition(".")
+    # Blender shortens a name further when it appends a number.
+    return len(number) >= 3 and number.isdecimal() and bool(stem) and motion_name.startswith(stem)
+
+
+def _motion_name(motion: "MotionProperties") -> str:
+    """Return the name of a motion: that of its action if the user renamed this."""
+    action: Any = motion.id_data
+    stored, action_name = str(motion.stored_name), str(action.name)
+    return stored if not stored or _is_name_for(action_name, stored) else action_name
+
+
+def _rename(motion: Any, name: str) -> None:
+    """Rename a motion and its action."""
+    motion.stored_name = name
+    if name and not _is_name_for(motion.id_data.name, name):
+        motion.id_data.name = names.shortened(name, compat.DATA_NAME_LIMIT)
+
+
 class StoredMotion:
     """What an action stores of the motion that it was imported from, of either kind of file."""
 
@@ -132,9 +157,12 @@ class MotionProperties(StoredMotion, bpy.types.PropertyGroup):
     """How the game plays an action, and the motion that it was imported from."""
 
     is_motion: BoolProperty(name="Motion", description="This action is a motion of the game")
+    stored_name: StringProperty(options={"HIDDEN"})
     motion_name: StringProperty(
         name="Name",
-        description="Name of the motion in the game; the action may have another name",
+        description="Name of the motion in the game, and of its action, to which Blender may add a number",
+        get=_motion_name,
+        set=_rename,
         update=changed,
     )
     frame_step: FloatProperty(
