@@ -15,7 +15,7 @@ import fnmatch
 import os
 import tomllib
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from environment import ROOT, Unavailable, blenders
@@ -23,6 +23,7 @@ from environment import ROOT, Unavailable, blenders
 LIMIT = 120  # seconds for one call of Blender
 MANIFEST = "blender_manifest.toml"
 NEEDED = ("__init__.py", MANIFEST, "LICENSE")
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can hold
 FOREIGN = ("__pycache__", "tests", "scripts")
 
 
@@ -53,19 +54,30 @@ class BuildFailure(Exception):
 
 
 def build(output: Path) -> Path:
-    """Write the zip into the folder `output` and return its path: the manifest, then all files not excluded by it."""
+    """Write the zip into the folder `output` and return its path: the manifest, then all files not excluded by it.
+
+    The same sources give the same bytes, whenever and by whom it is built.
+    """
     manifest = tomllib.loads((ROOT / MANIFEST).read_text(encoding="utf-8"))
     archive = output.absolute() / f"{manifest['id']}-{manifest['version']}.zip"
     output.mkdir(parents=True, exist_ok=True)
-    unfinished = archive.with_name(f".{archive.name}")
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as content:
-        content.write(ROOT / MANIFEST, MANIFEST)
-        content.write(ROOT / "LICENSE", "LICENSE")
-        for path in _sources(ROOT / "addon", manifest["build"]["paths_exclude_pattern"]):
-            content.write(path, path.relative_to(ROOT / "addon").as_posix())
-        check_names(content.namelist())
-    unfinished.replace(archive)
+    files = {MANIFEST: ROOT / MANIFEST, "LICENSE": ROOT / "LICENSE"}
+    for path in _sources(ROOT / "addon", manifest["build"]["paths_exclude_pattern"]):
+        files[path.relative_to(ROOT / "addon").as_posix()] = path
+    check_names([*files])
+    write_zip(archive, {name: path.read_bytes() for name, path in files.items()})
     return archive
+
+
+def write_zip(archive: Path, files: Mapping[str, bytes]) -> None:
+    """Write an archive of `files` by name: in their order, all of one time, readable by everybody."""
+    unfinished = archive.with_name(f".{archive.name}")
+    with zipfile.ZipFile(unfinished, "w") as content:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, EARLIEST)
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16  # as on Linux, on every system
+            content.writestr(entry, data, zipfile.ZIP_DEFLATED, compresslevel=9)
+    unfinished.replace(archive)
 
 
 def _sources(folder: Path, excluded: Sequence[str]) -> Iterator[Path]:

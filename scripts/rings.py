@@ -1,5 +1,6 @@
 """The rings of tests, from lint to the built zip, and the summary of their results."""
 
+import contextlib
 import json
 import os
 import platform
@@ -21,6 +22,7 @@ from environment import folder as environments
 GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
 JOBS_AT_ONCE = 2  # jobs at the same time: a Blender alone is busy on more than one core
 LIMIT = 1800  # seconds for one ring
+GATE = ROOT / "dist" / "gate.json"
 FAILED_SCREENS = ROOT / ".failed-screens"
 FOLDERS = {
     "sources": "tests/sources",
@@ -84,6 +86,21 @@ def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool, rel
                 outcomes.append(outcome)
                 _print_outcome(outcome)
     return _summary(outcomes, time.monotonic() - start)
+
+
+def record_run(tests: str, *, passed: bool) -> None:
+    """Note in dist/gate.json which tests ran on which commit, and whether they passed: a release asks for it."""
+    with contextlib.suppress(OSError):  # git is missing, or the folder cannot be written: nothing to release here
+        record = {"commit": commit(), "tests": tests, "passed": passed}
+        GATE.parent.mkdir(exist_ok=True)
+        GATE.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
+def commit() -> str:
+    """Return the commit that is checked out; "" if files differ from it, or where git knows none."""
+    changed = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=False)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return head.stdout.strip() if head.returncode == 0 and not changed.stdout.strip() else ""
 
 
 def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool, release: bool = False) -> list[Job]:

@@ -31,7 +31,10 @@ def main() -> int:
     parser.add_argument("--fast", action="store_true", help="lint, the pure tests and one Blender")
     parser.add_argument("--release", action="store_true", help="all tests, deep ones too, in every Blender and Python")
     chosen, pytest_arguments = parser.parse_known_args()
-    return rings.run(chosen.blender, pytest_arguments, fast=chosen.fast, release=chosen.release)
+    status = rings.run(chosen.blender, pytest_arguments, fast=chosen.fast, release=chosen.release)
+    if not (chosen.fast or pytest_arguments):
+        rings.record_run("all" if chosen.blender == "all" or chosen.release else "default", passed=status == 0)
+    return status
 
 
 if __name__ == "__main__":
