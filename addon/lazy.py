@@ -31,6 +31,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "sampling",
         "scope",
         "transforms",
+        "views",
     ),
     "core": (
         "files",

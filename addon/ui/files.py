@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..blender import armature, modifiers, scope
+from ..blender import armature, modifiers, scope, views
 from ..blender.compat import PATH_OPTIONS
 from ..blender.control_links import is_control_rig
 from ..blender.typed import Context, Object
@@ -19,7 +19,7 @@ from ..core.report import Report, listed, say
 from ..formats import OTHER_DATA
 from ..games import plan as plans
 from ..games.kinds import FileKind
-from .bases import OPERATOR, ExportHelper, rpt_
+from .bases import OPERATOR, ExportHelper, MixedIn, rpt_
 from .change_words import plan_sentence, tell
 from .layouts import fields, paragraph
 from .operation import FileChoice, Need, Operation, Outcome, open_editors, stores_nothing
@@ -34,7 +34,29 @@ BROWSER_LINE_LENGTH = 30
 NAMES_SHOWN = 6
 
 
-class FileImport(Operation, FileChoice):
+class FirstView(MixedIn):
+    """Mixin for operators that create models, listed before `Operation`: if the user called one, 3D views show them."""
+
+    if TYPE_CHECKING:  # as in `LongWork`
+        _existing: frozenset[int] | None = None
+        """``session_uid`` of the objects that are not new; None in scripts, where views stay as they are."""
+    else:
+        _existing = None
+
+    def execute(self, context: Context) -> Any:
+        called = self.invoked and not bpy.app.background
+        self._existing = frozenset(obj.session_uid for obj in bpy.data.objects) if called else None
+        return super().execute(context)
+
+    def _report_result(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> Any:
+        answer = super()._report_result(report, context, result)
+        if self._existing is not None and answer == {"FINISHED"}:
+            objects = [obj for obj in scope.objects_of(context.view_layer) if obj.session_uid not in self._existing]
+            views.frame(context, objects)
+        return answer
+
+
+class FileImport(FirstView, Operation, FileChoice):
     """Mixin for operators that read files, listed before `ImportHelper`. Subclasses override `run` and `draw`."""
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}

@@ -4,6 +4,7 @@ Here an error becomes one sentence for the user and `CANCELLED`. Checks are oper
 select one of them.
 """
 
+import re
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Sequence
@@ -130,6 +131,8 @@ class StartsAtOnce(MixedIn):
 
 
 REPORT = "Motionbridge Report"
+STATUS_LENGTH = 110
+"""Characters that the status bar of a window 1280 pixels wide shows; Blender leaves out the middle of longer texts."""
 MAX_LINES = 24
 LINE_LENGTH = 110
 
@@ -289,14 +292,22 @@ def _refuse_unprintable(path: str) -> None:
 
 
 def status_line(sentence: str, report: Report) -> str:
-    """Return the text of the status bar: the sentence, and the only warning or the number of warnings."""
+    """Return the text of the status bar: the sentence, and the only warning or the number of warnings.
+
+    Beyond `STATUS_LENGTH` the last clauses of the sentence, and the warning, are left to the report.
+    """
     sentence = on_one_line(sentence)
-    if not report.warnings:
-        return sentence
-    if len(report.warnings) == 1:
-        return f"{sentence}. {tell(report.lines()[0], rpt_)}"
-    more = rpt_("{} warnings, see Motionbridge > Report").format(len(report.warnings))
-    return f"{sentence}. {more}"
+    count = len(report.warnings)
+    whole = f"{sentence}. {tell(report.lines()[0], rpt_)}" if count == 1 else sentence
+    if count <= 1 and len(whole) <= STATUS_LENGTH:
+        return whole
+    more = rpt_("See Motionbridge > Report")
+    if count:
+        more = tell(say("{:# warning|# warnings}, see Motionbridge > Report", count), rpt_)
+    clauses = re.split(r"(?<=[.;,]) ", sentence)
+    while len(clauses) > 1 and len(" ".join([*clauses, more])) >= STATUS_LENGTH:
+        clauses.pop()
+    return f"{' '.join(clauses).rstrip('.;,')}. {more}"
 
 
 def _store_report(context: Context, sentence: str, report: Report) -> None:

@@ -553,6 +553,22 @@ def test_the_operator_makes_the_scene(gamedata):
     assert "Created wpn_sample_hud: motions of the hands: 2, of the weapon: 3" in message
 
 
+def test_what_was_in_the_picture_is_hidden_and_named(gamedata):
+    def box(name, size, location):
+        bpy.ops.mesh.primitive_cube_add(size=size, location=location)
+        bpy.context.object.name = name
+        return bpy.context.object
+
+    hidden = [box("Default", 2, (0, 0, 0)), box("Near", 0.2, (0.1, 0.6, 0))]
+    others = [box("Behind", 0.2, (0, -0.6, 0)), box("Aside", 0.2, (2, 0.6, 0)), box("Room", 8, (0, 0, 0))]
+    bpy.ops.motionbridge.new_hud_scene(folders=str(gamedata), section="wpn_sample")
+    assert "Hidden, because it was in the picture: Default, Near" in bpy.context.window_manager.motionbridge_report
+    assert [obj.hide_render and obj.hide_get() for obj in hidden] == [True, True]
+    assert [obj.hide_render or obj.hide_get() for obj in others] == [False, False, False]
+    own = bpy.data.collections["wpn_sample_hud"].all_objects
+    assert not any(obj.hide_get() for obj in own if obj.type == "MESH")
+
+
 def test_a_refused_scene_leaves_nothing_behind(gamedata):
     (gamedata / "meshes" / "samples" / "humanoid.ogf").write_bytes(
         (gamedata / "meshes" / "samples" / "weapon.ogf").read_bytes()
@@ -646,6 +662,15 @@ def bytes_of(folder):
 def save_back(created, **options):
     bpy.context.view_layer.objects.active = created.hands
     return bpy.ops.motionbridge.hud_save_back(**options)
+
+
+def test_a_save_says_each_changed_line_once(gamedata):
+    created, _ = build(sample_options(gamedata))
+    created.hands.location.x += 0.01
+    report = Report()
+    (plan,) = sections.plan_configs(created.hands, sections.Inherited.SECTION, report)
+    line = "[wpn_sample_hud] hands_position_16x9: 0.03,-0.15,0.05 -> 0.04,-0.15,0.05"
+    assert (plan.sentence(), plan.changes.lines, report.lines()) == ("1 line", [line], [f"changed line: {line}"])
 
 
 def test_without_an_edit_nothing_is_written(gamedata):
@@ -787,8 +812,7 @@ def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_o
     assert save_back(result) == {"CANCELLED"}
     assert bytes_of(folder) == before
     controls = control_links.controls_of(result.hands)
-    name = next(bone.name for bone in result.hands.data.bones if game_name(bone) == "l_hand")
-    goal = next(goal for goal in control_rig.goals_of(controls) if goal.name.endswith(name))
+    goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "hand_ik.L")
     move(goal, range(2, 6), index=-1)
     assert save_back(result) == {"FINISHED"}
     after = bytes_of(folder)

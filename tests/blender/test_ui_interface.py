@@ -335,6 +335,21 @@ def test_the_status_line_counts_warnings():
     assert status_line("Done", report) == "Done. 2 warnings, see Motionbridge > Report"
 
 
+def test_what_the_status_line_has_no_room_for_is_in_the_report():
+    counts = "Imported motions: 231"
+    others = "; ".join(f"'walk_{number}' on armature 'stalker'" for number in range(9))
+    short = status_line(f"{counts}; {others}", Report())
+    assert short.startswith(f"{counts}; 'walk_0' on armature 'stalker'")
+    assert short.endswith("'stalker'. See Motionbridge > Report")
+    assert len(short) < 110
+    report = Report()
+    report.warn("a very long finding" * 6, "here")
+    assert status_line(counts, report) == f"{counts}. 1 warning, see Motionbridge > Report"
+    report.warn("another")
+    assert status_line(f"{counts}, {'x' * 90}", report) == f"{counts}. 2 warnings, see Motionbridge > Report"
+    assert status_line("x" * 200, Report()) == f"{'x' * 200}. See Motionbridge > Report"
+
+
 def test_long_lines_are_broken_at_spaces():
     assert wrapped_lines("aaa bbb ccc", 7) == ["aaa bbb", "    ccc"]
     assert wrapped_lines("a" * 9 + " b", 7) == ["a" * 7, "    aa", "    b"]

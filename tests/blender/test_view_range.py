@@ -1,8 +1,12 @@
-"""A level that is larger than what a view shows is shown as a whole; cameras stay as they are."""
+"""Imported models are in the view: large levels as a whole, new models framed; cameras stay as they are."""
+
+import math
 
 import bpy
+import numpy as np
 import pytest
 
+from addon.blender import views
 from addon.core.report import Report
 from addon.games.xray.levels.file import extend_clipping
 from tests.blender.test_levels import drawn
@@ -49,3 +53,36 @@ def test_a_view_behind_a_file_browser_shows_the_level_too(view):
 def test_views_stay_as_they_are_where_all_is_seen(view, size):
     extend_clipping(bpy.context, [square(size)], Report())
     assert round(view.clip_end) == 1000
+
+
+def test_new_models_are_framed_from_the_same_direction(view):
+    looked = view.region_3d.view_rotation.copy()
+    view.region_3d.view_perspective = "PERSP"
+    square(4).location = 100, 0, 0
+    obj = square(3)
+    obj.location = -10, 5, 2
+    views.frame(bpy.context, [obj])
+    assert tuple(view.region_3d.view_location) == (-8.5, 6.5, 2)
+    radius = 1.5 * 2**0.5
+    area = bpy.context.screen.areas[0]
+    narrower = math.atan(36 / view.lens * min(area.width, area.height) / max(area.width, area.height))
+    assert radius < view.region_3d.view_distance * math.tan(narrower) < 1.2 * radius
+    assert view.region_3d.view_rotation == looked
+    view.region_3d.view_perspective = "CAMERA"
+    views.frame(bpy.context, [square(50)])
+    assert tuple(view.region_3d.view_location) == (-8.5, 6.5, 2), "who looks through a camera goes on"
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_what_is_not_seen_is_not_framed(view, hidden):
+    before = tuple(view.region_3d.view_location)
+    obj = square(50 if hidden else np.nan)
+    obj.hide_set(hidden)
+    views.frame(bpy.context, [obj])
+    assert tuple(view.region_3d.view_location) == before
+
+
+def test_scripts_leave_the_view_alone(view, samples):
+    before = tuple(view.region_3d.view_location), view.region_3d.view_distance
+    bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
+    assert (tuple(view.region_3d.view_location), view.region_3d.view_distance) == before

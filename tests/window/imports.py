@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy_extras import view3d_utils
+from mathutils import Vector
 
 from tests.window import stage
 from tests.window.stage import Steps
@@ -47,6 +49,8 @@ IMPORTS = [
     Import("import_scene.descent3_oof", "descent3/ship.hog", lists=True),
     Import("import_scene.descent3_ogf", "descent3/SampleHull.ogf", where="IMAGE_EDITOR"),
 ]
+FRAMED = ("xray_ogf", "xray_object")
+"""Imports whose active object is the whole model."""
 OTHER_KIND = "arma/model.cfg"
 
 
@@ -69,6 +73,18 @@ def state() -> dict[str, Any]:
     return {**stage.data(), "masses": [bone.motionbridge_xray.mass for bone in bones]}
 
 
+def is_framed(obj: Any) -> bool:
+    """Whether the whole of an object is drawn in the middle of the viewport, and not tiny."""
+    with stage.there():
+        region, view = bpy.context.region, bpy.context.space_data.region_3d
+        corners = [obj.matrix_world @ Vector(corner) for corner in obj.bound_box]
+        points = [view3d_utils.location_3d_to_region_2d(region, view, corner) for corner in corners]
+    size = max((first - second).length for first in points for second in points)
+    return size > min(region.width, region.height) / 3 and all(
+        0 < point.x < region.width and 0 < point.y < region.height for point in points
+    )
+
+
 def imported(dialog: Import, before: dict[str, Any]) -> Steps:
     """It reports, brings something, and is one step of undo."""
     yield from stage.reported()
@@ -79,6 +95,9 @@ def imported(dialog: Import, before: dict[str, Any]) -> Steps:
     if dialog.where == "IMAGE_EDITOR":
         image = stage.area(dialog.where).spaces.active.image
         assert stage.sentence().endswith(f": {image and image.name}"), f"{image} is shown after {stage.sentence()}"
+    if dialog.name.endswith(FRAMED):
+        rig = bpy.context.view_layer.objects.active
+        yield from stage.until(lambda: is_framed(rig), "the view to frame the model")
     yield from stage.undo()
     yield from stage.until(lambda: state() == before, "undo to remove what was imported")
     yield from stage.redo()

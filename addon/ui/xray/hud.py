@@ -206,8 +206,10 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         scene = hud_scene.new_scene(context, options_of(self, context), report)
         look_through_camera(context)
         counts = len(scene.hands_actions), len(scene.item_actions)
-        text = rpt_("Created {}: motions of the hands: {}, of the weapon: {}")
-        return Outcome(text.format(scene.collection.name, *counts))
+        text = rpt_("Created {}: motions of the hands: {}, of the weapon: {}").format(scene.collection.name, *counts)
+        if scene.hidden:
+            text += f". {rpt_('Hidden, because it was in the picture: {}').format(listed(scene.hidden))}"
+        return Outcome(text)
 
 
 def look_through_camera(context: Context) -> None:

@@ -37,6 +37,7 @@ from ..change_words import file_sentence
 from ..files import (
     FileExport,
     FileImport,
+    FirstView,
     source_collection,
 )
 from ..layouts import fields, paragraph
@@ -125,7 +126,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
         return Outcome(rpt_("Imported files: {}").format(len(imports)))
 
 
-class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices, BlenderOperator):
+class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, LevelChoices, BlenderOperator):
     """Import every supported file of a S.T.A.L.K.E.R. (X-Ray) level folder, one collection per kind"""
 
     bl_idname = "import_scene.xray_level"

@@ -20,12 +20,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from enum import Enum
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from mathutils import Euler
+from mathutils import Euler, Vector
 from numpy.typing import NDArray
 
 from ....blender import action as blender_action
@@ -53,6 +54,12 @@ if TYPE_CHECKING:
 
 FIRST_ACTIONS = ("anm_idle", "anim_idle")
 ARM = {Part.ARM, Part.HAND, Part.HELPER}
+REACH = 1.5
+"""Metres from the camera within which hands and weapon are."""
+RAYS = 9
+"""Rays through the picture, in each direction."""
+STEP = 0.01
+"""Metres from what a ray met to where it goes on."""
 ARM_MASK_PREFIX = "Motionbridge Other Arm"
 """Prefix of the names of the Mask modifiers that hide an arm."""
 
@@ -64,6 +71,7 @@ def new_scene(context: Context, options: HudSceneOptions, report: Report) -> Hud
     """
     setup = find_setup(options, report)
     other = _beside(setup, options, report) if options.beside else None
+    in_the_way = _in_the_way(context, options)
     into = scope.target_collection(context, report, setup.name)
     camera = _camera(setup.name, options, into)
     carrier = add_camera_parent(setup.name, camera, into)
@@ -79,8 +87,32 @@ def new_scene(context: Context, options: HudSceneOptions, report: Report) -> Hud
         result.beside.hands.motionbridge_hud.view = None  # the first item's hands move it
         result.hands.motionbridge_hud.active_action = result.hands.motionbridge_hud.active_action
     _set_scene(context, result, options)
+    for obj in in_the_way:
+        obj.hide_set(True, view_layer=context.view_layer)
+        obj.hide_render = True
+    result.hidden = [obj.name for obj in in_the_way]
     scope.make_current(context, [result.hands], result.hands)
     return result
+
+
+def _in_the_way(context: Context, options: HudSceneOptions) -> list[Object]:
+    """Return the visible objects that rays from the camera through its picture meet within `REACH`."""
+    height = math.tan(math.radians(hud.VIEWS[options.game.label].field_of_view) / 2)
+    width = height * options.aspect.size[0] / options.aspect.size[1]
+    graph: Any = context.evaluated_depsgraph_get()
+    result: dict[Any, None] = {}
+    for x, z in product(np.linspace(-1, 1, RAYS), repeat=2):
+        direction = Vector((x * width, 1.0, z * height)).normalized()
+        distance = 0.0
+        while distance < REACH:
+            start = direction * distance
+            is_hit, position, _, _, obj, _ = context.scene.ray_cast(graph, start, direction, distance=REACH - distance)
+            if not is_hit:
+                break
+            result[obj.original] = None
+            distance += (position - start).length + STEP
+    layer = set(scope.objects_of(context.view_layer))
+    return [obj for obj in result if obj in layer]
 
 
 def _of_beside(options: HudSceneOptions) -> HudSceneOptions:

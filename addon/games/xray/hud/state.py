@@ -16,6 +16,7 @@ class HudScene:
 
     ``view``: parent of the camera. ``points``: empties by config key. Actions are listed by the names of their motions,
     camera effects by the hands' motion. ``beside``: the item of the other hand, with the same camera and view.
+    ``hidden``: names of the scene's other objects that were hidden because they were in the picture.
     """
 
     collection: bpy.types.Collection
@@ -29,6 +30,7 @@ class HudScene:
     item_actions: Mapping[str, Any] = field(default_factory=dict)
     view_actions: Mapping[str, Any] = field(default_factory=dict)
     beside: "HudScene | None" = None
+    hidden: list[str] = field(default_factory=list)
 
 
 def _above(part: Object) -> Any:

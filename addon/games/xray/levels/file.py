@@ -6,14 +6,14 @@ ignored, because the game scatters the model: its origin is the point at ground 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import bpy
 import numpy as np
 
-from ....blender import attributes, material, modifiers
+from ....blender import attributes, material, modifiers, views
 from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
 from ....blender.transforms import world_matrix
@@ -168,39 +168,13 @@ def extend_clipping(context: Context, objects: Sequence[Object], report: Report)
 
     Clip End is never reduced, and cameras are not changed.
     """
-    needed = CLIP_END_FACTOR * _size(objects)
-    near = [view for view in _views(context) if view.clip_end < needed]
-    for view in near:
-        view.clip_end = needed
-        view.clip_start = max(view.clip_start, needed / CLIP_RATIO)
+    box = views.box_of([obj for obj in objects if obj.type == "MESH" and len(obj.data.vertices)])
+    if box is None:
+        return
+    needed = CLIP_END_FACTOR * float(np.linalg.norm(box[1] - box[0]))
+    near = [space for _, space in views.views_of(context) if space.clip_end < needed]
+    for space in near:
+        space.clip_end = needed
+        space.clip_start = max(space.clip_start, needed / CLIP_RATIO)
     if near:
         report.note(say("3D views show up to {:.0f} m now (View > Clip End), to show the whole level", needed))
-
-
-def _views(context: Context) -> Iterator[bpy.types.SpaceView3D]:
-    # Not the context's screen: while a file browser fills the window, the 3D view is hidden in the same area.
-    for window in context.window_manager.windows:
-        for screen in {window.screen, *window.workspace.screens}:
-            for area in screen.areas:
-                yield from (space for space in area.spaces if space.type == "VIEW_3D")
-
-
-def _size(objects: Sequence[Object]) -> float:
-    """Return the diagonal of the bounding box of meshes, in metres."""
-    users: dict[Any, list[Any]] = {}
-    for obj in objects:
-        if obj.type == "MESH" and len(obj.data.vertices):
-            users.setdefault(obj.data, []).append(obj)
-    if not users:
-        return 0.0
-    corners = np.concatenate([_corners(sharing) for sharing in users.values()])
-    size = np.linalg.norm(corners.max(axis=0) - corners.min(axis=0))
-    return float(size) if np.isfinite(size) else 0.0
-
-
-def _corners(sharing: list[Object]) -> Any:
-    """Return bounding box corners (8 · objects, 3) of objects with the same mesh, which is measured only once."""
-    matrices = np.array([obj.matrix_world for obj in sharing], np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
-        turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(matrices[:, :3, :3], 1, 2)
-        return (turned + matrices[:, None, :3, 3]).reshape(-1, 3)

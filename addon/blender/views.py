@@ -1,0 +1,73 @@
+"""The 3D views of the open windows: what is in them, and what they are turned to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .typed import Context, Object
+
+MARGIN = 1.1
+SENSOR = 72.0
+"""Millimetres that the longer side of a 3D view is wide, for which its lens counts."""
+SMALLEST_RADIUS = 0.01
+
+
+def views_of(context: Context) -> Iterator[tuple[bpy.types.Area, bpy.types.SpaceView3D]]:
+    """Yield the 3D views of all open workspaces that show the scene, each with its area."""
+    # Not the context's screen: while a file browser fills the window, the 3D view is hidden in the same area.
+    for window in context.window_manager.windows:
+        if window.scene == context.scene:
+            for screen in {window.screen, *window.workspace.screens}:
+                for area in screen.areas:
+                    yield from ((area, space) for space in area.spaces if space.type == "VIEW_3D")
+
+
+def box_of(objects: Sequence[Object]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the lowest and the highest coordinates of the objects in the world.
+
+    None without objects, and if a coordinate is NaN or infinite.
+    """
+    users: dict[Any, list[Any]] = {}
+    for obj in objects:
+        users.setdefault(obj.data, []).append(obj)
+    if not users:
+        return None
+    corners = np.concatenate([_corners(sharing) for sharing in users.values()])
+    return (corners.min(axis=0), corners.max(axis=0)) if np.isfinite(corners).all() else None
+
+
+def _corners(sharing: list[Object]) -> Any:
+    """Return bounding box corners (8 · objects, 3) of objects with the same data, which is measured only once."""
+    matrices = np.array([obj.matrix_world for obj in sharing], np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
+        turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(matrices[:, :3, :3], 1, 2)
+        return (turned + matrices[:, None, :3, 3]).reshape(-1, 3)
+
+
+def frame(context: Context, objects: Sequence[Object]) -> None:
+    """Move the 3D views of the scene so that they show the objects: meshes, or if there are none, armatures.
+
+    The direction stays. Views through a camera, of a single object (local view) or locked to one stay as they are.
+    """
+    context.view_layer.update()
+    visible = [obj for obj in objects if obj.visible_get(view_layer=context.view_layer)]
+    kinds = ([obj for obj in visible if obj.type == kind and obj.data is not None] for kind in ("MESH", "ARMATURE"))
+    box = box_of(next(filter(None, kinds), []))
+    if box is None:
+        return
+    radius = max(float(np.linalg.norm(box[1] - box[0])) / 2, SMALLEST_RADIUS)
+    for area, space in views_of(context):
+        view = space.region_3d
+        if view is None or view.view_perspective == "CAMERA" or space.local_view or space.lock_object:
+            continue
+        shorter, longer = sorted((max(area.width, 1), max(area.height, 1)))
+        view.view_location = Vector(((box[0] + box[1]) / 2).tolist())
+        view.view_distance = MARGIN * radius * space.lens / (SENSOR / 2) * longer / shorter
