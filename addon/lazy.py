@@ -66,6 +66,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "timing",
     ),
     "games.descent3": (
+        "editing",
         "hierarchy",
         "model",
         "model_export",

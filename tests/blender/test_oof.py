@@ -9,7 +9,7 @@ from mathutils import Quaternion, Vector
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
-from addon.games.descent3 import hierarchy, model, model_export
+from addon.games.descent3 import editing, model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.textures import gather_material, linear
 from tests.blender.oof_scene import (
@@ -372,8 +372,8 @@ def test_points_that_were_not_imported_leave_with_their_part():
 def test_a_point_is_added_beside_those_that_were_not_imported():
     path = SAMPLES / "descent3" / "ship.oof"
     imported_model, _ = imported(path, points=False)
-    added = hierarchy.new_point(bpy.context, imported_model.parts[0], "GUN", Vector((0, 5, 0)))
-    hierarchy.set_members(imported_model.holder.motionbridge_descent_model.batteries[0], [added], imported_model.holder)
+    added = editing.new_point(bpy.context, imported_model.parts[0], "GUN", Vector((0, 5, 0)))
+    editing.set_members(imported_model.holder.motionbridge_descent_model.batteries[0], [added], imported_model.holder)
     data = planned(imported_model.holder)[0].data
     assert len(points(data, b"GPNT")) == 3
     assert batteries(data) == [([2], []), ([1], [4])]
@@ -390,7 +390,7 @@ def new_point(kind, parent, location):
 @pytest.mark.parametrize(("kind", "below_model"), [("SPECIAL", True), ("GUN", False), ("ATTACH", False)])
 def test_special_points_are_added_below_the_model_and_others_below_their_part(small, kind, below_model):
     imported_model, _ = imported(small)
-    added = hierarchy.new_point(bpy.context, imported_model.parts[1], kind, Vector((0, 5, 0)))
+    added = editing.new_point(bpy.context, imported_model.parts[1], kind, Vector((0, 5, 0)))
     assert added.parent == (imported_model.holder if below_model else imported_model.parts[1])
     np.testing.assert_allclose(added.matrix_world.translation, (0, 5, 0), atol=1e-6)
 

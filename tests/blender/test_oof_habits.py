@@ -10,7 +10,8 @@ from mathutils import Euler, Quaternion, Vector
 from addon.blender import compat, transforms
 from addon.core.report import Report
 from addon.formats.descent3.oof.mapping import decode
-from addon.games.descent3.hierarchy import Chosen, hierarchy_of, new_point, written_index
+from addon.games.descent3.editing import new_point
+from addon.games.descent3.hierarchy import Chosen, hierarchy_of, written_index
 from addon.ui.descent3 import panels
 from tests.blender.oof_scene import (
     batteries,

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntFlag
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
+from ...core.records import Record, array, f32, i32, string, u8, u16, u32
 from ...core.report import Report, counted, say
 from ...core.walk import View, Views
 from . import strings
@@ -45,23 +47,23 @@ class Procedure:
 
 
 @dataclass(slots=True, eq=False)
-class TexturePage:
+class TexturePage(Record):
     """One texture: its ``name`` and the name of its ``bitmap`` file, both as stored, without NUL.
 
     ``colour`` (4,) red, green, blue, alpha; ``speed``: seconds for all frames; ``slide`` (3,): seconds for a full
     scroll in u and in v, and reflectivity. ``rest``: the bytes after the parsed fields, not interpreted.
     """
 
-    version: int
-    name: bytes
-    bitmap: bytes
-    destroyed: bytes
-    colour: NDArray[np.float32]
-    speed: np.float32
-    slide: NDArray[np.float32]
-    corona: int
-    damage: int
-    flags: int
+    version: Annotated[int, u16("the version")]
+    name: Annotated[bytes, string("the name")]
+    bitmap: Annotated[bytes, string("the bitmap")]
+    destroyed: Annotated[bytes, string("the destroyed texture")]
+    colour: Annotated[NDArray[np.float32], array("<f4", 4, what="the colour")]
+    speed: Annotated[np.float32, f32("the speed")]
+    slide: Annotated[NDArray[np.float32], array("<f4", 3, what="the slide")]
+    corona: Annotated[int, u8("the corona")]
+    damage: Annotated[int, i32("the damage")]
+    flags: Annotated[int, u32("the flags")]
     procedure: Procedure | None = None
     rest: Bytes = b""
 
@@ -128,25 +130,9 @@ def _read_page(kind: int, body: Reader, report: Report) -> Page:
 
 
 def _read_texture(reader: Reader) -> TexturePage:
-    version = reader.u16("the version")
-    name, bitmap = reader.string("the name"), reader.string("the bitmap")
-    destroyed = reader.string("the destroyed texture")
-    colour, speed = reader.array("<f4", 4, what="the colour"), reader.f32("the speed")
-    slide = reader.array("<f4", 3, what="the slide")
-    page = TexturePage(
-        version,
-        name,
-        bitmap,
-        destroyed,
-        colour,
-        speed,
-        slide,
-        reader.u8("the corona"),
-        reader.i32("the damage"),
-        reader.u32("the flags"),
-    )
+    page = TexturePage.read(reader)
     if page.flags & TextureFlag.PROCEDURAL:
-        page.procedure = _read_procedure(reader, version)
+        page.procedure = _read_procedure(reader, page.version)
     page.rest = reader.rest()
     return page
 
@@ -173,15 +159,7 @@ def write(document: Gam) -> bytes:
 
 def _texture_bytes(page: TexturePage) -> bytes:
     writer = Writer()
-    writer.u16(page.version)
-    for name in (page.name, page.bitmap, page.destroyed):
-        writer.string(name)
-    writer.array(page.colour, "<f4")
-    writer.f32(page.speed)
-    writer.array(page.slide, "<f4")
-    writer.u8(page.corona)
-    writer.i32(page.damage)
-    writer.u32(page.flags)
+    page.write(writer)
     if page.procedure is not None:
         writer.array(page.procedure.palette, "<u2")
         writer.raw(page.procedure.settings)

@@ -6,8 +6,9 @@ encode it again without change.
 
 from __future__ import annotations
 
-from ...core.binary import Reader, Writer
+from ...core.binary import Writer
 from ...core.errors import WriteError
+from ...core.records import Stored
 from ...core.report import say
 
 
@@ -32,13 +33,12 @@ def kept_or_encoded(text: str, stored: bytes | None) -> bytes:
     return stored if stored is not None and decode(stored) == text else encode(text)
 
 
-def read_counted(reader: Reader, what: str) -> bytes:
-    """Return the bytes of a text that is preceded by its length. The length includes the NUL; all bytes are kept."""
-    size = reader.i32(say("the length of {}", what))
-    return bytes(reader.take(size, what))
+def counted(what: str) -> Stored[bytes]:
+    """Return a field for a text behind its length, which includes the NUL; all bytes are kept."""
+    length = say("the length of {}", what)
 
+    def write(writer: Writer, stored: bytes) -> None:
+        writer.i32(len(stored))
+        writer.raw(stored)
 
-def write_counted(writer: Writer, stored: bytes) -> None:
-    """Write a text preceded by its length."""
-    writer.i32(len(stored))
-    writer.raw(stored)
+    return Stored(lambda reader: bytes(reader.take(reader.i32(length), what)), write)

@@ -29,7 +29,7 @@ from ...formats.descent3 import oof
 from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
-from . import hierarchy, motion
+from . import motion, points
 from .kinds import MODELS
 from .model_properties import digest_of_file
 from .options import ModelImportOptions
@@ -113,7 +113,7 @@ def import_model(context: Context, source: Source, options: ModelImportOptions, 
         armature.make_readable(result.rig)
     _show_meshes(result.parts, model, textures, report)
     if options.points:
-        result.points = hierarchy.build(model, result.holder, result.parts)
+        result.points = points.build(model, result.holder, result.parts)
     _link(result, into)
     _remember(result, model, source, data)
     if options.animation:

@@ -40,9 +40,9 @@ from ...formats.descent3.oof.model import (
     check_hierarchy,
 )
 from ..plan import FilePlan, OtherBase, StoredFile, warn_of_pasted
-from . import hierarchy as model_hierarchy
 from . import motion
-from .hierarchy import Chosen, Hierarchy, hierarchy_of
+from . import points as model_points
+from .hierarchy import Chosen, Hierarchy, cut_off, hierarchy_of
 from .options import ModelExportOptions
 from .rotors import rotates_itself
 from .textures import gather_material, open_archive
@@ -210,7 +210,7 @@ def _warn_of_unexported(context: Context, hierarchy: Hierarchy, report: Report) 
         model for model in models if model.motionbridge_descent_model.member == holder.motionbridge_descent_model.member
     ]
     warn_of_pasted(holder, zip(same, same, strict=True), lambda obj: obj.motionbridge_descent_model.path, report)
-    for lost in model_hierarchy.cut_off(context, hierarchy):
+    for lost in cut_off(context, hierarchy):
         report.warn("is below no object of the model any more; left out (parent it to a sub-object, Ctrl P)", lost.name)
 
 
@@ -296,7 +296,7 @@ def gather_model(context: Context, hierarchy: Hierarchy, options: ModelExportOpt
     of_file = _points_of_file(hierarchy, report)
     batteries = _gather_batteries(hierarchy, of_file, report)
     rows = zip(hierarchy.points, hierarchy.rest.points, strict=True)
-    points = of_file + [model_hierarchy.gather(empty, *at) for empty, at in rows]
+    points = of_file + [model_points.gather(empty, *at) for empty, at in rows]
     return Model("model", parts, points, batteries, list(hierarchy.before.textures))
 
 
@@ -375,7 +375,7 @@ def _points_of_file(hierarchy: Hierarchy, report: Report) -> list[Point]:
             report.warn(say("points of {!r}, which is no longer in the model, are left out", name), point.kind.value)
             continue
         matrix = np.eye(3) if index < 0 or rest.is_straight[index] else rest.matrices[index, :3, :3]
-        result.append(model_hierarchy.transformed(replace(point, parent=index), matrix))
+        result.append(model_points.transformed(replace(point, parent=index), matrix))
     return result
 
 

@@ -19,7 +19,14 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...blender.properties import AddedProperties, Event, bytes_property, nearest_ancestor, seal_property
+from ...blender.properties import (
+    AddedProperties,
+    Event,
+    bytes_property,
+    nearest_ancestor,
+    seal_property,
+    status_property,
+)
 from ...blender.typed import Context
 from ...formats.descent3 import oof
 from .kinds import PART_KINDS
@@ -30,11 +37,6 @@ POINT_KINDS = (
     ("GROUND", "Ground Point", "Point where the object touches the ground"),
     ("ATTACH", "Attach Point", "Docking point of objects: the arrow is forward, the y axis of the empty is up"),
     ("SPECIAL", "Special Point", "A named point, ignored by the game"),
-)
-MOTION_STATES = (
-    ("UNKNOWN", "Not Compared", "Not compared with its file since import", "NONE", 0),
-    ("UNTOUCHED", "Unchanged", "The motions are the same as in the file", "CHECKMARK", 1),
-    ("EDITED", "Edited", "The export changes motions of the file", "GREASEPENCIL", 2),
 )
 
 
@@ -84,12 +86,7 @@ class DescentModelProperties(bpy.types.PropertyGroup):
         description="Show turrets rotating through their range; not exported",
         update=preview_changed.update,
     )
-    motion_status: EnumProperty(
-        name="Motions",
-        description="Comparison of the motions with the file",
-        items=MOTION_STATES,
-        options={"HIDDEN"},
-    )
+    motion_status: status_property("Comparison of the motions with the file")
     batteries: CollectionProperty(type=BatteryProperties)
     active_battery: IntProperty(options={"HIDDEN"})
 
@@ -264,7 +261,29 @@ def is_of_file(properties: Any, holder: Any) -> bool:
     return not properties.of_file or digest_of_file(holder) in ("", properties.of_file)
 
 
-def source_of(obj: Any, properties: Any) -> int:
+def _source_of(obj: Any, properties: Any) -> int:
     """Return the ``source`` of a part or point, -1 if it was moved here from a model of another file."""
     holder = holder_of(obj) if properties.of_file else None
     return int(properties.source) if holder is None or is_of_file(properties, holder) else -1
+
+
+def is_point(candidate: Any) -> bool:
+    """Return whether an object is a point of a model."""
+    return candidate.type == "EMPTY" and candidate.motionbridge_descent_point.kind != "NONE"
+
+
+def is_part(candidate: Any) -> bool:
+    """Return whether an object is a sub-object, or can become one."""
+    is_empty_part = candidate.type == "EMPTY" and bool(candidate.motionbridge_descent_part.is_part)
+    return candidate.type == "MESH" or is_empty_part
+
+
+def part_source(part: Any) -> int:
+    """Return an object's index among the sub-objects of its model's file, -1 if it is new."""
+    return _source_of(part, part.motionbridge_descent_part)
+
+
+def point_source(point: Any) -> int:
+    """Return the empty's index among the file's points of its kind; -1 if it is new, also of another kind or file."""
+    properties = point.motionbridge_descent_point
+    return _source_of(point, properties) if properties.file_kind in ("", properties.kind) else -1

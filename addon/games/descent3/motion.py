@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ...blender import compat, transforms
 from ...blender.armature import Rest, rest_of
 from ...blender.bone_curves import key_times
+from ...blender.pose_markers import LAST_FRAME
 from ...blender.properties import drop, keep, kept
 from ...core import names, rotation
 from ...core.errors import WriteError
@@ -30,18 +31,15 @@ from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, few_keys, keyed_motions
 from ...formats.descent3.oof.tracks import is_same, same_displacements, same_rotations
-from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of
+from .hierarchy import Chosen, Hierarchy, hierarchy_of
 from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_parts, sample, scene_range
+from .rest import RestPose
 from .rotors import rotates_itself
 
 if TYPE_CHECKING:
     import bpy
 
     from ...blender.typed import Action, Context, Object
-
-
-LAST_FRAME = 1_048_574
-"""Blender's last frame."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from ...blender.sampling import REST_TOLERANCE
 from ...core import affine
 from ...core.errors import WriteError
 from ...core.report import say
-from .hierarchy import Hierarchy, array, bone_of, to_tail
+from .hierarchy import Hierarchy
+from .rest import array, bone_of, to_tail
 from .rotors import rotates_itself
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3 import oof
-from ...games.descent3 import hierarchy, model_export, motion
+from ...games.descent3 import editing, hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_
 from ..change_words import tell
@@ -39,25 +39,28 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         edited = motion.update_status(context, holder_of(context.view_layer.objects.active))
-        for ticked in edited:
-            if ticked.visible_get():
-                ticked.select_set(True)
+        for obj in edited:
+            if obj.visible_get():
+                obj.select_set(True)
         if not edited:
             return Outcome(rpt_("The motions are the same as in the file"))
-        return Outcome(
-            rpt_("Edited motions: {} ({})").format(len(edited), ", ".join(own_ticked.name for own_ticked in edited))
-        )
+        names = ", ".join(obj.name for obj in edited)
+        return Outcome(rpt_("Edited motions: {} ({})").format(len(edited), names))
 
 
-class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
-    """The active object as part of a Descent 3 model."""
-
-    bl_label = "Descent 3 Model"
-    bl_order = -1
+class ModelPanel(MotionbridgePanel):
+    """Base of the panels of the active object's model."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         return holder_of(context.active_object) is not None
+
+
+class MOTIONBRIDGE_PT_descent(ModelPanel, BlenderPanel):
+    """The active object as part of a Descent 3 model."""
+
+    bl_label = "Descent 3 Model"
+    bl_order = -1
 
     def draw(self, context: Context) -> None:
         """Draw the file, the sub-object or point, and the operators."""
@@ -77,15 +80,11 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
         column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
 
 
-class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
+class MOTIONBRIDGE_PT_descent_animation(ModelPanel, BlenderPanel):
     """Motions of the model."""
 
     bl_label = "Animation"
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
         """Draw ticks and keys, the status, and the switches that preview rotors and turrets."""
@@ -147,15 +146,11 @@ class MOTIONBRIDGE_UL_descent_batteries(DrawnRows, BlenderList):
         return [], []
 
 
-class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
+class MOTIONBRIDGE_PT_descent_batteries(ModelPanel, BlenderPanel):
     """Weapon batteries of the model."""
 
     bl_label = "Weapon Batteries"
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
         """Draw the list, and the guns and turrets of the active battery."""
@@ -237,7 +232,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         with scope.object_mode(context):
-            holder = hierarchy.begin(context, list(context.selected_objects))
+            holder = editing.begin(context, list(context.selected_objects))
         return Outcome(rpt_("{} can now be exported for Descent 3").format(holder.name))
 
 
@@ -259,7 +254,7 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
         """Add the point and make it active."""
         with scope.object_mode(context):
             part = context.view_layer.objects.active
-            point = hierarchy.new_point(context, part, self.kind, context.scene.cursor.location)
+            point = editing.new_point(context, part, self.kind, context.scene.cursor.location)
             for obj in list(context.selected_objects):
                 obj.select_set(False)
             point.select_set(True)
@@ -275,6 +270,13 @@ class Batteries(Operation):
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (active_holder(context),)
 
+    def active_index(self, context: Context) -> int:
+        """Return the index of the active battery. Raises `WriteError` if there is none."""
+        model = active_holder(context).motionbridge_descent_model
+        if not len(model.batteries):
+            raise WriteError("there is no battery", remedy="Add one first")
+        return min(int(model.active_battery), len(model.batteries) - 1)
+
 
 class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
     """Add a weapon battery to the model, with the selected gun points and turrets"""
@@ -289,7 +291,7 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
         model.active_battery = len(model.batteries) - 1
         guns = [obj for obj in context.selected_objects if obj.motionbridge_descent_point.kind == "GUN"]
         if guns:
-            hierarchy.set_members(row, context.selected_objects, holder)
+            editing.set_members(row, context.selected_objects, holder)
         return Outcome(rpt_("Batteries: {}").format(len(model.batteries)))
 
 
@@ -301,9 +303,7 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         model = active_holder(context).motionbridge_descent_model
-        if not len(model.batteries):
-            raise WriteError("there is no battery", remedy="Add one first")
-        model.batteries.remove(min(model.active_battery, len(model.batteries) - 1))
+        model.batteries.remove(self.active_index(context))
         model.active_battery = max(min(model.active_battery, len(model.batteries) - 1), 0)
         return Outcome(rpt_("Batteries: {}").format(len(model.batteries)))
 
@@ -316,11 +316,8 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         holder = active_holder(context)
-        model = holder.motionbridge_descent_model
-        if not len(model.batteries):
-            raise WriteError("there is no battery", remedy="Add one first")
-        row = model.batteries[min(model.active_battery, len(model.batteries) - 1)]
-        counts = hierarchy.set_members(row, context.selected_objects, holder)
+        row = holder.motionbridge_descent_model.batteries[self.active_index(context)]
+        counts = editing.set_members(row, context.selected_objects, holder)
         return Outcome(rpt_("Gun points: {}, turrets: {}").format(*counts))
 
 

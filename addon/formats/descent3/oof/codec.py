@@ -10,7 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from ....core import polygons
 from ....core.binary import DAMAGED, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
+from ....core.records import Record, layout_of
 from ....core.report import Report, counted, say
-from ..strings import read_counted, write_counted
 from .document import (
     ALPHA_SINCE,
     CORNER,
@@ -39,7 +40,6 @@ from .document import (
     AttachPoints,
     AttachUps,
     Batteries,
-    Battery,
     Faces,
     GroundPoints,
     GunPoints,
@@ -50,13 +50,12 @@ from .document import (
     Remark,
     RotationTracks,
     Section,
-    SpecialPoint,
     SpecialPoints,
     SubObject,
     TextureNames,
     Tracks,
-    Value,
     chunk_label,
+    count_of,
 )
 
 MOST_SUB_OBJECTS = 30
@@ -96,7 +95,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
     header = next((body for identifier, body in spans if identifier == b"OHDR"), None)
     if header is None:
         raise ReadError("there is no header (chunk OHDR): not a whole model", file=file, remedy=DAMAGED)
-    sub_objects = _read_header(Reader(header.data, file, "OHDR", header.start), _Context(version, 0)).sub_objects
+    sub_objects = ObjectHeader.read(Reader(header.data, file, "OHDR", header.start)).sub_objects
     context = _Context(version, sub_objects)
     sections = [_read_section(identifier, body, context, report) for identifier, body in spans]
     document = Oof(version, sections, reader.rest(), file)
@@ -231,73 +230,19 @@ def _report_oddities(document: Oof, report: Report) -> None:
 # Shape ---------------------------------------------------------------------------------------------------------------
 
 
-def _read_header(reader: Reader, _: _Context) -> ObjectHeader:
-    sub_objects = _read_count(reader, "sub-objects")
-    radius = reader.f32("the radius")
-    box = reader.array("<f4", 2, 3, what="the box")
-    count = reader.i32("the number of levels of detail")
-    words = "{:# level|# levels} of detail"
-    return ObjectHeader(sub_objects, radius, box, reader.array("<i4", count, what=say(words, count)))
-
-
-def _write_header(writer: Writer, header: ObjectHeader, _: _Context) -> None:
-    writer.i32(header.sub_objects)
-    writer.f32(header.radius)
-    writer.array(header.box, "<f4")
-    _write_indices(writer, header.details)
-
-
-def _read_textures(reader: Reader, _: _Context) -> TextureNames:
-    count = reader.i32("the number of textures")
-    reader.expect_room(count, "names", 4)
-    return TextureNames([read_counted(reader, "the name of a texture") for _ in range(count)])
-
-
-def _write_textures(writer: Writer, textures: TextureNames, _: _Context) -> None:
-    writer.i32(len(textures.names))
-    for name in textures.names:
-        write_counted(writer, name)
-
-
-_START = np.dtype(
-    [
-        ("plane", "<f4", 7),
-        ("offset", "<f4", 3),
-        ("radius", "<f4"),
-        ("unused", "<i4", 2),
-        ("center", "<f4", 3),
-    ]
-)
-"""Numbers of a sub-object before its texts; the names are those of `SubObject`."""
-
-
 def _read_sub_object(reader: Reader, context: _Context) -> SubObject:
-    index, parent = reader.i32("the index"), reader.i32("the parent")
-    start = reader.array(_START, 1, what="the start of a sub-object")[0]
-    plane, offset, radius, unused, center = (start[name] for name in _START.names or ())
-    name, properties = read_counted(reader, "the name"), read_counted(reader, "the properties")
-    movement = reader.array("<i4", 2, what="the movement")
-    free_space = _read_indices(reader, "numbers of free space")
-    count = _read_count(reader, "vertices")
-    positions = reader.array("<f4", count, 3, what="the positions")
-    normals = reader.array("<f4", count, 3, what="the normals")
-    alphas = reader.array("<f4", count, what="the alphas") if context.major >= ALPHA_SINCE else None
-    faces = _read_faces(reader, reader.i32("the number of faces"), sizes=context.major >= SIZES_SINCE)
-    numbers = (movement, free_space, positions, normals, alphas, faces)
-    return SubObject(index, parent, plane, offset, radius, unused, center, name, properties, *numbers)
+    start, count = layout_of(SubObject).read(reader), count_of("vertices").read(reader)
+    return SubObject(
+        **start,
+        positions=reader.array("<f4", count, 3, what="the positions"),
+        normals=reader.array("<f4", count, 3, what="the normals"),
+        alphas=reader.array("<f4", count, what="the alphas") if context.major >= ALPHA_SINCE else None,
+        faces=_read_faces(reader, reader.i32("the number of faces"), sizes=context.major >= SIZES_SINCE),
+    )
 
 
 def _write_sub_object(writer: Writer, part: SubObject, context: _Context) -> None:
-    writer.i32(part.index)
-    writer.i32(part.parent)
-    start = np.zeros(1, _START)
-    for name in _START.names or ():
-        start[name] = getattr(part, name)
-    writer.raw(start.tobytes())
-    write_counted(writer, part.name)
-    write_counted(writer, part.properties)
-    writer.array(part.movement, "<i4")
-    _write_indices(writer, part.free_space)
+    part.write(writer)
     writer.i32(len(part.positions))
     writer.array(part.positions, "<f4")
     writer.array(part.normals, "<f4")
@@ -445,19 +390,11 @@ def _face_bytes(faces: Faces, *, sizes: bool) -> NDArray[np.uint8]:
 
 # Points --------------------------------------------------------------------------------------------------------------
 
-_PointsKind = TypeVar("_PointsKind", bound=Points)
-_TracksKind = TypeVar("_TracksKind", bound=Tracks)
 
-
-def _read_points(kind: type[_PointsKind]) -> Callable[[Reader, _Context], _PointsKind]:
-    def read_kind(reader: Reader, context: _Context) -> _PointsKind:
-        without_parent = kind is GunPoints and context.version < GUN_PARENTS_SINCE
-        count = _read_count(reader, "points")
-        return kind(
-            reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=counted(count, "point"))
-        )
-
-    return read_kind
+def _read_points(kind: type[Points], reader: Reader, context: _Context) -> Points:
+    without_parent = kind is GunPoints and context.version < GUN_PARENTS_SINCE
+    count = count_of("points").read(reader)
+    return kind(reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=counted(count, "point")))
 
 
 def _write_points(writer: Writer, points: Points, _: _Context) -> None:
@@ -465,83 +402,25 @@ def _write_points(writer: Writer, points: Points, _: _Context) -> None:
     writer.raw(points.rows.tobytes())
 
 
-def _read_batteries(reader: Reader, _: _Context) -> Batteries:
-    count = _read_count(reader, "batteries")
-    reader.expect_room(count, "batteries", 8)
-    return Batteries([Battery(_read_indices(reader, "guns"), _read_indices(reader, "turrets")) for _ in range(count)])
-
-
-def _write_batteries(writer: Writer, batteries: Batteries, _: _Context) -> None:
-    writer.i32(len(batteries.batteries))
-    for battery in batteries.batteries:
-        _write_indices(writer, battery.guns)
-        _write_indices(writer, battery.turrets)
-
-
-def _read_special(reader: Reader, _: _Context) -> SpecialPoints:
-    count = _read_count(reader, "special points")
-    reader.expect_room(count, "special points", 24)
-    return SpecialPoints(
-        [
-            SpecialPoint(
-                read_counted(reader, "the name of a special point"),
-                read_counted(reader, "the properties of a special point"),
-                reader.array("<f4", 3, what="the position of a special point"),
-                reader.f32("the radius of a special point"),
-            )
-            for _ in range(count)
-        ]
-    )
-
-
-def _write_special(writer: Writer, special: SpecialPoints, _: _Context) -> None:
-    writer.i32(len(special.points))
-    for point in special.points:
-        write_counted(writer, point.name)
-        write_counted(writer, point.properties)
-        writer.array(point.position, "<f4")
-        writer.f32(point.radius)
-
-
-def _read_indices(reader: Reader, what: str) -> NDArray[np.int32]:
-    count = _read_count(reader, what)
-    return reader.array("<i4", count, what=say("{} {}", count, what))
-
-
-def _write_indices(writer: Writer, indices: NDArray[np.int32]) -> None:
-    writer.i32(len(indices))
-    writer.array(indices, "<i4")
-
-
-def _read_count(reader: Reader, what: str) -> int:
-    count = reader.i32(say("the number of {}", what))
-    if count < 0:
-        raise reader.error(say("{} {} are declared", count, what))
-    return count
-
-
 # Tracks --------------------------------------------------------------------------------------------------------------
 
 _TRACK = np.dtype([("count", "<i4"), ("first", "<i4"), ("last", "<i4")])
+_KEYS: dict[type[Tracks], tuple[np.dtype[np.void], np.dtype[np.void]]] = {
+    RotationTracks: (ROTATION_KEY, UNTIMED_ROTATION_KEY),
+    PositionTracks: (POSITION_KEY, UNTIMED_POSITION_KEY),
+}
+"""Layout of keys with and without times."""
 
 
-def _read_tracks(
-    kind: type[_TracksKind], timed: np.dtype[np.void], untimed: np.dtype[np.void]
-) -> Callable[[Reader, _Context], _TracksKind]:
-    """Return the reader of a chunk of tracks; ``timed`` and ``untimed`` are the layouts of a key."""
-
-    def read_kind(reader: Reader, context: _Context) -> _TracksKind:
-        if context.major >= TIMED_SINCE:
-            return kind(*_read_timed(reader, timed, context.sub_objects))
-        keys, count = _read_untimed(reader, untimed, context.sub_objects)
-        return kind(keys, None, count)
-
-    return read_kind
-
-
-def _read_timed(
-    reader: Reader, layout: np.dtype[np.void], sub_objects: int
-) -> tuple[list[NDArray[np.void]], NDArray[np.int32]]:
+def _read_tracks(kind: type[Tracks], reader: Reader, context: _Context) -> Tracks:
+    (timed, untimed), sub_objects = _KEYS[kind], context.sub_objects
+    if context.major < TIMED_SINCE:
+        count = reader.i32("the number of keys")
+        if count < 0:
+            raise reader.error(say("tracks of {:# key|# keys} are declared", count))
+        words = "{:# track|# tracks} of {:# key|# keys}"
+        rows = reader.array(untimed, sub_objects, count, what=say(words, sub_objects, count)) if count else ()
+        return kind(list(rows), None, count)
     reader.expect_room(sub_objects, "tracks", _TRACK.itemsize)
     keys, ranges = [], np.zeros((sub_objects, 2), np.int32)
     for index in range(sub_objects):
@@ -549,19 +428,8 @@ def _read_timed(
         ranges[index] = reader.array("<i4", 2, what="the range of a track")
         if count < 0:
             raise reader.error(say("a track of {:# key|# keys} is declared", count))
-        keys.append(reader.array(layout, count, what=counted(count, "key")))
-    return keys, ranges
-
-
-def _read_untimed(reader: Reader, layout: np.dtype[np.void], sub_objects: int) -> tuple[list[NDArray[np.void]], int]:
-    count = reader.i32("the number of keys")
-    if count < 0:
-        raise reader.error(say("tracks of {:# key|# keys} are declared", count))
-    if not count:
-        return [], 0
-    words = "{:# track|# tracks} of {:# key|# keys}"
-    rows = reader.array(layout, sub_objects, count, what=say(words, sub_objects, count))
-    return list(rows), count
+        keys.append(reader.array(timed, count, what=counted(count, "key")))
+    return kind(keys, ranges)
 
 
 def _write_tracks(writer: Writer, tracks: Tracks, _: _Context) -> None:
@@ -581,23 +449,35 @@ def _write_tracks(writer: Writer, tracks: Tracks, _: _Context) -> None:
 class _Chunk:
     """Reader and writer of the body of a chunk. ``Any`` is the chunk's own type of `Value`."""
 
-    read: Callable[[Reader, _Context], Value]
+    read: Callable[[Reader, _Context], Any]
     write: Callable[[Writer, Any, _Context], None]
 
+    @staticmethod
+    def of(kind: type[Record]) -> _Chunk:
+        """Return those of a chunk that is the same in all versions."""
+        return _Chunk(lambda reader, _: kind.read(reader), lambda writer, value, _: value.write(writer))
 
-_ROTATIONS = _Chunk(_read_tracks(RotationTracks, ROTATION_KEY, UNTIMED_ROTATION_KEY), _write_tracks)
-_CHUNKS: dict[bytes, _Chunk] = {
-    b"OHDR": _Chunk(_read_header, _write_header),
-    b"TXTR": _Chunk(_read_textures, _write_textures),
+    @staticmethod
+    def of_points(kind: type[Points]) -> _Chunk:
+        return _Chunk(partial(_read_points, kind), _write_points)
+
+    @staticmethod
+    def of_tracks(kind: type[Tracks]) -> _Chunk:
+        return _Chunk(partial(_read_tracks, kind), _write_tracks)
+
+
+_CHUNKS = {
+    b"OHDR": _Chunk.of(ObjectHeader),
+    b"TXTR": _Chunk.of(TextureNames),
     b"SOBJ": _Chunk(_read_sub_object, _write_sub_object),
-    b"GPNT": _Chunk(_read_points(GunPoints), _write_points),
-    b"GRND": _Chunk(_read_points(GroundPoints), _write_points),
-    b"ATCH": _Chunk(_read_points(AttachPoints), _write_points),
-    b"NATH": _Chunk(_read_points(AttachUps), _write_points),
-    b"WBAT": _Chunk(_read_batteries, _write_batteries),
-    b"SPCL": _Chunk(_read_special, _write_special),
-    b"RANI": _ROTATIONS,
-    b"ANIM": _ROTATIONS,
-    b"PANI": _Chunk(_read_tracks(PositionTracks, POSITION_KEY, UNTIMED_POSITION_KEY), _write_tracks),
-    b"PINF": _Chunk(lambda reader, _: Remark(bytes(reader.rest())), lambda writer, value, _: writer.raw(value.text)),
+    b"GPNT": _Chunk.of_points(GunPoints),
+    b"GRND": _Chunk.of_points(GroundPoints),
+    b"ATCH": _Chunk.of_points(AttachPoints),
+    b"NATH": _Chunk.of_points(AttachUps),
+    b"WBAT": _Chunk.of(Batteries),
+    b"SPCL": _Chunk.of(SpecialPoints),
+    b"RANI": _Chunk.of_tracks(RotationTracks),
+    b"ANIM": _Chunk.of_tracks(RotationTracks),
+    b"PANI": _Chunk.of_tracks(PositionTracks),
+    b"PINF": _Chunk.of(Remark),
 }

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names
-from ....core.binary import Bytes
+from ....core.binary import Bytes, Reader, Writer
+from ....core.records import Record, Stored, array, counted_rows, f32, i32, list_of, nested
+from ....core.report import say
 from .. import strings
 
 MAGIC = b"PSPO"
@@ -46,24 +48,41 @@ UNTIMED_ROTATION_KEY = np.dtype([("axis", "<f4", 3), ("angle", "<i4")])
 UNTIMED_POSITION_KEY = np.dtype([("position", "<f4", 3)])
 
 
+def count_of(what: str) -> Stored[int]:
+    """Return a field for the number of ``what``. Reading raises `ReadError` if it is negative."""
+    noun = say("the number of {}", what)
+
+    def read(reader: Reader) -> int:
+        count = reader.i32(noun)
+        if count < 0:
+            raise reader.error(say("{} {} are declared", count, what))
+        return count
+
+    return Stored(read, Writer.i32)
+
+
+def _indices(what: str) -> Stored[NDArray[np.int32]]:
+    return counted_rows(count_of(what), "<i4", what=what)
+
+
 # Shape ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
-class ObjectHeader:
+class ObjectHeader(Record):
     """Chunk OHDR. ``box`` (2, 3): lowest and highest corner, recomputed by the engine; ``details`` (levels,) int32."""
 
-    sub_objects: int
-    radius: np.float32
-    box: NDArray[np.float32]
-    details: NDArray[np.int32]
+    sub_objects: Annotated[int, count_of("sub-objects")]
+    radius: Annotated[np.float32, f32("the radius")]
+    box: Annotated[NDArray[np.float32], array("<f4", 2, 3, what="the box")]
+    details: Annotated[NDArray[np.int32], _indices("levels of detail")]
 
 
 @dataclass(slots=True, eq=False)
-class TextureNames:
+class TextureNames(Record):
     """Chunk TXTR, the texture table that faces index: ``names`` as stored, with NUL; possibly duplicate or unused."""
 
-    names: list[bytes]
+    names: Annotated[list[bytes], list_of(count_of("textures"), strings.counted("the name of a texture"), "names", 4)]
 
     @property
     def labels(self) -> list[str]:
@@ -100,7 +119,7 @@ class Faces:
 
 
 @dataclass(slots=True, eq=False)
-class SubObject:
+class SubObject(Record):
     """Chunk SOBJ, one rigid part.
 
     ``plane`` (7,): the separation plane (normal, distance, point); ``offset`` (3,): pivot relative to the parent's
@@ -109,17 +128,17 @@ class SubObject:
     engine does not use ``plane``, ``unused``, ``movement`` and ``free_space``; they are kept.
     """
 
-    index: int
-    parent: int
-    plane: NDArray[np.float32]
-    offset: NDArray[np.float32]
-    radius: np.float32
-    unused: NDArray[np.int32]
-    center: NDArray[np.float32]
-    name: bytes
-    properties: bytes
-    movement: NDArray[np.int32]
-    free_space: NDArray[np.int32]
+    index: Annotated[int, i32("the index")]
+    parent: Annotated[int, i32("the parent")]
+    plane: Annotated[NDArray[np.float32], array("<f4", 7, what="the separation plane")]
+    offset: Annotated[NDArray[np.float32], array("<f4", 3, what="the offset")]
+    radius: Annotated[np.float32, f32("the radius")]
+    unused: Annotated[NDArray[np.int32], array("<i4", 2, what="two offsets")]
+    center: Annotated[NDArray[np.float32], array("<f4", 3, what="the geometric centre")]
+    name: Annotated[bytes, strings.counted("the name")]
+    properties: Annotated[bytes, strings.counted("the properties")]
+    movement: Annotated[NDArray[np.int32], array("<i4", 2, what="the movement")]
+    free_space: Annotated[NDArray[np.int32], _indices("numbers of free space")]
     positions: NDArray[np.float32]
     normals: NDArray[np.float32]
     alphas: NDArray[np.float32] | None
@@ -137,10 +156,10 @@ class SubObject:
 
 
 @dataclass(slots=True, eq=False)
-class Remark:
+class Remark(Record):
     """Chunk PINF: lines of text from the tool that wrote the file, without NUL."""
 
-    text: bytes = field(default=b"")
+    text: Annotated[bytes, Stored(lambda reader: bytes(reader.rest()), Writer.raw)] = field(default=b"")
 
 
 # Points --------------------------------------------------------------------------------------------------------------
@@ -184,35 +203,37 @@ class AttachUps(Points):
 
 
 @dataclass(slots=True, eq=False)
-class Battery:
+class Battery(Record):
     """A weapon battery: ``guns`` indices of gun points, ``turrets`` indices of sub-objects, the most mobile first."""
 
-    guns: NDArray[np.int32]
-    turrets: NDArray[np.int32]
+    guns: Annotated[NDArray[np.int32], _indices("guns")]
+    turrets: Annotated[NDArray[np.int32], _indices("turrets")]
 
 
 @dataclass(slots=True, eq=False)
-class Batteries:
+class Batteries(Record):
     """Chunk WBAT: the weapon batteries. The game's tables define which weapons they fire."""
 
-    batteries: list[Battery]
+    batteries: Annotated[list[Battery], list_of(count_of("batteries"), nested(Battery.read), "batteries", 8)]
 
 
 @dataclass(slots=True, eq=False)
-class SpecialPoint:
+class SpecialPoint(Record):
     """A named point in model space; ``name`` and ``properties`` as stored, with NUL."""
 
-    name: bytes
-    properties: bytes
-    position: NDArray[np.float32]
-    radius: np.float32
+    name: Annotated[bytes, strings.counted("the name of a special point")]
+    properties: Annotated[bytes, strings.counted("the properties of a special point")]
+    position: Annotated[NDArray[np.float32], array("<f4", 3, what="the position of a special point")]
+    radius: Annotated[np.float32, f32("the radius of a special point")]
 
 
 @dataclass(slots=True, eq=False)
-class SpecialPoints:
+class SpecialPoints(Record):
     """Chunk SPCL, which the engine skips; its layout is known from real files."""
 
-    points: list[SpecialPoint]
+    points: Annotated[
+        list[SpecialPoint], list_of(count_of("special points"), nested(SpecialPoint.read), "special points", 24)
+    ]
 
 
 # Animation -----------------------------------------------------------------------------------------------------------
