@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
+from addon.core import srgb
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.games.descent3 import editing, model, model_export
 from addon.games.descent3.hierarchy import Chosen
-from addon.games.descent3.textures import gather_material, linear
+from addon.games.descent3.textures import gather_material
 from tests.blender.oof_scene import (
     SQUARE,
     batteries,
@@ -203,7 +204,7 @@ def test_every_colour_comes_back():
     surface = next(node for node in created.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     for value in range(256):
         colour = (value, 255 - value, (7 * value) % 256)
-        surface.inputs["Base Color"].default_value = (*linear(colour), 1)
+        surface.inputs["Base Color"].default_value = (*srgb.to_linear(np.array(colour) / 255), 1)
         assert gather_material(created).colour == colour
 
 

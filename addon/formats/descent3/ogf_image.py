@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ...core import mipmaps, png
 from ...core.binary import DAMAGED, Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError, WriteError
+from ...core.records import Record, Stored, layout_of, u8, u16
 from ...core.report import Report, counted, say
 from ...core.walk import View, Views
 from . import strings
@@ -64,7 +65,7 @@ _LARGEST_SIDE = 1 << 14
 
 
 @dataclass(slots=True, eq=False)
-class Image:
+class Image(Record):
     """One image.
 
     ``name`` as stored (without NUL in types 121 to 123, 35 bytes in 124 to 127, none in a TGA); ``origin``: nine bytes
@@ -76,11 +77,11 @@ class Image:
     colour_map: int
     name: bytes
     level_count: int | None
-    origin: bytes
-    width: int
-    height: int
-    depth: int
-    descriptor: int
+    origin: Annotated[bytes, Stored(lambda reader: bytes(reader.take(9, "the header")), Writer.raw)]
+    width: Annotated[int, u16("the width")]
+    height: Annotated[int, u16("the height")]
+    depth: Annotated[int, u8("the depth")]
+    descriptor: Annotated[int, u8("the descriptor")]
     identifier: bytes
     levels: list[NDArray[Any]]
     packed: Bytes = b""
@@ -177,33 +178,20 @@ def _read_image(reader: Reader, *, last: bool) -> Image:
     elif kind > ImageType.RUNS_NAMED:
         name = bytes(reader.take(_LONG_NAME, "the name"))
     level_count = reader.u8("the number of levels") if kind in _WITH_LEVELS else None
-    origin = bytes(reader.take(9, "the header"))
-    width, height = reader.u16("the width"), reader.u16("the height")
-    depth, descriptor = reader.u8("the depth"), reader.u8("the descriptor")
+    numbers = layout_of(Image).read(reader)
     identifier = bytes(reader.take(id_length, "the identifier"))
-    levels: list[NDArray[Any]] = []
-    packed: Bytes = b""
+    image = Image(kind, colour_map, name, level_count, **numbers, identifier=identifier, levels=[])
     if kind in IN_RUNS:
-        sizes = ((width >> level) * (height >> level) for level in range(1 if level_count is None else level_count))
-        levels = [read_runs(reader, size) for size in sizes]
+        sizes = (
+            (image.width >> level) * (image.height >> level)
+            for level in range(1 if level_count is None else level_count)
+        )
+        image.levels = [read_runs(reader, size) for size in sizes]
     elif last:
-        packed = reader.rest()
+        image.packed = reader.rest()
     else:
         raise reader.error(say("an animation with an image of type {}, which has no end", kind))
-    return Image(
-        kind,
-        colour_map,
-        name,
-        level_count,
-        origin,
-        width,
-        height,
-        depth,
-        descriptor,
-        identifier,
-        levels,
-        packed,
-    )
+    return image
 
 
 def write(document: OgfImage) -> bytes:
@@ -234,11 +222,7 @@ def _write_image(writer: Writer, image: Image) -> None:
         writer.raw(image.name)
     if image.level_count is not None:
         writer.u8(image.level_count)
-    writer.raw(image.origin)
-    writer.u16(image.width)
-    writer.u16(image.height)
-    writer.u8(image.depth)
-    writer.u8(image.descriptor)
+    image.write(writer)
     writer.raw(image.identifier)
     for runs in image.levels:
         writer.raw(runs.tobytes())

@@ -8,7 +8,7 @@ armature, which stores the data of the file and is not a part of it, so a model 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,10 +108,12 @@ def import_model(context: Context, source: Source, options: ModelImportOptions, 
     into = scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
-    result = _build_rig(context, model) if options.bones else _build_objects(model)
+    parts = [
+        _new_part(part, mesh) for part, mesh in zip(model.parts, _build_meshes(model, textures, report), strict=True)
+    ]
+    result = ImportedModel(_build_rig(context, model, parts) if options.bones else _build_holder(model, parts), parts)
     if result.rig is not None and options.readable_bones:
         armature.make_readable(result.rig)
-    _show_meshes(result.parts, model, textures, report)
     if options.points:
         result.points = points.build(model, result.holder, result.parts)
     _link(result, into)
@@ -136,18 +138,17 @@ def _textures(source: Source, archive: Hog2 | None, options: ModelImportOptions,
 # Objects -------------------------------------------------------------------------------------------------------------
 
 
-def _build_objects(model: Model) -> ImportedModel:
-    """Create empties and mesh objects in the hierarchy of the file, with empty meshes."""
+def _build_holder(model: Model, objects: Sequence[Object]) -> Any:
+    """Create an empty, and parent the parts as in the file."""
     holder: Any = bpy.data.objects.new(model.name, None)
     holder.empty_display_type, holder.empty_display_size = "PLAIN_AXES", _size(model) / 2
-    objects = [_new_part(part) for part in model.parts]
     for part, obj in zip(model.parts, objects, strict=True):
         obj.parent = objects[part.parent] if part.parent >= 0 else holder
         obj.location = part.offset.tolist()
-    return ImportedModel(holder, objects)
+    return holder
 
 
-def _build_rig(context: Context, model: Model) -> ImportedModel:
+def _build_rig(context: Context, model: Model, objects: Sequence[Object]) -> Any:
     """Create an armature with a bone at each pivot, along the model's axes, and parent the parts to the bones."""
     count = len(model.parts)
     rotations = np.broadcast_to(IDENTITY, (count, 4)).copy()
@@ -155,10 +156,9 @@ def _build_rig(context: Context, model: Model) -> ImportedModel:
     parents = np.array([part.parent for part in model.parts], np.int32)
     offsets = np.array([part.offset for part in model.parts], np.float64).reshape(count, 3)
     rig, given = armature.build(context, Skeleton(model.name, bones, parents, rotations, offsets))
-    objects = [_new_part(part) for part in model.parts]
     for obj, bone in zip(objects, given, strict=True):
         parent_to_bone(obj, rig, bone)
-    return ImportedModel(rig, objects)
+    return rig
 
 
 def parent_to_bone(obj: Object, rig: Object, bone: str) -> None:
@@ -168,12 +168,9 @@ def parent_to_bone(obj: Object, rig: Object, bone: str) -> None:
     obj.matrix_parent_inverse = Matrix.Translation((0, -rig.data.bones[bone].length, 0))
 
 
-def _new_part(part: Part) -> Object:
-    name = names.shortened(part.name) or "sub-object"
-    if len(part.mesh.positions):
-        obj: Any = bpy.data.objects.new(name, bpy.data.meshes.new(name))
-    else:
-        obj = bpy.data.objects.new(name, None)
+def _new_part(part: Part, mesh: typed.Mesh | None) -> Object:
+    obj: Any = bpy.data.objects.new(names.shortened(part.name) or "sub-object", mesh)
+    if mesh is None:
         obj.empty_display_type, obj.empty_display_size = "ARROWS", 0.1
     obj.rotation_mode = "QUATERNION"
     properties = obj.motionbridge_descent_part
@@ -186,7 +183,8 @@ def _new_part(part: Part) -> Object:
     return obj
 
 
-def _show_meshes(objects: Sequence[Object], model: Model, textures: Textures | None, report: Report) -> None:
+def _build_meshes(model: Model, textures: Textures | None, report: Report) -> list[Any]:
+    """Return the mesh of each part, None without vertices."""
     built: dict[tuple[str, object], Any] = {}
 
     def material_for(wanted: Material) -> typed.Material:
@@ -195,14 +193,11 @@ def _show_meshes(objects: Sequence[Object], model: Model, textures: Textures | N
             built[key] = build_material(wanted, textures, report)
         return built[key]
 
-    for part, obj in zip(model.parts, objects, strict=True):
-        if obj.type == "MESH":
-            empty = obj.data
-            part.mesh.name = empty.name
-            obj.data = meshes.build_polygons(part.mesh, [material_for(wanted) for wanted in part.mesh.materials])
-            name = empty.name
-            bpy.data.meshes.remove(empty)
-            obj.data.name = name
+    def build(part: Part) -> Any:
+        mesh = replace(part.mesh, name=names.shortened(part.name) or "sub-object")
+        return meshes.build_polygons(mesh, [material_for(wanted) for wanted in mesh.materials])
+
+    return [build(part) if len(part.mesh.positions) else None for part in model.parts]
 
 
 def _size(model: Model) -> float:

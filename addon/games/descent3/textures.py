@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ...blender import material
 from ...core import files, srgb
+from ...core.binary import Bytes
 from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.model import Material
@@ -57,18 +58,15 @@ def open_archive(path: Path | str, report: Report) -> Hog2:
 
 @dataclass(frozen=True)
 class Found:
-    """A file that was found: its ``name``, and either its ``path`` on disk or an ``archive`` and its index there."""
+    """A file that was found: its ``name``, and its ``path`` on disk or else its ``content`` in an archive."""
 
     name: str
     path: Path | None = None
-    archive: Hog2 | None = None
-    number: int = 0
+    content: Bytes = b""
 
     def data(self) -> bytes:
         """Return the file's bytes. Raises `ReadError`."""
-        if self.path is not None:
-            return files.read_file(self.path)
-        return b"" if self.archive is None else bytes(self.archive.contents[self.number])
+        return bytes(self.content) if self.path is None else files.read_file(self.path)
 
 
 def in_folder(folder: Path) -> dict[str, Found]:
@@ -81,10 +79,8 @@ def in_folder(folder: Path) -> dict[str, Found]:
 
 def in_archive(archive: Hog2) -> dict[str, Found]:
     """Return lower-case name -> file for the files of an archive; the first one if several have the same name."""
-    result = {}
-    for number, name in reversed(list(enumerate(archive.names))):
-        result[name.lower()] = Found(name, archive=archive, number=number)
-    return result
+    entries = list(zip(archive.names, archive.contents, strict=True))
+    return {name.lower(): Found(name, content=content) for name, content in reversed(entries)}
 
 
 @dataclass
@@ -158,8 +154,8 @@ class Textures:
     def _of_table(self, name: str, report: Report) -> Found | None:
         if self.pages is None:
             self.pages = {}
-            for files in self.sources:
-                for key, file in files.items():
+            for source in self.sources:
+                for key, file in source.items():
                     if key.endswith(TABLES):
                         self.pages = _pages(file, report) | self.pages
         bitmap = self.pages.get(name.lower())
@@ -326,7 +322,8 @@ MISSING_COLOUR = (0.8, 0.0, 0.8, 1.0)
 def build_material(look: Material, textures: Textures | None, report: Report) -> Any:
     """Return a Blender material of this texture or colour; an existing one if it looks the same."""
     if look.colour is not None:
-        return material.build_coloured(look.name, (*linear(look.colour), 1.0))
+        light = srgb.to_linear(np.array(look.colour, np.float64) / 255)
+        return material.build_coloured(look.name, (*light.tolist(), 1.0))
     if not look.texture:
         result = material.build_coloured(look.name, MISSING_COLOUR)
         result[UNKNOWN_TEXTURE] = True
@@ -359,19 +356,10 @@ def gather_material(used_material: typed.Material | None) -> Material:
 
 
 def _colour(obj: Any) -> tuple[int, int, int]:
+    """Return the sRGB red, green and blue (0 to 255) of a material."""
     nodes = obj.node_tree.nodes if obj.node_tree is not None else ()
     surface = next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
     values = obj.diffuse_color if surface is None else surface.inputs["Base Color"].default_value
-    return as_bytes(tuple(values[:3]))
-
-
-def linear(colour: tuple[int, int, int]) -> tuple[float, ...]:
-    """Convert sRGB red, green, blue (0 to 255) to linear values (0 to 1)."""
-    return tuple(srgb.to_linear(np.array(colour, np.float64) / 255).tolist())
-
-
-def as_bytes(light: tuple[float, ...]) -> tuple[int, int, int]:
-    """Convert linear values (0 to 1) to sRGB (0 to 255), the inverse of `linear`."""
-    shares = srgb.from_linear(np.clip(np.array(light, np.float64), 0, 1))
+    shares = srgb.from_linear(np.clip(np.array(values[:3], np.float64), 0, 1))
     red, green, blue = np.rint(255 * shares).astype(int).tolist()
     return red, green, blue
