@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -207,6 +207,20 @@ def hiding_driver(rig: Object, bone: str) -> Any:
 def is_hiding(curve: Any) -> bool:
     """Whether the F-curve of a driver controls whether a bone is hidden."""
     return bool(curve.data_path.endswith("].hide"))
+
+
+def is_hidden(rig: Object, bone: Any) -> bool:
+    """Whether a bone of ``rig`` is hidden in pose mode by `hiding_driver` or by the user."""
+    return bool((rig.pose.bones[bone.name] if bpy.app.version >= (5, 0) else bone).hide)
+
+
+def select(rig: Object, names: Sequence[str]) -> None:
+    """Select only these bones of ``rig`` in pose mode and make the first one active."""
+    for bone in rig.data.bones:
+        owner: Any = rig.pose.bones[bone.name] if _POSES_SELECTED else bone
+        owner.select = bone.name in names
+    if names:
+        rig.data.bones.active = rig.data.bones[names[0]]
 
 
 def is_selected(rig: Object, bone: Any) -> bool:

@@ -6,7 +6,7 @@ controls are an armature of their own: the game's rest pose stays, and exports d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core import names
+from ..core.body import Part, Side, part_of, side_of
 from ..core.control_poses import Controls
 from ..core.control_rig import BETWEEN, HIDDEN, NEUTRAL, ControlPlan, Role, plan
 from ..core.errors import WriteError
@@ -326,6 +327,55 @@ def _of_role(controls: Object, role: Role) -> list[PoseBone]:
 def switch_of(owner: PoseBone) -> str:
     """Return the name of the switch property of an IK goal, a look-at target or a twist bone's control."""
     return PROPERTIES[_ROLES[owner.bone[ROLE]]]
+
+
+def limb_of(owner: PoseBone) -> str:
+    """Return which part of the body an IK goal or look-at target switches: ``Left Arm``, ``Right Leg``, ``Head``; the
+    name of the control if its bone does not say.
+    """
+    bone = str(owner.bone.get(BONE, ""))
+    part, side = part_of(bone), side_of(bone)
+    if owner.bone[ROLE] == Role.LOOK.value:
+        return Part.HEAD.value
+    return f"{side.value} {part.value}" if part in {Part.ARM, Part.LEG} and side is not Side.NONE else owner.name
+
+
+def hand_over(context: Context, rig: Object, controls: Object) -> None:
+    """Make the controls current instead of the armature that they move, in the same mode, with what belongs to the
+    selected bones selected.
+    """
+    layer = context.view_layer
+    is_posed = context.mode == "POSE"
+    selected = {bone.name for bone in rig.data.bones if is_posed and compat.is_selected(rig, bone)}
+    if context.mode != "OBJECT":
+        scope.set_mode("OBJECT")
+    rig.select_set(False)
+    controls.select_set(True)
+    layer.objects.active = controls
+    if not is_posed:
+        return
+    scope.set_mode("POSE")
+    layer.update()  # hides what limbs do not follow
+    of_selected = (
+        bone
+        for bone in controls.data.bones
+        if bone.get(BONE) in selected and _ROLES[bone[ROLE]] in {Role.FREE, Role.GOAL}
+    )
+    compat.select(controls, [bone.name for bone in of_selected if not compat.is_hidden(controls, bone)])
+
+
+def hand_back(context: Context, rig: Object, names: Sequence[str], *, is_posed: bool) -> None:
+    """Make an armature whose controls were removed current, in pose mode with these bones selected if ``is_posed``."""
+    scope.make_current(context, [rig], rig)
+    if is_posed:
+        scope.set_mode("POSE")
+        compat.select(rig, names)
+
+
+def bones_of_selected(rig: Object, controls: Object) -> list[str]:
+    """Return the bones of the game that the selected controls belong to."""
+    chosen = (bone.get(BONE) for bone in controls.data.bones if compat.is_selected(controls, bone))
+    return [name for name in dict.fromkeys(chosen) if name in rig.data.bones]
 
 
 @contextmanager

@@ -97,10 +97,10 @@ def body_of(names: Sequence[str], parents: Sequence[int]) -> Body:
     parts: list[Part | None] = []
     sides = [side_of(name) for name in names]
     for bone, name in enumerate(names):
-        part = _part_of(name)
+        part = part_of(name)
         # A roll or twist bone with children is part of its limb.
         if part is Part.HELPER and bone in has_children:
-            part = _part_of(re.sub("twist|roll", "", name.lower()))
+            part = part_of(re.sub("twist|roll", "", name.lower()))
         parts.append(part)
     limbs = {(part, side) for part, side in zip(parts, sides, strict=True) if part in SIDED}
     if not any((part, Side.LEFT) in limbs and (part, Side.RIGHT) in limbs for part in SIDED):
@@ -138,7 +138,8 @@ def _words(lowered: str) -> str:
 
 
 @lru_cache(_MOST_NAMES)
-def _part_of(name: str) -> Part | None:
+def part_of(name: str) -> Part | None:
+    """Return the part of the body that a bone's name alone indicates."""
     lowered = name.lower()
     return next((part for part, words in _WORDS if words.search(lowered)), None)
 

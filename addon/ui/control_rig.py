@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ..blender import (
     action_lists,
@@ -24,7 +24,7 @@ from ..games.arma import animation_edit, animation_import
 from ..games.xray.motions import files as motion_files
 from ..games.xray.motions import properties as motion_properties
 from ..games.xray.motions import saved_edits
-from .bases import BlenderOperator, classes_of, rpt_
+from .bases import BlenderMenu, BlenderOperator, classes_of, iface_, rpt_
 from .layouts import fields
 from .operation import Need, Operation, Outcome, StartsAtOnce
 from .target import RIG, active_action, active_rig, on_rig
@@ -77,8 +77,8 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
         else:
             control_rig.own_controls(context, rig)
         controls = control_links.controls_of(rig)
-        if context.mode == "OBJECT":
-            scope.make_current(context, [controls], controls)
+        if context.active_object == rig and context.mode in {"OBJECT", "POSE"}:
+            control_rig.hand_over(context, rig, controls)
         limbs = len(control_rig.goals_of(controls))
         if not limbs:
             report.note("no arm or leg of two segments was found, so there is no inverse kinematics", rig.name)
@@ -97,7 +97,9 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
         Motions whose edits were saved get the keys of their file.
         """
         rig = active_rig(context)
-        was_active = context.active_object == control_links.controls_of(rig)
+        controls = control_links.controls_of(rig)
+        was_active, is_posed = context.active_object == controls, context.mode == "POSE"
+        selected = control_rig.bones_of_selected(rig, controls)
         with scope.leaving_edit_mode(context):
             affected, edits = _with_controls(rig), control_edits.ControlEdits(rig)
             edited = [action for action in affected if edits.bones(action)]
@@ -113,7 +115,7 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
             words = "{:# motion is|# motions are} without the edits made with the controls; undo to keep these"
             report.warn(say(words, len(lost)), listed(lost))
         if was_active:
-            scope.make_current(context, [rig], rig)
+            control_rig.hand_back(context, rig, selected, is_posed=is_posed)
         return Outcome(rpt_("{}: control rig removed").format(rig.name))
 
 
@@ -190,7 +192,7 @@ class OnFrames(OnControlRig):
 
 
 class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
-    """Key the IK or FK controls to the current pose on a range of frames and switch to them without a jump"""
+    """Key the IK or FK controls to the pose on this frame and switch to them; with Shift on a range of frames"""
 
     bl_idname = "motionbridge.match_controls"
     bl_label = "Match and Switch"
@@ -209,27 +211,52 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
             ("HEAD", "Head", "Head and neck: the target that they look at (IK), or their own controls (FK)", 1),
         ),
     )
+    control: StringProperty(
+        name="Control", description="IK target or look-at target to switch; if empty, those of the body part"
+    )
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
+    asks: BoolProperty(name="Ask for Frames", options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
+        """Match on the current frame at once, or open the dialog."""
+        if self.asks or event.shift:
+            return OnFrames.invoke(self, context, event)
+        self.first = self.last = context.scene.frame_current
+        return self.execute(context)
+
+    def draw(self, _context: Context) -> None:
+        """Draw what to switch, if no button of one limb says it, and the frames."""
+        layout = fields(self.layout)
+        for name in ("to", *(() if self.control else ("what",)), "first", "last"):
+            layout.prop(self, name)
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Match the limbs or heads of the selected controls, or all."""
+        """Match one limb or head, or those of the selected controls, or all."""
         rig = active_rig(context)
-        controls, is_head = control_links.controls_of(rig), self.what == "HEAD"
-        every = [bone.name for bone in (control_rig.looks_of if is_head else control_rig.goals_of)(controls)]
-        goals = [name for name in _selected_goals(context, rig) if name in every] or every
+        controls = control_links.controls_of(rig)
+        heads, limbs = (
+            [bone.name for bone in bones(controls)] for bones in (control_rig.looks_of, control_rig.goals_of)
+        )
+        is_head = self.control in heads if self.control else self.what == "HEAD"
+        every = heads if is_head else limbs
+        chosen = [self.control] if self.control else _selected_goals(context, rig)
+        goals = [name for name in chosen if name in every] or every
         count = control_match.match(context, rig, goals, (self.first, self.last), to_goals=self.to == "IK")
         text = rpt_("Heads switched: {}") if is_head else rpt_("Limbs switched: {}")
         return Outcome(text.format(count), done=count > 0)
 
 
 class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
-    """Make the selected boxes (IK targets) follow a bone on a range of frames, such as a hand on a weapon"""
+    """Make the selected boxes (IK targets) follow a bone on a range of frames; where none is chosen they let go"""
 
     bl_idname = "motionbridge.hold_bone"
     bl_label = "Hold Bone"
 
-    bone: StringProperty(name="Bone", description="Bone to follow; if empty, the boxes follow no bone on these frames")
+    bone: StringProperty(
+        name="Bone",
+        description="Bone to follow; if empty, the boxes let go of the bone that they follow on these frames",
+    )
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
 
@@ -237,6 +264,8 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
         """Draw a search field with the armature's bones, and the frames."""
         layout = fields(self.layout)
         layout.prop_search(self, "bone", active_rig(context).data, "bones")
+        if not self.bone:
+            layout.label(text="Without a bone the boxes let go on these frames", icon="INFO")
         layout.prop(self, "first")
         layout.prop(self, "last")
 
@@ -260,24 +289,65 @@ def _selected_goals(context: Context, rig: Object) -> list[str]:
     return control_match.goals_of_limbs(rig, selected)
 
 
+class MOTIONBRIDGE_MT_control_rig(BlenderMenu):
+    """Matching on a range of frames, moving all motions to the controls, removing the controls"""
+
+    bl_label = "Control Rig"
+
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
+        match = "motionbridge.match_controls"
+        entries = (
+            (layout.operator(match, text="Match to IK"), "IK", "LIMBS"),
+            (layout.operator(match, text="Match to FK"), "FK", "LIMBS"),
+            (layout.operator(match, text="Match Head to IK"), "IK", "HEAD"),
+            (layout.operator(match, text="Match Head to FK"), "FK", "HEAD"),
+        )
+        for button, to, what in entries:
+            button.to, button.what, button.asks = to, what, True
+        layout.separator()
+        layout.operator("motionbridge.move_motions_to_controls", icon="CON_ARMATURE")
+        layout.separator()
+        layout.operator("motionbridge.remove_control_rig", icon="X")
+
+
 def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
-    """Draw the buttons and switches if an armature is active."""
+    """Draw one row if an armature is active: the button that adds a control rig, or IK and FK for the limbs of the
+    selected controls and the menu. A second row appears if the controls show another motion.
+    """
     rig = active_rig(context)
     if rig is None:
         return
-    if not control_links.owns_controls(rig):
-        layout.operator("motionbridge.add_control_rig", icon="CON_ARMATURE")
-        if control_links.controls_of(rig) is not None:
-            layout.operator("motionbridge.remove_control_rig", icon="X")
-        return
     row = layout.row(align=True)
-    row.operator("motionbridge.move_motions_to_controls", icon="CON_ARMATURE")
-    row.operator("motionbridge.remove_control_rig", icon="X", text="")
+    if not control_links.owns_controls(rig):
+        row.operator("motionbridge.add_control_rig", icon="CON_ARMATURE")
+        if control_links.controls_of(rig) is not None:
+            row.operator("motionbridge.remove_control_rig", icon="X", text="")
+        return
+    for to in ("IK", "FK"):
+        row.operator("motionbridge.match_controls", text=to, translate=False).to = to
+    row.menu(MOTIONBRIDGE_MT_control_rig.__name__, icon="DOWNARROW_HLT", text="")
     if active_action(context) is not None and not nla.plays_controls_action(rig):
-        column = layout.column(align=True)
-        column.alert = True
-        column.label(text="The controls show another motion", icon="ERROR")
-        column.operator("motionbridge.show_controls", icon="PLAY")
+        row = layout.row(align=True)
+        row.alert = True
+        row.label(text="The controls show another motion", icon="ERROR")
+        row.operator("motionbridge.show_controls", icon="PLAY", text="")
+
+
+def _labels_of(owners: list[Any]) -> list[str]:
+    """Return what the sliders of IK targets and look-at targets are called; names of controls tell equal ones apart."""
+    known = {
+        "Left Arm": iface_("Left Hand"),
+        "Right Arm": iface_("Right Hand"),
+        "Left Leg": iface_("Left Foot"),
+        "Right Leg": iface_("Right Foot"),
+        "Head": iface_("Head"),
+    }
+    limbs = [control_rig.limb_of(owner) for owner in owners]
+    return [
+        known[limb] if limb in known and limbs.count(limb) == 1 else owner.name
+        for limb, owner in zip(limbs, owners, strict=True)
+    ]
 
 
 def has_limbs(context: Context) -> bool:
@@ -287,33 +357,24 @@ def has_limbs(context: Context) -> bool:
 
 
 def draw_limbs(layout: bpy.types.UILayout, context: Context) -> None:
-    """Draw the switches of the limbs of the active armature's control rig."""
+    """Draw the sliders of limbs and heads, with buttons that match and switch them, and the sliders of twist bones."""
     controls = control_links.controls_of(active_rig(context))
-    _draw_switches(layout, control_rig.goals_of(controls))
+    owners = [*control_rig.goals_of(controls), *control_rig.looks_of(controls)]
+    column = layout.column(align=True)
+    for owner, label in zip(owners, _labels_of(owners), strict=True):
+        row, switch = column.row(align=True), control_rig.switch_of(owner)
+        row.prop(owner, f'["{switch}"]', text=label, translate=False, slider=True)
+        for to, is_on in (("IK", owner[switch] >= 1), ("FK", owner[switch] <= 0)):
+            match = row.operator("motionbridge.match_controls", text=to, translate=False, depress=is_on)
+            match.to, match.control = to, owner.name
     layout.operator("motionbridge.hold_bone", icon="CONSTRAINT_BONE")
-    _draw_switches(layout, control_rig.looks_of(controls), is_head=True)
     twists = control_rig.twists_of(controls)
     if twists:
         layout.label(text="Twist Bones Follow the Hand")
-        _draw_sliders(layout, twists)
-
-
-def _draw_switches(layout: bpy.types.UILayout, owners: list[Any], *, is_head: bool = False) -> None:
-    """Draw the IK/FK sliders of limbs, or of heads, and the buttons that match the controls of both."""
-    if not owners:
-        return
-    row = layout.row(align=True)
-    to_goals = row.operator("motionbridge.match_controls", text="Match Head to IK" if is_head else "Match to IK")
-    to_own = row.operator("motionbridge.match_controls", text="Match Head to FK" if is_head else "Match to FK")
-    to_goals.to, to_own.to = "IK", "FK"
-    to_goals.what = to_own.what = "HEAD" if is_head else "LIMBS"
-    _draw_sliders(layout, owners)
-
-
-def _draw_sliders(layout: bpy.types.UILayout, owners: list[Any]) -> None:
-    column = layout.column(align=True)
-    for owner in owners:
-        column.prop(owner, f'["{control_rig.switch_of(owner)}"]', text=owner.name, translate=False, slider=True)
+        column = layout.column(align=True)
+        for owner in twists:
+            label = str(owner.bone.get(control_links.BONE, owner.name))
+            column.prop(owner, f'["{control_rig.switch_of(owner)}"]', text=label, translate=False, slider=True)
 
 
 CLASSES = classes_of(__name__)

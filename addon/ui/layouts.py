@@ -94,6 +94,7 @@ class Listing(NamedTuple):
     returns the first and the last frame of an action on an armature. ``status``: returns an action's key of
     `STATUS_ICONS`; None for motions without a status. ``named``: returns the owner and the name of the property with an
     action's name. ``buttons``: operator and icon of the buttons beside the list. ``menu``: the class of the menu below.
+    ``compare``: operator of the badge of actions whose status is unknown; its tooltip explains the badge.
     """
 
     drawn_by: str
@@ -105,6 +106,7 @@ class Listing(NamedTuple):
     named: Callable[[Any], tuple[Any, str]] = _name_of_action
     buttons: tuple[tuple[str, str], ...] = ()
     menu: str = ""
+    compare: str = ""
 
 
 TICKS = (

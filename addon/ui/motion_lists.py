@@ -68,7 +68,11 @@ class ActionRows(DrawnRows):
         frames.label(text=str(last - first + 1), translate=False)
         if status in EDITED:
             right.label(text=iface_(next(name for key, name, *_ in properties.STATUS_ITEMS if key == status)))
-        if status:
+        if status == "UNKNOWN" and self.listing.compare:
+            button = right.operator(self.listing.compare, text="", icon=STATUS_ICONS[status], emboss=False)
+            if "action" in button.bl_rna.properties:
+                button.action = action.name
+        elif status:
             right.label(icon=STATUS_ICONS[status])
 
     def draw_facts(self, layout: Any, action: Any) -> None:

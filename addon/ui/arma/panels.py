@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
-    """Check whether the animation differs from its file"""
+    """Compare the animation with its file; the badge ? means not compared yet, or only possible by sampling"""
 
     bl_idname = "motionbridge.arma_compare"
     bl_label = "Compare with File"
@@ -410,6 +410,7 @@ ANIMATIONS = Listing(
     _play,
     _frames,
     _status,
+    compare="motionbridge.arma_compare",
 )
 """List of the animations of an armature."""
 

@@ -75,6 +75,7 @@ MOTIONS = Listing(
     _named,
     (("motionbridge.add_motion", "ADD"), ("motionbridge.delete_motion", "REMOVE")),
     "MOTIONBRIDGE_MT_motion",
+    "motionbridge.update_status",
 )
 """List of the motions in an armature's active file."""
 EDITOR_MOTIONS = Listing(
@@ -231,7 +232,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):
-    """Compare every motion of the active file with the imported file"""
+    """Compare every motion with its file; the badge ? means not compared yet, or only possible by sampling"""
 
     bl_idname = "motionbridge.update_status"
     bl_label = "Find Edited Motions"
