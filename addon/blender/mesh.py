@@ -71,7 +71,7 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
         layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
         layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs[corners], np.float32).ravel())
     _store_loose_values(data, mesh, corners)
-    data.update(calc_edges=True)
+    data.update(calc_edges=not _add_edges_of_separate_triangles(data, corners))
     if flat and len(triangles):
         attributes.build(data, {"sharp_face": Attribute(Domain.FACE, np.ones(len(triangles), np.bool_))})
     else:
@@ -114,6 +114,22 @@ def _build_topology(
         data.attributes[".corner_vert"].data.foreach_set("value", corners)
         data.polygons.add(len(starts))
         data.polygons.foreach_set("loop_start", starts)
+
+
+def _add_edges_of_separate_triangles(data: typed.Mesh, corners: NDArray[np.int32]) -> bool:
+    """Add the edges if no triangles share a vertex, and return whether that is so; Blender takes longer to find them.
+
+    A mesh that has edges already is left to Blender.
+    """
+    count = len(data.vertices)
+    if not 0 < len(corners) <= count or len(data.edges) or np.bincount(corners, minlength=count).max() > 1:
+        return False
+    ends = corners.reshape(-1, 3)
+    edges = np.stack([ends, ends[:, [1, 2, 0]]], axis=-1)
+    data.edges.add(len(corners))
+    data.attributes[".edge_verts"].data.foreach_set("value", edges.ravel())
+    data.attributes[".corner_edge"].data.foreach_set("value", np.arange(len(corners), dtype=np.int32))
+    return True
 
 
 def _add_values(
@@ -560,7 +576,7 @@ def edge_vertices(data: typed.Mesh) -> NDArray[np.int32]:
 def triangles_of(data: typed.Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return (triangles, 3) indices of corners, and (triangles,) the polygon of each triangle."""
     count = len(data.polygons)
-    if (corner_counts(data) == 3).all():
+    if len(data.loops) == 3 * count:  # none has fewer than three
         return np.arange(3 * count, dtype=np.int32).reshape(-1, 3), np.arange(count, dtype=np.int32)
     data.calc_loop_triangles()
     cut = len(data.loop_triangles)

@@ -5,6 +5,7 @@ All formats describe their changes with `Changes`, so that reports, badges and t
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -168,7 +169,8 @@ class Changes:
         """
         for name, word in words.items() if len(rows) else ():
             mine, theirs = (np.ascontiguousarray(side[name]).reshape(len(side), -1) for side in (rows, base))
-            self.count((mine.view(np.uint8) != theirs.view(np.uint8)).any(axis=1), word)
+            unit = np.uint8 if mine.strides[0] % 4 else np.uint32
+            self.count(functools.reduce(np.logical_or, (mine.view(unit) != theirs.view(unit)).T), word)
 
     def all_items(self) -> Iterable[Item]:
         """Return the items of all parts."""

@@ -231,6 +231,19 @@ def repeated(triangles: NDArray[Any]) -> NDArray[np.int64]:
     return np.flatnonzero(first_of_equal(corners.T) != np.arange(len(triangles)))
 
 
+def repeated_in_space(positions: NDArray[np.float32], triangles: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the indices of the faces whose three positions are those of an earlier one, bit by bit and in any order.
+
+    Every corner must be the index of a vertex.
+    """
+    of_vertex = _hashed(np.ascontiguousarray(positions, np.float32).view(np.uint32))
+    a, b, c = triangles.T
+    keys = np.sort(of_vertex[a] + of_vertex[b] + of_vertex[c])
+    if not (keys[1:] == keys[:-1]).any():
+        return np.zeros(0, np.int64)
+    return repeated(weld(positions).vertex[triangles])
+
+
 def first_of_equal(rows: NDArray[Any]) -> NDArray[np.int64]:
     """(n,): index of the first row equal to each of ``rows`` (n, columns) of integers; its own index if there is none.
 

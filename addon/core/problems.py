@@ -141,9 +141,8 @@ def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
 def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
     """Yield a problem for faces with the same three positions as an earlier face, in any order."""
     numbers, corners = _faces_with_places(mesh)
-    vertex = polygons.weld(mesh.positions).vertex
     wrong = np.zeros(len(mesh.triangles), np.bool_)
-    wrong[numbers[polygons.repeated(vertex[corners])]] = True
+    wrong[numbers[polygons.repeated_in_space(mesh.positions, corners)]] = True
     yield from some(
         wrong,
         "face|faces",

@@ -280,6 +280,19 @@ def test_a_normal_for_each_vertex_is_shown_as_the_same_normals_for_their_corners
     assert np.isfinite(by_vertex).all()
 
 
+@pytest.mark.parametrize("loose", [0, 2])
+def test_edges_of_separate_triangles_join_the_corners_of_each(loose):
+    corners = np.random.default_rng(2).permutation(30).astype(np.int32).reshape(-1, 3)
+    positions = np.random.default_rng(3).normal(size=(30 + loose, 3)).astype(np.float32)
+    data = meshes.build(Mesh("m", positions, corners), [], Report()).data
+    assert not data.validate()
+    assert len(data.edges) == 30
+    for face in data.polygons:
+        loops = [data.loops[index] for index in face.loop_indices]
+        for loop, following in zip(loops, [*loops[1:], loops[0]], strict=True):
+            assert set(data.edges[loop.edge_index].vertices) == {loop.vertex_index, following.vertex_index}
+
+
 def test_edges_of_large_meshes_are_reported_apart():
     count = 100_000
     edges = [(1, 99_999), (42_951, 67_295), (67_295, 3)]

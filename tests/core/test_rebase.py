@@ -33,6 +33,20 @@ def test_unedited_rows_keep_their_bits_and_others_are_new():
     assert result[2:].tobytes() == values[2:].tobytes()
 
 
+@pytest.mark.parametrize("seen", [None, (BASE * 2, BASE * 2)])
+def test_rows_in_the_order_of_the_base_are_restored_like_any_others(seen):
+    values = BASE.copy()
+    values[0, 0] = np.nextafter(np.float32(1), np.float32(2))
+    values[2, 1] = 2.5
+    source = np.arange(3)
+    result, changed = rebase.restore_from_sources(values, BASE, source, seen)
+    shuffled = np.array([1, 2, 0])
+    mixed = None if seen is None else (seen[0][shuffled], seen[1])
+    result_mixed, changed_mixed = rebase.restore_from_sources(values[shuffled], BASE, source[shuffled], mixed)
+    assert changed[shuffled].tolist() == changed_mixed.tolist()
+    assert result[shuffled].tobytes() == result_mixed.tobytes()
+
+
 def test_what_is_shown_may_be_compared_instead():
     actual = BASE * np.float32(0.1)
     now = actual.copy()

@@ -57,6 +57,15 @@ def test_the_first_of_equal_rows(rows):
     assert polygons.first_of_equal(rows).tolist() == first_by_looking(rows)
 
 
+@given(ROWS)
+def test_faces_repeated_in_space_have_three_equal_positions(triangles):
+    positions = np.array([[0, 0, 0], [-0.0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    vertex, bits = triangles + 2, positions.view(np.int32).tolist()
+    corners = [tuple(sorted(bits[number] for number in face)) for face in vertex.tolist()]
+    wanted = [number for number, face in enumerate(corners) if face in corners[:number]]
+    assert polygons.repeated_in_space(positions, vertex).tolist() == wanted
+
+
 @pytest.mark.parametrize("modulus", [1, 2, 3])
 def test_rows_whose_hashes_are_equal_though_they_are_not(monkeypatch, modulus):
     rows = np.random.default_rng(3).integers(0, 4, (200, 2))

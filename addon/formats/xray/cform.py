@@ -318,7 +318,9 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
         _check_positions(positions, mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
         values = {name: empty if column is None else column for name, column in given.items()}
-        return Cform(NEWEST, _box(positions), positions, _faces(mesh, values), file=mesh.name), changes
+        faces = np.empty(len(mesh.triangles), FACE)
+        faces["vertices"] = space.xray_triangles(mesh.triangles)
+        return Cform(NEWEST, _box(positions), positions, _with_values(faces, values), file=mesh.name), changes
     vertices, moved = _encode_vertices(positions, base, mesh.name, changes)
     faces, build = _encode_faces(mesh, base, given, changes)
     if not changes:
@@ -367,9 +369,7 @@ def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.stack([finite.min(axis=0), finite.max(axis=0)]) if len(finite) else np.zeros((2, 3), np.float32)
 
 
-def _faces(mesh: Mesh, values: dict[str, NDArray[Any]]) -> NDArray[np.void]:
-    faces = np.empty(len(mesh.triangles), FACE)
-    faces["vertices"] = space.xray_triangles(mesh.triangles)
+def _with_values(faces: NDArray[np.void], values: dict[str, NDArray[Any]]) -> NDArray[np.void]:
     flags = (values[name].astype(np.bool_) for name in (SUPPRESS_SHADOWS, SUPPRESS_WALLMARKS))
     faces["material_bits"] = material_bits(values[MATERIAL], *flags)
     faces["sector"] = values[SECTOR]
@@ -386,8 +386,8 @@ def _encode_faces(
     same_count = not changes.resized("faces", count, len(mesh.triangles))
     old_corners = base.faces["vertices"] if count == len(valid) else base.faces["vertices"][valid]
     redrawn = np.ones(0, np.bool_)
+    corners = space.xray_triangles(mesh.triangles).astype(np.uint32)
     if same_count:
-        corners = space.xray_triangles(mesh.triangles).astype(np.uint32)
         redrawn = functools.reduce(np.logical_or, (corners != old_corners).T)
         changes.count(redrawn, "faces redrawn")
     values: dict[str, NDArray[Any]] = {}
@@ -411,7 +411,11 @@ def _encode_faces(
     if count < len(valid):
         words = "{0:# face|# faces} of the old file that {0:refers|refer} to missing vertices"
         changes.left_out.append(say(words, len(valid) - count))
-    return _faces(mesh, values), None
+    if same_count and count == len(valid) and not redrawn.any():
+        return _with_values(base.faces.copy(), values), None
+    faces = np.empty(len(corners), FACE)
+    faces["vertices"] = corners
+    return _with_values(faces, values), None
 
 
 def _with_new_values(

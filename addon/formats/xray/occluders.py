@@ -158,13 +158,16 @@ def encode_rows(
     # A file without triangles may stay empty, although the game treats it as missing.
     missing = () if base is not None and not len(base.rows) else problems.no_faces(mesh)
     problems.refuse([*missing, *problems.points_to_nowhere(mesh)], mesh.name)
-    corners = space.xray_points(mesh.positions)[space.xray_triangles(mesh.triangles)].astype("<f4")
+    positions = space.xray_points(mesh.positions).astype("<f4", copy=False)
+    corners = np.take(positions, space.xray_triangles(mesh.triangles), axis=0)
     source = rebase.sources(mesh.values(FILE_FACE, Domain.FACE), len(corners), 0 if base is None else len(base.rows))
-    rows = np.zeros(len(corners), layout)
+    in_order = base is not None and rebase.are_all_in_order(source, len(base.rows))
+    rows = base.rows.copy() if base is not None and in_order else np.zeros(len(corners), layout)
     known = np.flatnonzero(source >= 0)
     points, moved = corners.reshape(-1, 3), np.ones(3 * len(corners), np.bool_)
     if base is not None and len(known):
-        rows[known] = base.rows[source[known]]
+        if not in_order:
+            rows[known] = base.rows[source[known]]
         stored = base.rows["positions"].reshape(-1, 3)
         stored_points = stored
         if weld:
