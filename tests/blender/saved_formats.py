@@ -155,7 +155,7 @@ FORMATS = {
     "geom": Format(import_level, move_a_vertex, LEVEL_SAVE, "", ("level/level.geom",), ("level/*/level.geom",)),
     "p3d": Format(
         ARMA_MODEL, move_a_vertex, arma_models.MOTIONBRIDGE_OT_arma_model_save_back, "arma_p3d", ("arma/man.p3d",),
-        ("p3d/*.p3d",), says="1 LOD changed",
+        ("p3d/*.p3d", "odd/*.p3d"), says="1 LOD changed",
     ),
     "rtm": Format(
         ARMA_MOTION, move_a_key, ARMA_SAVE, "arma_rtm", ("arma/walk.rtm",), ("rtm*/*.rtm",), alike_matrices,
@@ -178,8 +178,8 @@ if CORPUS:
 WITHOUT_CONTENT = {"bx_no_mesh.object", "no_keys_pl_test.anm"}
 
 
-def cases() -> list:
-    """Return our samples and the two smallest real files of each format; all others are deep."""
+def cases(most: int = 2) -> list:
+    """Return our samples and the ``most`` smallest real files of each format; all others are deep."""
     result = [] if CORPUS else [pytest.param("", None, id="no corpus", marks=pytest.mark.skip(reason="no corpus"))]
     for name, form in FORMATS.items():
         real = {file for pattern in form.real for file in (CORPUS.glob(pattern) if CORPUS else ())}
@@ -188,7 +188,7 @@ def cases() -> list:
         real = {file for file in real if file.name not in NOT_IMPORTED | WITHOUT_CONTENT and "odol" not in file.name}
         own = [SAMPLES / sample for sample in form.samples]
         for number, file in enumerate([*own, *sorted(real, key=lambda file: (file.stat().st_size, file))]):
-            deep = (pytest.mark.deep,) if number > len(own) + 1 else ()
+            deep = (pytest.mark.deep,) if number >= len(own) + most else ()
             result.append(pytest.param(name, file, id=f"{name} {file.parent.name}/{file.name}", marks=deep))
     return result
 

@@ -75,22 +75,6 @@ def selected(ground, *faces):
 # Every byte ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ALL)
-def test_what_is_not_edited_leaves_byte_for_byte_through_a_saved_scene(path, tmp_path):
-    ground, _ = imported(path)
-    before = snapshot()
-    plan, _ = planned(ground)
-    assert differences(before, snapshot()) == []
-    assert plan.data == path.read_bytes()
-    assert plan.sentence() == "nothing changed"
-    name, saved = ground.name, str(tmp_path / "scene.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=saved)
-    bpy.ops.wm.open_mainfile(filepath=saved)
-    target = tmp_path / path.name
-    level_geometry.export_file(bpy.context, bpy.data.objects[name], target, LevelExportOptions(), Report())
-    assert target.read_bytes() == path.read_bytes()
-
-
 @pytest.mark.parametrize("data", [SMALL, OLD])
 def test_both_versions_go_through_edit_mode_unchanged(data, tmp_path):
     ground, _ = imported(written(tmp_path, data))

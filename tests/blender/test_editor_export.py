@@ -33,7 +33,6 @@ from tests.blender import raw_object
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.object.small_object import BONE, mesh, small
 from tests.real_files import corpus_files
-from tests.scene import differences, snapshot
 
 WHOLE = [corpus_file for corpus_file in corpus_files("object") if "bx_no_mesh" not in str(corpus_file.id)]
 
@@ -74,18 +73,6 @@ def _body(value):
     writer = Writer()
     value.write(writer)
     return writer.getvalue()
-
-
-@pytest.mark.parametrize("path", WHOLE)
-def test_an_unedited_model_leaves_byte_for_byte(path):
-    model = imported(path)
-    before = snapshot()
-    report = Report()
-    plan = planned(model, report)
-    assert (plan.changes.lines, plan.changes.parts) == ([], [])
-    assert plan.data == path.read_bytes()
-    assert not report.warnings
-    assert differences(before, snapshot()) == []
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,6 @@ from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
 from addon.ui.xray import levels as level_panels
 from tests.blender.test_level_panel import Dialog
 from tests.blender.test_save_back import dialog_of, drawn
-from tests.real_files import corpus_files
-from tests.scene import differences, snapshot
 
 FILES = ("level", "level.geom", "level.geomx")
 
@@ -71,25 +69,6 @@ def box_of(document, visual):
 
 
 # Nothing was edited ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("path", corpus_files("level/*/level"))
-def test_a_level_that_no_one_edited_leaves_byte_for_byte(path, tmp_path):
-    imported(copied(path.parent, tmp_path / path.parent.name))
-    before = snapshot()
-    plan, _, report = planned()
-    assert plan.data == path.read_bytes()
-    assert (plan.sentence(), report.lines()) == ("nothing changed", [])
-    assert differences(before, snapshot()) == []
-
-
-def test_it_leaves_byte_for_byte_after_the_blend_file_was_saved_and_opened(yard, tmp_path):
-    imported(yard)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "yard.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "yard.blend"))
-    plan, _, report = planned()
-    assert plan.data == (yard / "level").read_bytes()
-    assert not report.lines()
 
 
 def test_what_was_not_imported_stays(yard):

@@ -154,21 +154,6 @@ def test_a_man_stands_upright_faces_plus_y_and_is_not_mirrored(path):
 # There and back ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sampled(SOUND, 12))
-def test_unedited_saved_and_loaded_it_is_the_same_file(path, tmp_path):
-    model, _ = imported(path)
-    name = model.holder.name
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
-    before = snapshot()
-    plan, report = exported(bpy.data.objects[name], tmp_path / "out.ogf")
-    assert differences(before, snapshot()) == []
-    assert not plan.changes
-    assert plan.sentence() == "nothing changed"
-    assert not report.warnings
-    assert (tmp_path / "out.ogf").read_bytes() == path.read_bytes()
-
-
 @pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))
 def test_unedited_through_edit_modes_it_is_the_same_file(path, tmp_path):
     model, _ = imported(path)

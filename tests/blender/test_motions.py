@@ -76,15 +76,6 @@ def humanoid(samples: Path):
 
 @needs_corpus
 @pytest.mark.parametrize(("model", "motions"), sampled(ALL_PAIRS))
-def test_unedited_motions_leave_unchanged_through_a_saved_file(corpus, tmp_path, model, motions) -> None:
-    rig, _ = load_pair(corpus, model, motions)
-    rig = saved_and_reloaded(tmp_path, rig)
-    (file,) = rig.motionbridge_motion_files
-    assert exported(rig, library.motions_of(file)) == (corpus / "omf" / f"{motions}.omf").read_bytes()
-
-
-@needs_corpus
-@pytest.mark.parametrize(("model", "motions"), sampled(ALL_PAIRS))
 def test_poses_are_those_of_a_chain_that_knows_no_blender(corpus, model, motions) -> None:
     """200 random (motion, frame, bone): evaluated pose matrices against float64 products of normalised keys."""
     rig, result = load_pair(corpus, model, motions)

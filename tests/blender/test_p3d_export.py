@@ -20,6 +20,7 @@ from addon.ui import change_words
 from addon.ui.arma import models
 from tests.blender.test_ui import last_report, refusal
 from tests.blender.test_written_motions import as_in_a_window, drawn
+from tests.formats.arma.p3d.test_polygons import EDITABLE
 from tests.real_files import corpus_files
 
 RUSSIAN = Path(change_words.__file__).with_name("ru.json")
@@ -48,15 +49,10 @@ def man(tmp_path, samples):
     return Path(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
 
 
-@pytest.mark.parametrize("levels", [ALL, {"FIRST"}], ids=["all", "first"])
-@pytest.mark.parametrize("file", corpus_files("p3d/*.p3d", "odd/*.p3d"))
-def test_unedited_models_leave_byte_for_byte(file, levels, tmp_path):
-    try:
-        document = p3d.read(file.read_bytes(), file.name, Report())
-    except Exception:  # noqa: BLE001 - binarised ones are refused, other tests say how
-        pytest.skip("not an editable model")
-    load(file, levels=levels)
-    assert exported(tmp_path) == p3d.write(document) == file.read_bytes()
+@pytest.mark.parametrize("file", [*EDITABLE, *corpus_files("odd/*.p3d")])
+def test_models_of_which_all_is_imported_leave_byte_for_byte(file, tmp_path):
+    load(file)
+    assert exported(tmp_path) == file.read_bytes()
     assert last_report()[0].endswith("unchanged")
 
 

@@ -42,15 +42,6 @@ def curves_of(owner) -> dict:
 
 
 @pytest.mark.parametrize("file", WELL_FORMED)
-def test_unedited_paths_leave_unchanged_through_a_saved_file(file, tmp_path) -> None:
-    owner = load(file)
-    name = owner.name
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
-    assert exported(bpy.data.objects[name]) == file.read_bytes()
-
-
-@pytest.mark.parametrize("file", WELL_FORMED)
 def test_objects_are_where_the_engine_has_them(file, corpus, vectors) -> None:
     with np.load(vectors / "xray" / "anm_files.npz") as stored:
         numbers = dict(stored)

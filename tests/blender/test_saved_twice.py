@@ -1,4 +1,6 @@
-"""What is saved twice is what is saved once: the bytes depend on the scene, not on how often it was saved."""
+"""What is saved twice is what is saved once: the bytes depend on the scene, not on how often it was saved. What was not
+edited leaves byte for byte.
+"""
 
 from pathlib import Path
 
@@ -8,6 +10,17 @@ import pytest
 from tests.blender.saved_formats import FORMATS, Format, cases, copied, reload, sample_of
 from tests.blender.test_save_back import dialog_of
 from tests.blender.test_skl_motions import CURVED, made_motion, written
+from tests.blender.test_ui import last_report
+from tests.scene import differences, snapshot
+
+
+def exported(form: Format, path: Path) -> bytes:
+    """What an export of the scene to another file writes; the file itself where the format has no export of its own."""
+    if not form.export:
+        return path.read_bytes()
+    out = path.with_name(f"exported{path.suffix}")
+    assert getattr(bpy.ops.export_scene, form.export)(filepath=str(out)) == {"FINISHED"}
+    return out.read_bytes()
 
 
 def saved_twice_is_saved_once(form: Format, once: Path, twice: Path) -> None:
@@ -23,13 +36,12 @@ def saved_twice_is_saved_once(form: Format, once: Path, twice: Path) -> None:
     bpy.ops.wm.read_homefile(use_empty=True)
     written = [twice.read_bytes()]
     form.load(twice)
-    for number in range(2):
+    for _ in range(2):
         for _ in range(2):
             assert save() == {"CANCELLED"}
-        if number:
-            reload(twice.parent)
-            assert save() == {"CANCELLED"}
-        assert twice.read_bytes() == written[-1]
+        reload(twice.parent)
+        assert save() == {"CANCELLED"}
+        assert exported(form, twice) == twice.read_bytes() == written[-1]
         form.edit()
         assert save() == {"FINISHED"}
         assert twice.read_bytes() not in written
@@ -52,6 +64,21 @@ def test_the_frame_that_is_shown_changes_nothing_that_is_saved(name, tmp_path):
         plan = dialog_of(form.save)._shown.plan
         plans.append([(part.path, part.data) for part in getattr(plan, "plans", [plan])])
     assert plans[0] == plans[1] == plans[2]
+
+
+@pytest.mark.parametrize(("name", "file"), cases(6))
+def test_what_is_not_edited_leaves_byte_for_byte_also_after_a_reload(name, file, tmp_path):
+    form, path = FORMATS[name], copied(file, tmp_path / "of")
+    form.load(path)
+    before = snapshot()
+    for _ in range(2):
+        assert exported(form, path) == path.read_bytes()
+        assert not form.export or len(last_report()) == 1, "nothing is warned of"
+        assert dialog_of(form.save).execute(bpy.context) == {"CANCELLED"}
+        if before:
+            assert differences(before, snapshot()) == []
+            before = {}
+            reload(path.parent)
 
 
 @pytest.mark.parametrize(("name", "file"), cases())
