@@ -124,7 +124,8 @@ ARMA_MOTION, ARMA_SAVE = importer("arma_rtm"), arma_panels.MOTIONBRIDGE_OT_arma_
 SHIP, SHIP_SAVE = importer("descent3_oof", textures=False), descent_models.MOTIONBRIDGE_OT_descent_save_back
 FORMATS = {
     "ogf": Format(
-        GAME_MODEL, move_a_vertex, models.MOTIONBRIDGE_OT_model_save_back, "xray_ogf", ("humanoid.ogf",), ("ogf/*",)
+        GAME_MODEL, move_a_vertex, models.MOTIONBRIDGE_OT_model_save_back, "xray_ogf", ("humanoid.ogf",), ("ogf/*",),
+        says="1 mesh changed",
     ),
     "omf": Format(import_motions, move_a_key, motion_files.MOTIONBRIDGE_OT_save_back, "xray_omf", ("humanoid.omf",)),
     "object": Format(
@@ -209,9 +210,3 @@ def sample_of(name: str, folder: Path) -> Path:
         return copied(SAMPLES / FORMATS[name].samples[0], folder)
     folder.mkdir()
     return written(folder, made_motion(CURVED))
-
-
-def reload(folder: Path) -> None:
-    """Save the scene and open it again."""
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"), compress=False)
-    bpy.ops.wm.open_mainfile(filepath=str(folder / "scene.blend"))

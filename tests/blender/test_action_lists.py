@@ -11,6 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf, skl
 from addon.games.xray.motions import library, omf_codec, skl_codec
 from addon.games.xray.motions import properties as motion_properties
+from tests.blender.scenes import reopen
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
@@ -129,8 +130,7 @@ def test_a_removed_armature_leaves_no_text_in_the_file(game):
     rig = load(game)
     assert len(bpy.data.texts) == 1
     bpy.data.objects.remove(rig)
-    bpy.ops.wm.save_as_mainfile(filepath=str(game / "scene.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(game / "scene.blend"))
+    reopen(game)
     assert not len(bpy.data.texts)
 
 
@@ -305,8 +305,7 @@ def test_a_copy_that_was_added_stays_when_other_motions_play(game):
     bpy.ops.motionbridge.add_motion()
     rig.animation_data.action = bpy.data.actions["jump"]
     assert library.motions_of(rig.motionbridge_motion_files[0])[-1] == copy
-    bpy.ops.wm.save_as_mainfile(filepath=str(game / "scene.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(game / "scene.blend"))
+    reopen(game)
     assert save_back() == {"FINISHED"}
     assert names_in(game / "humanoid.omf") == [*NAMES, "walk.001"]
 

@@ -16,6 +16,7 @@ from addon.games.xray.bones import values as bone_values
 from addon.games.xray.models import exporting as model_export
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import ModelExportOptions, ModelImportOptions
+from tests.blender.scenes import reopen
 from tests.blender.test_skl_motions import rig_of
 from tests.blender.test_ui import last_report, refusal
 from tests.formats.xray.bones.test_bones import SMALL
@@ -103,8 +104,7 @@ def test_unedited_they_leave_unchanged_also_after_saving(file, tmp_path):
     before = snapshot()
     assert exported(rig) == data
     assert differences(before, snapshot()) == []
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    reopen(tmp_path)
     assert exported(bpy.data.objects["rig"]) == data
 
 

@@ -13,6 +13,7 @@ from addon.games.xray.levels import details as level_details
 from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels.details import models_of
 from addon.games.xray.options import LevelExportOptions, LevelImportOptions
+from tests.blender.scenes import add_object, delete_faces
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.test_details import GRASS, HEADER, OLD, SLOTS, SMALL, WORD
 from tests.real_files import corpus_files
@@ -230,15 +231,9 @@ def test_a_model_that_is_taken_from_a_slot_takes_its_densities(tmp_path):
 
 
 def test_deleted_faces_are_empty_slots_and_reported(tmp_path):
-    import bmesh
 
     ground, _ = imported(written(tmp_path, SMALL))
-    work = bmesh.new()
-    work.from_mesh(ground.data)
-    work.faces.ensure_lookup_table()
-    bmesh.ops.delete(work, geom=[work.faces[0]], context="FACES")
-    work.to_mesh(ground.data)
-    work.free()
+    delete_faces(ground.data, 0, context="FACES")
     plan, report = planned(ground)
     assert any("slots without a face, where nothing grows: 1" in line for line in report.warnings)
     _, rows = slots_of(plan.data)
@@ -337,9 +332,7 @@ def test_a_model_that_is_just_deleted_leaves_slots_that_are_refused_and_found(pa
 def tuft(name="tuft"):
     data = bpy.data.meshes.new(name)
     data.from_pydata([(0, 0, 0), (0.5, 0, 0), (0, 0, 1)], [], [(0, 1, 2)])
-    obj = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(obj)
-    return obj
+    return add_object(name, data)
 
 
 def test_added_copied_and_replaced_models(tmp_path):
@@ -424,8 +417,7 @@ def test_a_whole_file_can_be_written_again(tmp_path):
 
 def test_a_ground_without_faces_and_one_that_is_too_wide_are_refused():
     data = bpy.data.meshes.new("none")
-    obj = bpy.data.objects.new("none", data)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object("none", data)
     obj.motionbridge_level.kind = "DETAILS"
     with pytest.raises(WriteError, match="has no faces"):
         planned(obj)
@@ -513,8 +505,7 @@ def test_plants_are_set_down_on_collision_within_the_slot(tmp_path):
     imported(path)
     data = bpy.data.meshes.new("collision")
     data.from_pydata([(0, -9, 0.35), (3, -9, 0.35), (3, 9, 0.35), (0, 9, 0.35)], [], [(0, 1, 2, 3)])
-    collision = bpy.data.objects.new("collision", data)
-    bpy.context.scene.collection.objects.link(collision)
+    collision = add_object("collision", data)
     collision.motionbridge_level.kind = "CFORM"
     bpy.ops.motionbridge.details_scatter(selected=False)
     heights = {round(matrix.translation.z, 3) for matrix, _ in instances()}

@@ -30,6 +30,7 @@ from addon.formats.xray.ogf.chunk_types import MotionReferences, MotionReference
 from addon.games.xray.models import editor_exporting, importing
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
 from tests.blender import raw_object
+from tests.blender.scenes import delete_faces, editing
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.object.small_object import BONE, mesh, small
 from tests.real_files import corpus_files
@@ -217,12 +218,7 @@ def test_stored_normals_follow_the_ones_shown(tmp_path):
 def test_deleted_and_new_faces(samples):
     model = imported(samples / "weapon.object")
     own_mesh = model.meshes[0]
-    edited = bmesh.new()
-    edited.from_mesh(own_mesh.data)
-    edited.faces.ensure_lookup_table()
-    bmesh.ops.delete(edited, geom=[edited.faces[0]], context="FACES_ONLY")
-    edited.to_mesh(own_mesh.data)
-    edited.free()
+    delete_faces(own_mesh.data, 0)
     report = Report()
     after, plan = exported(model, report)
     held = after.meshes[0]
@@ -239,11 +235,8 @@ def test_deleted_and_new_faces(samples):
 def test_a_square_is_cut_into_triangles(samples):
     model = imported(samples / "weapon.object")
     own_mesh = model.meshes[0]
-    edited = bmesh.new()
-    edited.from_mesh(own_mesh.data)
-    bmesh.ops.join_triangles(edited, faces=edited.faces[:], angle_face_threshold=0.1, angle_shape_threshold=3.2)
-    edited.to_mesh(own_mesh.data)
-    edited.free()
+    with editing(own_mesh.data) as edited:
+        bmesh.ops.join_triangles(edited, faces=edited.faces[:], angle_face_threshold=0.1, angle_shape_threshold=3.2)
     assert len(own_mesh.data.polygons) < 48
     after, _ = exported(model)
     assert len(after.meshes[0].first(Faces).corners) == 48
@@ -412,12 +405,7 @@ def test_positions_that_are_not_finite_are_refused(samples, edit):
         own_mesh.data, own_mesh.name = own_mesh.data.copy(), "weapon"
         bpy.context.scene.collection.objects.link(own_mesh)
     if edit == "other faces":
-        edited = bmesh.new()
-        edited.from_mesh(own_mesh.data)
-        edited.faces.ensure_lookup_table()
-        bmesh.ops.delete(edited, geom=[edited.faces[0]], context="FACES_ONLY")
-        edited.to_mesh(own_mesh.data)
-        edited.free()
+        delete_faces(own_mesh.data, 0)
     own_mesh.data.vertices[3].co.x = float("nan")
     with pytest.raises(WriteError, match=r"a vertex of 'weapon.*' holds NaN or infinite values\. Correct or delete it"):
         planned(model)

@@ -16,6 +16,7 @@ from addon.formats.xray.ogf.chunk_types import MotionReferences, MotionReference
 from addon.games.xray.models import importing, making
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions, Sdk
+from tests.blender.scenes import add_object
 
 
 def cube(name="cube"):
@@ -89,9 +90,7 @@ def rigged():
     """An armature of two plain bones and a cube that follows them."""
     obj = cube()
     data = bpy.data.armatures.new("rig")
-    rig = bpy.data.objects.new("rig", data)
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
+    rig = add_object("rig", data, active=True)
     bpy.ops.object.mode_set(mode="EDIT")
     root = data.edit_bones.new("root")
     root.head, root.tail = (0, 0, 0), (0, 0, 1)

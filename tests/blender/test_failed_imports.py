@@ -11,6 +11,7 @@ import pytest
 
 from addon.blender import scope
 from addon.core.errors import ReadError
+from tests.blender.scenes import add_object
 from tests.blender.test_skl_motions import STEPPED, made_motion, rig_of, written
 from tests.blender.test_ui import game, last_report, load, refusal  # noqa: F401 (a fixture)
 from tests.formats.xray.omf.test_bytes import TRACKS, chunk, definition, motion
@@ -72,8 +73,7 @@ def chosen(samples, path):
 def lived_in():
     """A file of somebody's: an object that moves and is selected."""
     mesh = bpy.data.meshes.new("mine")
-    obj = bpy.data.objects.new("mine", mesh)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object("mine", mesh)
     obj.keyframe_insert("location", frame=3)
     bpy.context.view_layer.objects.active = obj
     obj.select_set(True)
@@ -158,8 +158,7 @@ def test_bone_properties_that_are_refused_change_no_bone(tmp_path, game, monkeyp
 
 
 def test_a_path_that_fails_leaves_the_users_camera_where_it_was(samples, monkeypatch):
-    camera = bpy.data.objects.new("mine", bpy.data.cameras.new("mine"))
-    bpy.context.scene.collection.objects.link(camera)
+    camera = add_object("mine", bpy.data.cameras.new("mine"))
     camera.location = 1, 2, 3
     bpy.context.view_layer.objects.active = camera
     before = snapshot()
@@ -230,8 +229,7 @@ def test_three_thousand_actions_cost_an_import_that_goes_well_nothing_for_each()
 
 
 def test_what_the_failed_work_removed_is_not_asked_for():
-    obj = bpy.data.objects.new("mine", None)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object("mine")
     obj.keyframe_insert("location")
     bpy.context.view_layer.objects.active = obj
 

@@ -28,6 +28,7 @@ from addon.games.xray.models import importing, making
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import ModelExportOptions, ModelImportOptions, ModelKind
 from addon.ui.xray import new_models
+from tests.blender.scenes import add_object
 from tests.blender.test_ui import last_report
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.model_pairs import PAIRS, compare, compare_bones, triangles
@@ -103,9 +104,7 @@ BONES = {
 def humanoid():
     """An armature with a mesh of two materials; a quad around each bone, the last also moved by its parent."""
     data = bpy.data.armatures.new("Body")
-    rig = bpy.data.objects.new("Body", data)
-    bpy.context.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
+    rig = add_object("Body", data, active=True)
     bpy.ops.object.mode_set(mode="EDIT")
     for number, (name, (parent, height)) in enumerate(BONES.items()):
         bone = data.edit_bones.new(name)
@@ -121,8 +120,7 @@ def humanoid():
     mesh.from_pydata(vertices, [], faces)
     layer = mesh.uv_layers.new(name="UVMap")
     layer.uv.foreach_set("vector", np.tile(np.float32([0, 0, 1, 0, 1, 1, 0, 1]), len(faces)))
-    obj = bpy.data.objects.new("Skin", mesh)
-    bpy.context.collection.objects.link(obj)
+    obj = add_object("Skin", mesh)
     obj.parent = rig
     obj.modifiers.new("Armature", "ARMATURE").object = rig
     for number, name in enumerate(BONES):

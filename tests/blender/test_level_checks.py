@@ -8,19 +8,10 @@ import pytest
 from mathutils import Vector
 
 from addon.core.report import Report
-from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels import geometry, layer_checks
-from addon.games.xray.options import LevelFolderOptions
+from tests.blender.test_level_saving import imported
 from tests.blender.test_level_visuals import column
 from tests.scene import differences, snapshot
-
-
-def imported(folder, **options):
-    created = level_folder.import_folder(
-        bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
-    )
-    bpy.context.view_layer.update()
-    return {entry.kind: [*entry.held, *entry.objects] for entry in created}
 
 
 def found():

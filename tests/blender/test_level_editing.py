@@ -11,6 +11,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels.properties import holder_of
+from tests.blender.scenes import add_object, editing
 from tests.blender.test_levels import (
     FACE,
     SQUARE,
@@ -190,8 +191,7 @@ def test_a_detail_model_too_large_or_of_two_materials_is_refused():
 
 def test_the_transforms_of_an_object_and_of_those_above_it_are_applied():
     obj = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "HOM")
-    above = bpy.data.objects.new("above", None)
-    bpy.context.scene.collection.objects.link(above)
+    above = add_object("above")
     obj.parent = above
     above.location, above.rotation_euler = (10, 0, 0), (0, 0, np.pi / 2)
     obj.scale = (2, 2, 2)
@@ -268,11 +268,8 @@ def test_attributes_existing_keep_their_values():
 
 def test_faces_drawn_beside_those_of_a_file_get_the_defaults_and_the_others_keep_theirs(two_sectors):
     model, _ = imported(two_sectors)
-    work = bmesh.new()
-    work.from_mesh(model.holder.data)
-    work.faces.new([work.verts.new(position) for position in ((5, 5, 0), (6, 5, 0), (6, 6, 0))])
-    work.to_mesh(model.holder.data)
-    work.free()
+    with editing(model.holder.data) as work:
+        work.faces.new([work.verts.new(position) for position in ((5, 5, 0), (6, 5, 0), (6, 6, 0))])
     _, faces = read_cform(planned(model.holder)[0].data)
     _, before = read_cform(two_sectors.read_bytes())
     assert faces.dtype == FACE
@@ -339,8 +336,7 @@ def test_parts_that_lost_their_parent_and_meshes_that_are_no_parts_are_reported(
         "meshes below it that are no part of it are not written; join them to it (Ctrl J): 'crate'",
         "instances are not written; make them real (Object > Apply) and join them to it: 'crates'",
     ]
-    between = bpy.data.objects.new("between", None)
-    bpy.context.scene.collection.objects.link(between)
+    between = add_object("between")
     between.parent, second.parent = holder, between
     assert planned(holder)[0].sentence() == "nothing changed"
     assert holder_of(second) == holder

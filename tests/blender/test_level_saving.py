@@ -18,6 +18,7 @@ from addon.games.xray.levels import geometry
 from addon.games.xray.levels.file import listed_objects
 from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
 from addon.ui.xray import levels as level_panels
+from tests.blender.scenes import add_object, reopen
 from tests.blender.test_level_panel import Dialog
 from tests.blender.test_save_back import dialog_of, drawn
 
@@ -365,15 +366,13 @@ def test_a_copied_scene_is_no_copy_of_trees(yard):
 @pytest.mark.parametrize("height", [0, 3])
 def test_trees_below_an_empty_stay_where_they_are_while_their_collection_is_excluded(height, yard, tmp_path):
     model = imported(yard)
-    above = bpy.data.objects.new("above", None)
-    bpy.context.scene.collection.objects.link(above)
+    above = add_object("above")
     above.location.z = height
     for entry in (*model["TREE"], *model["PORTAL"]):
         entry.parent = above
     for below in bpy.context.view_layer.layer_collection.children[0].children:
         below.exclude = True
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "yard.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "yard.blend"))
+    reopen(tmp_path)
     plan, document, _ = planned()
     base = levels.read((yard / "level").read_bytes(), "level", Report())
     before, after = (own_entry.visuals.fixed[Kind.TREE]["transform"][:, 3, 1] for own_entry in (base, document))

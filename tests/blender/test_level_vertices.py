@@ -12,20 +12,10 @@ from addon.formats.xray.level import geometry
 from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.document import Kind
 from addon.games.plan import OtherBase
-from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels import geometry as level_geometry
-from addon.games.xray.options import LevelFolderOptions
-from tests.blender.test_level_saving import FILES, copied
+from tests.blender.test_level_saving import FILES, copied, imported
 from tests.blender.test_level_visuals import column
 from tests.real_files import corpus_files
-
-
-def imported(folder, **options):
-    created = level_folder.import_folder(
-        bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
-    )
-    bpy.context.view_layer.update()
-    return {entry.kind: [*entry.held, *entry.objects] for entry in created}
 
 
 def saved(folder):

@@ -2,7 +2,6 @@
 
 import struct
 
-import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import hom
 from addon.games.xray.levels import game_materials
 from addon.games.xray.levels import geometry as level_geometry
+from tests.blender.scenes import add_object, delete_faces, editing, reopen
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -171,8 +171,7 @@ FACE = np.dtype([("v", "<u4", 3), ("m", "<u2"), ("s", "<u2")])
 def drawn(name, vertices, faces, kind):
     data = bpy.data.meshes.new(name)
     data.from_pydata(vertices, [], faces)
-    obj = bpy.data.objects.new(name, data)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object(name, data)
     obj.motionbridge_level.kind = kind
     return obj
 
@@ -209,14 +208,8 @@ def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
 @pytest.mark.parametrize("path", corpus_files("hom/l01_escape.hom"))
 def test_deleted_occluders_leave_the_others_bytes_alone(path):
     model, _ = imported(path)
-    import bmesh
 
-    work = bmesh.new()
-    work.from_mesh(model.holder.data)
-    work.faces.ensure_lookup_table()
-    bmesh.ops.delete(work, geom=[work.faces[5], work.faces[9]], context="FACES")
-    work.to_mesh(model.holder.data)
-    work.free()
+    delete_faces(model.holder.data, 5, 9, context="FACES")
     plan, _ = planned(model.holder)
     data = path.read_bytes()
     rows = [data[at : at + 40] for at in range(20, len(data), 40)]
@@ -251,12 +244,8 @@ def test_attributes_of_collision_that_are_gone_are_reported(split, corpus):
     assert (message in report.warnings) == (split is not level_geometry.Split.WHOLE), (
         "faces that are those of the file keep their sectors"
     )
-    edited = bmesh.new()
-    edited.from_mesh(mesh.data)
-    edited.faces.ensure_lookup_table()
-    edited.faces.remove(edited.faces[0])
-    edited.to_mesh(mesh.data)
-    edited.free()
+    with editing(mesh.data) as edited:
+        edited.faces.remove(edited.faces[0])
     plan, report = planned(model.holder)
     assert message in report.warnings
     base = read_cform((corpus / "cform" / "bx_test.cform").read_bytes())[1]
@@ -356,8 +345,7 @@ def test_what_blender_does_not_show_is_exported_where_it_is(unseen, tmp_path):
         obj.hide_viewport = True
     else:
         bpy.context.view_layer.layer_collection.children["apart"].exclude = True
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "apart.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "apart.blend"))
+    reopen(tmp_path)
     before = snapshot()
     plan, _ = planned(bpy.data.objects["walls"])
     assert plan.data == expected.data

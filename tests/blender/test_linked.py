@@ -13,6 +13,7 @@ import pytest
 from addon import ui
 from addon.ui.operation import Operation
 from tests import scene
+from tests.blender.scenes import add_object, reopen
 from tests.blender.test_skl_motions import STEPPED, made_motion, written
 from tests.blender.test_ui import refusal
 from tests.scene import differences, snapshot
@@ -39,9 +40,7 @@ def files(tmp_path_factory, samples) -> Path:
     bpy.ops.import_scene.arma_rtm(filepath=str(folder / "arma" / "walk.rtm"), target="NEW")
     mesh = bpy.data.meshes.new(LEVEL)
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
-    level = bpy.data.objects.new(LEVEL, mesh)
-    bpy.context.scene.collection.objects.link(level)
-    bpy.context.view_layer.objects.active = level
+    add_object(LEVEL, mesh, active=True)
     bpy.ops.motionbridge.level_begin(kind="HOM")
     box = bpy.data.collections.new("Box")
     for obj in list(bpy.data.objects):
@@ -148,8 +147,7 @@ def test_every_operator_refuses_or_what_it_stored_stays(files, tmp_path, kind, n
         after = stored()
         changed = {path: value for path, value in after.items() if repr(before.get(path)) != repr(value)}
         if changed:
-            bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "user.blend"))
-            bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "user.blend"))
+            reopen(tmp_path)
             again = stored()
             assert differences(changed, {path: again.get(path) for path in changed}) == [], operator
             bring(files, kind, name)
@@ -201,8 +199,7 @@ def test_animations_of_arma_play_on_overrides_also_after_reloading(files, tmp_pa
     name = bring(files, kind, WALKER).name
     path = files / "arma" / "walk_binarised.rtm"
     assert bpy.ops.import_scene.arma_rtm(filepath=str(path), target="ACTIVE") == {"FINISHED"}
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "user.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "user.blend"))
+    reopen(tmp_path)
     bpy.context.view_layer.objects.active = next(
         obj for obj in bpy.data.objects if obj.name == name and obj.override_library is not None
     )

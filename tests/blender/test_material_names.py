@@ -15,6 +15,7 @@ from addon.games.xray.options import (
     ModelImportOptions,
 )
 from tests.blender import raw_ogf
+from tests.blender.scenes import add_object
 
 STAYS = (
     "the material names no texture of the game, so that of the file stays; type the path of another one in "
@@ -165,8 +166,7 @@ def test_instances_below_models_are_reported_to_be_left_out(man, samples):
             ),
         ),
     ):
-        obj = bpy.data.objects.new("scope", None)
-        bpy.context.scene.collection.objects.link(obj)
+        obj = add_object("scope")
         obj.parent = holder
         report = Report()
         plan(report)

@@ -14,6 +14,7 @@ from addon.core.model import Material, Mesh, PolygonMesh, VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.mesh import decode_meshes
+from tests.blender.scenes import reopen
 from tests.real_files import corpus_files
 
 
@@ -111,8 +112,7 @@ def test_it_comes_out_the_same_after_saving_and_editing_nothing(path, tmp_path):
         bpy.context.view_layer.objects.active = actual
         bpy.ops.object.mode_set(mode="EDIT")
         bpy.ops.object.mode_set(mode="OBJECT")
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    reopen(tmp_path)
     for mesh in originals:
         assert_same(meshes.gather(bpy.data.objects[mesh.name]).mesh, mesh)
 

@@ -51,17 +51,6 @@ def differing(first, second):
     return [number for number in result[0] if result[0][number][1] != result[1][number][1]]
 
 
-def test_a_model_is_saved_back_once_with_a_backup(path, rig):
-    before = path.read_bytes()
-    assert bpy.ops.motionbridge.model_save_back() == {"CANCELLED"}
-    move_vertex(rig)
-    assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
-    assert last_report()[0] == "weapon.ogf: 1 mesh changed"
-    assert differing(before, path.read_bytes()) == [MESHES]
-    assert path.with_name("weapon.ogf.bak").read_bytes() == before
-    assert bpy.ops.motionbridge.model_save_back() == {"CANCELLED"}
-
-
 def test_texts_of_the_panel_are_named(path, rig):
     rig.motionbridge_model.references.add().name = "actors\\more"
     with pytest.raises(RuntimeError, match="references cannot be added"):
@@ -136,20 +125,6 @@ def test_a_mesh_that_the_armature_deforms_has_the_button(rig):
     assert bpy.ops.motionbridge.model_save_back.poll() == (mesh.find_armature() is not None)
     bpy.ops.mesh.primitive_cube_add()
     assert not bpy.ops.motionbridge.model_save_back.poll()
-
-
-def test_undo_after_saving_writes_the_imported_bytes_again(path, rig):
-    before = path.read_bytes()
-    bpy.ops.ed.undo_push(message="imported")
-    move_vertex(rig)
-    bpy.ops.ed.undo_push(message="moved")
-    assert bpy.ops.motionbridge.model_save_back("EXEC_DEFAULT", True) == {"FINISHED"}
-    assert path.read_bytes() != before
-    bpy.ops.ed.undo()
-    bpy.ops.ed.undo()
-    activate(next(obj for obj in bpy.context.scene.objects if obj.motionbridge_model.is_model))
-    assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
-    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("gone", [False, True])

@@ -19,6 +19,7 @@ from addon.games.xray.bones import properties as bone_properties
 from addon.games.xray.models import exporting as model_export
 from addon.games.xray.models import importing as model_importing
 from tests.blender import raw_ogf
+from tests.blender.scenes import add_object
 from tests.real_files import corpus_files, sampled
 from tests.scene import differences, snapshot
 
@@ -327,8 +328,7 @@ def test_the_material_of_an_object_is_written_where_its_slot_is_linked_to_that(s
 
 def test_a_mesh_below_an_empty_is_written_where_it_stands_while_it_is_disabled(samples, tmp_path):
     model, _ = imported(samples / "weapon.ogf")
-    between = bpy.data.objects.new("between", None)
-    bpy.context.scene.collection.objects.link(between)
+    between = add_object("between")
     between.parent, model.meshes[0].parent = model.rig, between
     between.location.z = 2
     exported(model.rig, tmp_path / "shown.ogf")

@@ -10,6 +10,7 @@ from addon.ui.descent3.models import EXPORT_SCENE_OT_descent3_oof
 from addon.ui.xray.editor_models import EXPORT_SCENE_OT_xray_object
 from addon.ui.xray.models import EXPORT_SCENE_OT_xray_ogf
 from tests.blender.dialogs import Dialog
+from tests.blender.scenes import add_object
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -44,8 +45,7 @@ def panel(suffix):
     layer.uv.foreach_set("vector", [0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1])
     data.materials.append(bpy.data.materials.new("paint"))
     data.materials[0].motionbridge_material.texture = "wpn\\paint"
-    obj = bpy.data.objects.new("panel", data)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object("panel", data)
     activate(obj)
     if suffix in KINDS:
         assert bpy.ops.motionbridge.level_begin(kind=KINDS[suffix]) == {"FINISHED"}

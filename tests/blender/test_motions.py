@@ -26,6 +26,7 @@ from addon.games.xray.motions import library, omf_codec, timing
 from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions, RestChange
+from tests.blender.scenes import reopen
 from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS, sampled
 from tests.scene import differences, snapshot
 
@@ -63,8 +64,7 @@ def exported(rig, actions, **options) -> bytes:
 
 def saved_and_reloaded(tmp_path: Path, rig):
     name = rig.name
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"), compress=False)
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    reopen(tmp_path)
     return bpy.data.objects[name]
 
 

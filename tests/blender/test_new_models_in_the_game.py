@@ -9,6 +9,7 @@ import pytest
 from mathutils import Euler
 
 from tests.blender import raw_ogf, raw_poses
+from tests.blender.scenes import add_object
 
 HUMANOID = {
     # bone: parent, head, tail, size of its box
@@ -35,9 +36,7 @@ SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (
 def build(bones):
     """The armature, and a mesh with a box for each bone; the lower half of a box follows the parent by a quarter."""
     data = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", data)
-    bpy.context.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
+    rig = add_object("Rig", data, active=True)
     bpy.ops.object.mode_set(mode="EDIT")
     for number, (name, (parent, head, tail, _)) in enumerate(bones.items()):
         bone = data.edit_bones.new(name)
@@ -56,8 +55,7 @@ def build(bones):
         material.motionbridge_material.texture = f"act\\{name}"
         mesh.materials.append(material)
     mesh.polygons.foreach_set("material_index", np.repeat(np.arange(len(bones)) % 2, len(SIDES)).astype(np.int32))
-    obj = bpy.data.objects.new("Skin", mesh)
-    bpy.context.collection.objects.link(obj)
+    obj = add_object("Skin", mesh)
     obj.parent = rig
     obj.modifiers.new("Armature", "ARMATURE").object = rig
     for name in bones:

@@ -11,6 +11,7 @@ from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma import model_check
 from addon.ui.arma import models
+from tests.blender.scenes import delete_faces, editing
 from tests.blender.test_p3d_export import cube, exported, load
 from tests.blender.test_ui import last_report, refusal
 from tests.blender.test_written_motions import as_in_a_window, drawn
@@ -34,12 +35,7 @@ def finished(name="hull"):
 
 
 def without_face(obj, face=0):
-    edited = bmesh.new()
-    edited.from_mesh(obj.data)
-    edited.faces.ensure_lookup_table()
-    bmesh.ops.delete(edited, geom=[edited.faces[face]], context="FACES_ONLY")
-    edited.to_mesh(obj.data)
-    edited.free()
+    delete_faces(obj.data, face)
 
 
 def imported(folder):
@@ -134,11 +130,8 @@ def test_a_face_with_many_corners_is_selected_whole():
 
 def test_faces_of_a_finding_are_those_of_the_mesh_although_others_are_written_as_triangles():
     hull = finished()
-    edited = bmesh.new()
-    edited.from_mesh(hull.data)
-    bmesh.ops.create_circle(edited, cap_ends=True, segments=6, radius=9)
-    edited.to_mesh(hull.data)
-    edited.free()
+    with editing(hull.data) as edited:
+        bmesh.ops.create_circle(edited, cap_ends=True, segments=6, radius=9)
     assert check(number=1) == {"FINISHED"}
     assert "open edge" in last_report()[0]
     assert selected_faces(hull) == [6]

@@ -18,6 +18,7 @@ from addon.games.arma import model_export
 from addon.games.arma.options import LOD_KINDS, lod_identifier
 from addon.ui import change_words
 from addon.ui.arma import models
+from tests.blender.scenes import editing
 from tests.blender.test_ui import last_report, refusal
 from tests.blender.test_written_motions import as_in_a_window, drawn
 from tests.formats.arma.p3d.test_polygons import EDITABLE
@@ -158,18 +159,14 @@ def test_deleted_extruded_and_duplicated_faces(man, tmp_path):
     chosen = load(man)
     mesh = chosen.levels[0]
     old = read(man).lods[0]
-    edited = bmesh.new()
-    edited.from_mesh(mesh.data)
-    edited.faces.ensure_lookup_table()
-    first = edited.faces[0]
-    corners = [vertex.co.copy() for vertex in first.verts]
-    bmesh.ops.duplicate(edited, geom=[first])
-    edited.faces.ensure_lookup_table()
-    bmesh.ops.translate(edited, verts=list(edited.faces[-1].verts), vec=(5, 0, 0))
-    edited.faces.ensure_lookup_table()
-    bmesh.ops.delete(edited, geom=[edited.faces[1]], context="FACES_ONLY")
-    edited.to_mesh(mesh.data)
-    edited.free()
+    with editing(mesh.data) as edited:
+        first = edited.faces[0]
+        corners = [vertex.co.copy() for vertex in first.verts]
+        bmesh.ops.duplicate(edited, geom=[first])
+        edited.faces.ensure_lookup_table()
+        bmesh.ops.translate(edited, verts=list(edited.faces[-1].verts), vec=(5, 0, 0))
+        edited.faces.ensure_lookup_table()
+        bmesh.ops.delete(edited, geom=[edited.faces[1]], context="FACES_ONLY")
     lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
     actual, before = (p3d.decode_polygons(entry, Report(), {}, "x") for entry in (lod, old))
     assert len(actual.counts) == len(before.counts)
@@ -364,11 +361,8 @@ def test_what_a_file_cannot_store_is_reported(man, tmp_path):
     exported(tmp_path)
     assert len(last_report()) == 1
     proxy.scale = 2, 2, 2
-    edited = bmesh.new()
-    edited.from_mesh(mesh.data)
-    edited.edges.new([edited.verts.new((9, 9, at)) for at in (0, 1)])
-    edited.to_mesh(mesh.data)
-    edited.free()
+    with editing(mesh.data) as edited:
+        edited.edges.new([edited.verts.new((9, 9, at)) for at in (0, 1)])
     bpy.context.view_layer.objects.active = mesh
     exported(tmp_path)
     assert any("its scale is not exported" in line and proxy.name in line for line in last_report())

@@ -10,6 +10,7 @@ from addon.formats.xray import anm
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import OLD, PACKED, StoredEnvelope, packed
 from addon.games.xray.paths import PathExportOptions, PathImportOptions, import_path, plan_export
+from tests.blender.scenes import reopen
 from tests.blender.test_path_sampling import curves_of
 from tests.core.envelope.formula import Channel
 from tests.real_files import corpus_files
@@ -78,8 +79,7 @@ def test_odd_paths_leave_unchanged_through_a_saved_file(oddity, draw, tmp_path) 
     bpy.context.scene.frame_set(20)
     assert np.isfinite(np.array(owner.matrix_world)).all()
     assert exported(owner) == ODD[oddity]
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    reopen(tmp_path)
     assert exported(bpy.data.objects[name]) == ODD[oddity]
     if oddity not in ("frames the wrong way round", "frames beyond Blender's", "times beyond Blender's frames"):
         assert report.lines()

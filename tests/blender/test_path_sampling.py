@@ -10,6 +10,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.games.xray.paths import PathExportOptions, followed_action, plan_export, why_sampled
+from tests.blender.scenes import add_object
 from tests.core.envelope.formula import Channel
 from tests.scene import differences, snapshot
 
@@ -21,8 +22,7 @@ RNA = 2e-6
 
 def keyed_object(mode: str = "YXZ", data=None):
     """An object with three keys in 40 frames: it moves 2 m and turns about two axes."""
-    obj = bpy.data.objects.new("mover", data)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object("mover", data)
     obj.rotation_mode = mode
     channel = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
     for frame, x, angle in ((FIRST, 0.0, 0.0), (20, 2.0, 1.0), (LAST, 1.0, -0.5)):
@@ -51,15 +51,13 @@ def limited(created) -> None:
 
 
 def looked_at(created) -> None:
-    target = bpy.data.objects.new("target", None)
-    bpy.context.scene.collection.objects.link(target)
+    target = add_object("target")
     target.location = (3, 4, 1)
     created.constraints.new("TRACK_TO").target = target
 
 
 def carried(obj) -> None:
-    above = bpy.data.objects.new("above", None)
-    bpy.context.scene.collection.objects.link(above)
+    above = add_object("above")
     above.rotation_euler = (0.2, 0.1, 0.3)
     for frame, z in ((FIRST, 0.0), (LAST, 3.0)):
         above.location = (1, 2, z)

@@ -12,6 +12,7 @@ from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.formats.xray.envelopes import USUAL_RATE
 from addon.games.xray.paths import PathExportOptions, PathImportOptions, Target, import_path, plan_export
+from tests.blender.scenes import add_object
 from tests.core.envelope.formula import Channel, matrix_slack
 from tests.real_files import corpus_files
 
@@ -126,8 +127,7 @@ def test_the_camera_looks_where_the_games_camera_looks(corpus) -> None:
 
 
 def keyed_object(mode: str = "YXZ"):
-    obj = bpy.data.objects.new("mover", None)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object("mover")
     obj.rotation_mode = mode
     for frame, (x, angle) in {1: (0.0, 0.0), 20: (2.0, 1.0), 41: (1.0, -0.5)}.items():
         obj.location, obj.rotation_euler = (x, x / 2, 0.0), (0.0, 0.0, angle)
@@ -155,8 +155,7 @@ def test_a_curve_object_becomes_a_path_along_it() -> None:
     spline = data.splines.new("POLY")
     spline.points.add(1)
     spline.points[1].co = (0, 6, 0, 1)
-    obj = bpy.data.objects.new("track", data)
-    bpy.context.scene.collection.objects.link(obj)
+    obj = add_object("track", data)
     bpy.context.view_layer.update()
     animation = anm.read(exported(obj), "", Report()).animation
     assert (animation.first, animation.last) == (0, 60)
@@ -182,8 +181,7 @@ def test_broken_files_are_refused_before_anything_is_made(file) -> None:
 
 
 def test_an_object_that_does_not_move_is_refused() -> None:
-    still = bpy.data.objects.new("still", None)
-    bpy.context.scene.collection.objects.link(still)
+    still = add_object("still")
     with pytest.raises(WriteError, match="does not move"):
         exported(still)
 

@@ -3,7 +3,6 @@
 import shutil
 from types import SimpleNamespace
 
-import bmesh
 import bpy
 import pytest
 
@@ -12,6 +11,7 @@ from addon.ui.change_words import plan_sentence
 from addon.ui.descent3 import models as descent_models
 from addon.ui.xray import editor_models, levels, models
 from tests.blender.saved_formats import FORMATS, move_an_object, sample_of
+from tests.blender.scenes import delete_faces
 from tests.blender.test_oof_operators import in_an_archive
 from tests.blender.test_save_back import NOTHING, dialog_of
 from tests.blender.test_ui import last_report
@@ -86,15 +86,6 @@ def mesh_of(kind):
     return next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == kind and obj.type == "MESH")
 
 
-def without_a_face(mesh, face=-1):
-    work = bmesh.new()
-    work.from_mesh(mesh)
-    work.faces.ensure_lookup_table()
-    bmesh.ops.delete(work, geom=[work.faces[face]], context="FACES_ONLY")
-    work.to_mesh(mesh)
-    work.free()
-
-
 def trees():
     result = [obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "TREE"]
     return sorted(result, key=lambda entry: str(entry.name))
@@ -139,8 +130,8 @@ OTHER_EDITS = {
     "a tree is copied": ("level", lambda: copy_of(trees()[-1])),
     "a light is moved": ("level", lambda: setattr(light().location, "x", 3.0)),
     "a light is deleted": ("geom", lambda: bpy.data.objects.remove(light())),
-    "a face of occluders": ("hom", lambda: without_a_face(mesh_of("HOM").data)),
-    "a face of collision": ("cform", lambda: without_a_face(mesh_of("CFORM").data)),
+    "a face of occluders": ("hom", lambda: delete_faces(mesh_of("HOM").data, -1)),
+    "a face of collision": ("cform", lambda: delete_faces(mesh_of("CFORM").data, -1)),
 }
 
 
@@ -188,10 +179,10 @@ def test_a_moved_memory_point_is_named_also_when_another_is_added_or_deleted(tmp
 def test_deleted_and_added_faces_are_counted_against_the_file_on_disk(tmp_path):
     kind, _, other = opened_in(tmp_path, "p3d").open()
     mesh = bpy.context.view_layer.objects.active.data
-    without_a_face(mesh, 0)
+    delete_faces(mesh, 0)
     assert said_by(kind)[1:] == ["visual 1: faces 42 -> 41"]
     assert save(kind) == {"FINISHED"}
-    without_a_face(mesh)
+    delete_faces(mesh, -1)
     assert said_by(kind)[1:] == ["visual 1: faces 41 -> 40"]
     assert save(kind) == {"FINISHED"}
     other()

@@ -19,6 +19,7 @@ from addon.games.xray.hud.pairs import MotionFiles
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import library
 from addon.games.xray.options import ModelImportOptions
+from tests.blender.scenes import reopen
 from tests.blender.test_ui import last_report, turn_a_key
 from tests.real_files import CORPUS
 
@@ -66,11 +67,6 @@ def save():
     return bpy.ops.motionbridge.save_back(backup=False)
 
 
-def reload(folder):
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"), compress=False)
-    bpy.ops.wm.open_mainfile(filepath=str(folder / "scene.blend"))
-
-
 def test_saved_again_and_again_the_names_stay(protected, tmp_path):
     names = names_in(protected)
     assert set(names[0]).isdisjoint(names[1])
@@ -80,7 +76,7 @@ def test_saved_again_and_again_the_names_stay(protected, tmp_path):
         assert last_report()[0].startswith("humanoid.omf: 1 motion, 1 track changed, 4 unchanged")
         assert save() == {"CANCELLED"}
         assert last_report()[0] == NOTHING
-        reload(tmp_path)
+        reopen(tmp_path)
         assert save() == {"CANCELLED"}
         assert names_in(protected) == names
 

@@ -16,6 +16,7 @@ from addon.formats.arma import rtm
 from addon.games.arma import animation_edit, timing
 from addon.games.arma.options import Encoding, FramesFrom, HierarchyFrom, NamesFrom, PhasesFrom, StepFrom, StepMode
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices, shown_matrices
+from tests.blender.scenes import add_object
 from tests.scene import differences, snapshot
 
 IDENTITY_ROWS = (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
@@ -165,8 +166,7 @@ def test_nla_is_sampled(walk):
 
 def test_inverse_kinematics_are_sampled():
     done = drawn_animation(frames=5, bones=("Root", "Upper", "Lower"))
-    goal = bpy.data.objects.new("goal", None)
-    bpy.context.scene.collection.objects.link(goal)
+    goal = add_object("goal")
     for frame in range(5):
         goal.location = (0.1 * frame, 0.1, 0.5)
         goal.keyframe_insert("location", frame=frame)

@@ -15,6 +15,7 @@ from addon.games.arma import animation_edit, timing
 from addon.games.arma.options import Encoding, FramesFrom, StepMode
 from addon.ui.arma import panels
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices, shown_matrices
+from tests.blender.scenes import add_object
 from tests.blender.test_rtm import drawn_animation, moved, plain, walk
 from tests.blender.test_written_motions import as_in_a_window, drawn
 
@@ -73,8 +74,7 @@ def test_a_rig_with_inverse_kinematics_is_keyed_where_it_moves():
     for frame in (0, 40):
         done.rig.pose.bones["Root"].keyframe_insert("location", frame=frame)
     done.action = done.rig.animation_data.action
-    goal = bpy.data.objects.new("goal", None)
-    bpy.context.scene.collection.objects.link(goal)
+    goal = add_object("goal")
     for frame, x in ((0, 0.5), (20, -0.5), (40, 0.5)):
         goal.location = (x, 0.1, 0.5)
         goal.keyframe_insert("location", frame=frame)

@@ -20,6 +20,7 @@ from tests.blender.rtm_scene import (
     shear_of,
     shown_matrices,
 )
+from tests.blender.scenes import reopen
 from tests.real_files import CORPUS, corpus_files, sampled
 
 LOG = logging.getLogger(__name__)
@@ -73,8 +74,7 @@ def test_unedited_animations_leave_unchanged_through_a_saved_file(file, tmp_path
     hierarchy = HierarchyFrom.ARMA3 if "binarised" in str(file) else HierarchyFrom.AUTOMATIC
     created = [load(file, hierarchy=hierarchy, step=mode) for mode in StepMode]
     named = [(done.rig.name, done.action.name) for done in created]
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    reopen(tmp_path)
     for done, (rig, action), mode in zip(created, named, StepMode, strict=True):
         done.rig, done.action = bpy.data.objects[rig], bpy.data.actions[action]
         assert exported(done) == file.read_bytes(), mode

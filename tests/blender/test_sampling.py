@@ -23,6 +23,7 @@ from addon.games.xray.motions.omf_codec import MotionExportOptions
 from addon.ui import badges
 from tests.blender.rtm_scene import load as load_animation
 from tests.blender.rtm_scene import planned as planned_animation
+from tests.blender.scenes import add_object
 from tests.blender.test_motions import humanoid
 from tests.blender.test_ui import game, load, turn_a_key
 from tests.scene import differences, snapshot
@@ -257,8 +258,7 @@ def crowded(humanoid):
     created = {name: bpy.data.objects.new(name, bpy.data.meshes.new(name)) for name in BESIDE}
     for obj in created.values():
         bpy.context.scene.collection.objects.link(obj)
-    middle = bpy.data.objects.new("middle", None)
-    bpy.context.scene.collection.objects.link(middle)
+    middle = add_object("middle")
     middle.parent = created["ground"]
     rig.pose.bones["head"].constraints.new("COPY_ROTATION").target = middle
     created["wall"].modifiers.new("collision", "COLLISION")
@@ -345,8 +345,7 @@ def test_scale_and_shear_of_constraints_are_reported_before_writing(humanoid, ho
     """The child of a scaled bone is shown larger, too, but its own pose relative to it is as it was."""
     rig, imported = humanoid
     bone = rig.pose.bones["forearm_l"]
-    target = bpy.data.objects.new("target", None)
-    bpy.context.scene.collection.objects.link(target)
+    target = add_object("target")
     target.scale = (1.0, 1.0, 1.0) if how == "turned" else (1.0, 1.5, 1.0)
     if how == "sheared":
         rig.scale = (1.0, 2.0, 1.0)

@@ -31,7 +31,7 @@ NOTHING = "No changes to save"
 CHANGED = "the file on disk is no longer the one that was imported"
 
 
-SAVED = ("rtm", "p3d", "anm", "skl", "oof", "object", "hom")
+SAVED = ("ogf", "rtm", "p3d", "anm", "skl", "oof", "object", "hom")
 """Formats whose dialogs are asked."""
 AS_IMPORTED = "the file is written as it was imported or last saved"
 

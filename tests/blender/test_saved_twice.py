@@ -7,7 +7,8 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.blender.saved_formats import FORMATS, Format, cases, copied, reload, sample_of
+from tests.blender.saved_formats import FORMATS, Format, cases, copied, sample_of
+from tests.blender.scenes import reopen
 from tests.blender.test_save_back import dialog_of
 from tests.blender.test_skl_motions import CURVED, made_motion, written
 from tests.blender.test_ui import last_report
@@ -39,7 +40,7 @@ def saved_twice_is_saved_once(form: Format, once: Path, twice: Path) -> None:
     for _ in range(2):
         for _ in range(2):
             assert save() == {"CANCELLED"}
-        reload(twice.parent)
+        reopen(twice.parent)
         assert save() == {"CANCELLED"}
         assert exported(form, twice) == twice.read_bytes() == written[-1]
         form.edit()
@@ -48,7 +49,7 @@ def saved_twice_is_saved_once(form: Format, once: Path, twice: Path) -> None:
         written.append(twice.read_bytes())
     assert form.alike(written[-1], once.read_bytes())
     assert save() == {"CANCELLED"}
-    reload(twice.parent)
+    reopen(twice.parent)
     assert save() == {"CANCELLED"}
     assert twice.read_bytes() == written[-1]
 
@@ -78,7 +79,7 @@ def test_what_is_not_edited_leaves_byte_for_byte_also_after_a_reload(name, file,
         if before:
             assert differences(before, snapshot()) == []
             before = {}
-            reload(path.parent)
+            reopen(path.parent)
 
 
 @pytest.mark.parametrize(("name", "file"), cases())

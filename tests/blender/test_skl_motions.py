@@ -29,6 +29,7 @@ from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionImportOptions
 from addon.games.xray.motions.skl_codec import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from addon.games.xray.options import ModelImportOptions, RestChange
+from tests.blender.scenes import reopen
 from tests.real_files import CORPUS
 from tests.scene import differences, snapshot
 
@@ -274,8 +275,7 @@ def test_unedited_real_files_leave_unchanged_also_after_saving(file, kind, tmp_p
 
 def saved_and_reloaded(tmp_path, rig, key):
     name = rig.name
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    reopen(tmp_path)
     rig = bpy.data.objects[name]
     return rig, library.motions_of(rig.motionbridge_skeletal_files[key])
 

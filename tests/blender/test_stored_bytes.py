@@ -12,6 +12,7 @@ import pytest
 from addon.blender import properties
 from addon.core.errors import ReadError
 from addon.ui import badges, scene_command
+from tests.blender.scenes import reopen
 from tests.work import lines_run, memory_peak
 
 SEAL = "_seal"
@@ -99,8 +100,7 @@ def test_a_copied_action_and_a_saved_file_keep_bytes_and_seal(tmp_path) -> None:
     bpy.data.actions["walk"].copy().name = "copy"
     for action in bpy.data.actions:
         action.use_fake_user = True
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "kept.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "kept.blend"))
+    reopen(tmp_path)
     for name in ("walk", "copy"):
         motion = bpy.data.actions[name].motionbridge_motion
         assert properties.kept(motion, "body") == b"ab\0cd"

@@ -20,7 +20,8 @@ from addon.games.xray.motions.library import motions_of
 from addon.ui.arma import models as arma_models
 from addon.ui.xray import hud, motion_files, skeletal
 from tests.blender.property_walk import Value, changes, declared, values
-from tests.blender.saved_formats import FORMATS, Format, importer, reload
+from tests.blender.saved_formats import FORMATS, Format, importer
+from tests.blender.scenes import reopen
 from tests.blender.test_hud_scene import build, sample_options
 from tests.blender.test_p3d_export import cube
 from tests.blender.test_save_back import dialog_of
@@ -76,7 +77,7 @@ def edited(form: Format, path: Path) -> None:
     form.edit()
     assert dialog_of(form.save, backup=False).execute(bpy.context) == {"FINISHED"}
     form.edit()
-    reload(path.parent)
+    reopen(path.parent)
 
 
 def sample(name: str, operator: str, suffix: str, load: Callable[[Path], None] | None = None) -> Make:

@@ -23,6 +23,7 @@ from addon.formats.xray import bones
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.object.chunk_types import Authorship, LodName, ObjectFlags
 from addon.formats.xray.ogf.chunk_types import UserData
+from tests.blender.scenes import add_object
 from tests.blender.test_ui import refusal
 
 
@@ -211,9 +212,7 @@ def test_readable_bones_of_a_rig_of_arma3objectbuilder_change_no_file(samples, t
     bpy.data.batch_remove([*bpy.data.objects, *bpy.data.armatures, *bpy.data.meshes])
     written = []
     for readable in (False, True):
-        rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
-        bpy.context.scene.collection.objects.link(rig)
-        bpy.context.view_layer.objects.active = rig
+        rig = add_object("rig", bpy.data.armatures.new("rig"), active=True)
         bpy.ops.object.mode_set(mode="EDIT")
         for name, parent, head in wanted:
             bone = rig.data.edit_bones.new(name)
@@ -255,9 +254,7 @@ def test_saved_with_it_and_opened_without(samples, tmp_path):
 
 
 def test_older_references_are_one_text():
-    rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
+    rig = add_object("rig", bpy.data.armatures.new("rig"), active=True)
     rig["xray"] = {"motionrefs": "actors\\a, actors\\b"}
     assert bpy.ops.motionbridge.take_over_xray() == {"FINISHED"}
     assert [reference.name for reference in rig.motionbridge_editor_model.references] == ["actors\\a", "actors\\b"]
@@ -265,9 +262,7 @@ def test_older_references_are_one_text():
 
 @pytest.mark.parametrize("stored", [None, 3, {}])
 def test_nothing_stored_is_refused(stored):
-    rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
-    bpy.context.scene.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
+    rig = add_object("rig", bpy.data.armatures.new("rig"), active=True)
     if stored is not None:
         rig["xray"] = stored
     assert "no properties of blender-xray" in refusal(bpy.ops.motionbridge.take_over_xray)

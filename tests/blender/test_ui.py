@@ -16,6 +16,7 @@ from addon.formats.xray.ogf.chunk_types import IkData, Vertices
 from addon.games.xray.motions import library, omf_codec
 from addon.ui import operation
 from addon.ui.files import draw_backup
+from tests.blender.scenes import add_object
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
 from tests.scene import differences, snapshot
@@ -148,23 +149,6 @@ def test_complaint_3_hundreds_of_motions_are_imported_by_name_or_all(corpus):
     assert len(bpy.data.actions) == 231 + 3
 
 
-def test_complaint_4_import_change_nothing_export_and_it_is_the_same(game, tmp_path):
-    load(game)
-    assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "new.omf")) == {"FINISHED"}
-    assert (tmp_path / "new.omf").read_bytes() == (game / "humanoid.omf").read_bytes()
-    assert bpy.ops.export_scene.xray_ogf(filepath=str(tmp_path / "new.ogf")) == {"FINISHED"}
-    assert (tmp_path / "new.ogf").read_bytes() == (game / "humanoid.ogf").read_bytes()
-
-
-def test_complaint_4_saving_back_nothing_writes_nothing(game):
-    load(game)
-    before = (game / "humanoid.omf").stat().st_mtime_ns
-    assert bpy.ops.motionbridge.save_back() == {"CANCELLED"}
-    assert (game / "humanoid.omf").stat().st_mtime_ns == before
-    assert not (game / "humanoid.omf.bak").exists()
-    assert "no changes to save" in last_report()[0]
-
-
 def test_complaint_8_the_scene_keeps_its_rate_unless_asked(game):
     render = bpy.context.scene.render
     render.fps, render.fps_base = 25, 1.0
@@ -273,9 +257,7 @@ def mesh_active(rig):
 
 
 def other_active(rig):
-    light = bpy.data.objects.new("Light", bpy.data.lights.new("Light", "POINT"))
-    bpy.context.scene.collection.objects.link(light)
-    bpy.context.view_layer.objects.active = light
+    add_object("Light", bpy.data.lights.new("Light", "POINT"), active=True)
 
 
 STATES = [edit_mode, pose_mode, hidden, hidden_in_viewports, excluded, nothing_active, mesh_active, other_active]

@@ -9,6 +9,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import Unedited
+from tests.blender.scenes import add_object
 from tests.blender.test_motions import ALL_PAIRS, load_pair, needs_corpus, saved_and_reloaded
 from tests.blender.test_sampling import reach_toward
 from tests.blender.test_ui import game, load, turn_a_key
@@ -228,8 +229,7 @@ def bake(rig, bone, *, new: bool):
 def test_a_baked_constraint_is_one_edited_track_and_unedited_once_it_is_saved(game):
     rig = load(game)
     bone = rig.pose.bones["hand_l"]
-    target = bpy.data.objects.new("target", None)
-    bpy.context.scene.collection.objects.link(target)
+    target = add_object("target")
     target.location = 1, -2, 1
     bone.constraints.new("DAMPED_TRACK").target = target
     bake(rig, bone, new=False)
