@@ -131,15 +131,6 @@ def test_the_dialog_names_what_changes_in_each_lod_and_which_lods_go(man):
     assert russian.line("2 selections (a, b), removed") == "2 выделения (a, b), удалено"
 
 
-def test_a_file_that_others_changed_is_asked_about(man):
-    chosen = load(man)
-    chosen.levels[0].data.vertices[0].co.z += 0.25
-    man.write_bytes(man.read_bytes() + b"!")
-    assert "no longer the one that was imported" in refusal(bpy.ops.motionbridge.arma_model_save_back)
-    assert man.read_bytes().endswith(b"!")
-    assert bpy.ops.motionbridge.arma_model_save_back(if_changed="IMPORTED") == {"FINISHED"}
-
-
 def test_edits_in_edit_mode_count(man, tmp_path):
     chosen = load(man)
     mesh = chosen.levels[0]
@@ -624,18 +615,6 @@ def test_an_appended_mesh_brings_its_file_along(man, tmp_path):
     assert exported(tmp_path) == before
 
 
-def test_undo_of_an_edit_brings_the_bytes_back(man, tmp_path):
-    before = man.read_bytes()
-    name = load(man).levels[0].name
-    bpy.ops.ed.undo_push(message="Import")
-    bpy.data.objects[name].data.vertices[0].co.x += 1
-    bpy.ops.ed.undo_push(message="Edit")
-    assert exported(tmp_path) != before
-    bpy.ops.ed.undo()
-    bpy.context.view_layer.objects.active = bpy.data.objects[name]
-    assert exported(tmp_path) == before
-
-
 def test_a_linked_model_is_exported_and_not_saved_into(man, tmp_path):
     before = man.read_bytes()
     name = load(man, levels={"FIRST"}, proxies=False).levels[0].name
@@ -647,15 +626,6 @@ def test_a_linked_model_is_exported_and_not_saved_into(man, tmp_path):
     bpy.context.view_layer.objects.active = linked
     assert exported(tmp_path) == before
     assert "linked" in refusal(bpy.ops.motionbridge.arma_model_save_back)
-
-
-def test_an_exporter_of_a_collection(man, tmp_path):
-    load(man, new_collection=True)
-    load(man)
-    collection = next(
-        collection for collection in bpy.data.collections if collection.name.startswith("man") and collection.objects
-    )
-    assert exported(tmp_path, collection=collection.name) == man.read_bytes()
 
 
 def test_kinds_of_lods_are_those_of_the_format():

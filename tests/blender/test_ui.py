@@ -499,17 +499,6 @@ def test_save_back_writes_edits_deletions_additions_renames_and_the_order(game):
     assert bpy.ops.motionbridge.save_back() == {"CANCELLED"}
 
 
-def test_a_file_that_others_changed_meanwhile_is_asked_about(game):
-    rig = load(game)
-    turn_a_key(rig.animation_data.action)
-    shutil.copy(game / "humanoid.omf", game / "others.omf")
-    bpy.ops.export_scene.xray_omf(filepath=str(game / "humanoid.omf"), motions="walk;nod")
-    message = refusal(bpy.ops.motionbridge.save_back)
-    assert "no longer the one that was imported" in message
-    assert bpy.ops.motionbridge.save_back(if_changed="IMPORTED") == {"FINISHED"}
-    assert names_of(game / "humanoid.omf") == ["walk", "idle", "wave", "jump", "nod"]
-
-
 def test_an_edited_rest_pose_is_asked_about(game, tmp_path):
     rig = load(game)
     bpy.ops.object.mode_set(mode="EDIT")

@@ -8,7 +8,7 @@ from addon.formats.xray import details
 from addon.games.xray.levels import details as level_details
 from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels.details import models_of
-from tests.blender.test_details import BIG, face_values, models_in, planned, slots_of, tuft, written
+from tests.blender.test_details import face_values, models_in, planned, slots_of, tuft, written
 from tests.formats.xray.test_details import OLD, SLOTS, SMALL
 from tests.formats.xray.test_dm import SMALL as GRASS
 from tests.scene import differences, snapshot
@@ -22,31 +22,6 @@ def opened(tmp_path, data=SMALL):
 
 def select_faces(ground, *faces):
     level_geometry.select(ground, np.array(faces, np.int64), np.zeros(0, np.int64))
-
-
-@pytest.mark.parametrize("path", BIG)
-def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
-    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
-    assert "83 x 83 slots" in bpy.context.window_manager.motionbridge_report
-    target = tmp_path / "out.details"
-    before = snapshot()
-    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
-    assert differences(before, snapshot()) == []
-    assert target.read_bytes() == path.read_bytes()
-    with pytest.raises(RuntimeError, match="needs a file with the suffix"):
-        bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.dm"))
-
-
-def test_a_collection_exports_its_ground_and_the_models_below(tmp_path):
-    ground, path = opened(tmp_path)
-    collection = bpy.data.collections.new("plants")
-    bpy.context.scene.collection.children.link(collection)
-    collection.objects.link(ground)
-    collection.children.link(ground.motionbridge_level.models)
-    bpy.context.view_layer.objects.active = None
-    target = tmp_path / "out.details"
-    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target), collection="plants") == {"FINISHED"}
-    assert target.read_bytes() == path.read_bytes()
 
 
 def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):

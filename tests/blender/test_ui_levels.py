@@ -11,8 +11,6 @@ from addon.core.pausing import Stopped, Work
 from addon.core.report import Report
 from addon.games.xray.levels import geometry as level_geometry
 from tests.blender.test_levels import SQUARE, drawn, face_values
-from tests.real_files import corpus_files
-from tests.scene import differences, snapshot
 
 
 @pytest.fixture
@@ -47,19 +45,6 @@ def test_a_folder_without_a_level_is_refused(tmp_path):
         bpy.ops.import_scene.xray_level(directory=str(tmp_path))
 
 
-@pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform", "som/l05_bar.som", "dm/bx_test.dm"))
-def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
-    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
-    target = tmp_path / f"out{path.suffix}"
-    before = snapshot()
-    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
-    assert differences(before, snapshot()) == []
-    assert target.read_bytes() == path.read_bytes()
-    assert bpy.context.window_manager.motionbridge_report == f"{target.name}: nothing changed"
-    with pytest.raises(RuntimeError, match="needs a file with the suffix"):
-        bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.ogf"))
-
-
 def test_a_folder_without_a_file_name_is_refused(tmp_path):
     bpy.context.view_layer.objects.active = drawn("wall", SQUARE, [(0, 1, 2, 3)], "HOM")
     for folder in (tmp_path / "out", tmp_path / "out.hom"):
@@ -67,18 +52,6 @@ def test_a_folder_without_a_file_name_is_refused(tmp_path):
         with pytest.raises(RuntimeError, match="this is a folder"):
             bpy.ops.export_scene.xray_level_geometry(filepath=f"{folder}/")
     assert not any(path.is_file() for path in tmp_path.iterdir())
-
-
-def test_a_collection_exports_what_it_holds(corpus, tmp_path):
-    source = corpus / "hom" / "l05_bar.hom"
-    bpy.ops.import_scene.xray_level_geometry(filepath=str(source))
-    collection = bpy.data.collections.new("occluders")
-    bpy.context.scene.collection.children.link(collection)
-    collection.objects.link(bpy.context.active_object)
-    bpy.context.view_layer.objects.active = None
-    target = tmp_path / "level.hom"
-    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target), collection="occluders") == {"FINISHED"}
-    assert target.read_bytes() == source.read_bytes()
 
 
 def test_faces_are_edited_by_selection_in_edit_mode():

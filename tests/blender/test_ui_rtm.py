@@ -181,17 +181,6 @@ def test_a_duplicated_armature_saves_its_own_copy(file):
         bpy.ops.motionbridge.arma_save_back()
 
 
-def test_a_collection_exports_its_armature(file, tmp_path):
-    bpy.ops.import_scene.arma_rtm(filepath=str(file))
-    collection = bpy.data.collections.new("men")
-    bpy.context.scene.collection.children.link(collection)
-    collection.objects.link(bpy.context.view_layer.objects.active)
-    bpy.context.view_layer.objects.active = None
-    target = tmp_path / "out.rtm"
-    assert bpy.ops.export_scene.arma_rtm(filepath=str(target), collection="men") == {"FINISHED"}
-    assert target.read_bytes() == file.read_bytes()
-
-
 def test_imports_can_be_undone(file):
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.import_scene.arma_rtm(filepath=str(file))
