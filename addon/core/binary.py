@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from . import names
 from .errors import ReadError, WriteError
-from .report import Report, counted_plural, say
+from .report import Report, counted, say
 
 Bytes = bytes | bytearray | memoryview
 
@@ -243,13 +243,13 @@ class Reader:
                 "Fetch the file with `git lfs pull`",
             )
 
-    def expect_room(self, count: int, nouns: str, least: int, remedy: str = DAMAGED) -> int:
+    def expect_room(self, count: int, noun: str, least: int, remedy: str = DAMAGED) -> int:
         """Return a declared count of elements of at least ``least`` bytes each. Raises `ReadError` if fewer bytes are
         left.
         """
         if not 0 <= count * least <= self.remaining:
             words = "{0} {1:needs|need} at least {2:# byte|# bytes}, {3:# byte is|# bytes are} left"
-            problem = say(words, counted_plural(count, nouns), count, count * least, self.remaining)
+            problem = say(words, counted(count, noun), count, count * least, self.remaining)
             raise self.error(problem, remedy)
         return count
 

@@ -144,11 +144,11 @@ def last_rows(dtype: str | np.dtype[Any], *shape: int, what: str) -> Stored[NDAr
     )
 
 
-def list_of(count: Stored[int], stored: Stored[Value], nouns: str, least: int) -> Stored[list[Value]]:
+def list_of(count: Stored[int], stored: Stored[Value], noun: str, least: int) -> Stored[list[Value]]:
     """Return a list behind its number; each element has at least ``least`` bytes."""
 
     def read(reader: Reader) -> list[Value]:
-        return [stored.read(reader) for _ in range(reader.expect_room(count.read(reader), nouns, least))]
+        return [stored.read(reader) for _ in range(reader.expect_room(count.read(reader), noun, least))]
 
     def write(writer: Writer, values: list[Value]) -> None:
         count.write(writer, len(values))

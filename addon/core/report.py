@@ -63,8 +63,10 @@ def say(template: str, *values: object) -> Message:
 
 
 def joined(texts: Iterable[str], separator: str = ", ") -> Message:
-    """Return a message of several texts; those that are messages are translated too."""
+    """Return a message of several texts; those that are messages are translated too, and so is such a separator."""
     parts = list(texts)
+    if isinstance(separator, Message):
+        parts, separator = [part for text in parts for part in (separator, text)][1:], ""
     return say(separator.join(["{}"] * len(parts)), *parts)
 
 
@@ -76,8 +78,8 @@ def translated(text: str, table: Mapping[str, str]) -> str:
     translation or numbered, ``{1} of {0}``. A translation of three sentences separated by ``|`` has one for each plural
     form: they are chosen by the first value that is an integer, as for 1, 2 and 5.
     """
-    if not isinstance(text, Message):
-        return table.get(text, text)
+    if not isinstance(text, Message) or not text.values:
+        return table.get(getattr(text, "template", text), text)
     template = _parsed(text.template)
     values = [_translated_value(value, table) for value in text.values]
     sentence = table.get(template.key)
@@ -208,31 +210,16 @@ def _line(finding: str, indices: list[str]) -> str:
 # Counts in words ------------------------------------------------------------------------------------------------------
 
 
-def counted(count: int, noun: str, nouns: str = "") -> Message:
-    """Return ``1 motion``, ``2 motions``, ``2 meshes`` (``nouns`` for a plural that does not only add an s)."""
-    return say(f"{{:# {noun}|# {nouns or f'{noun}s'}}}", count)
+def counted(count: int, noun: str) -> Message:
+    """Return ``1 motion``, ``2 motions``, ``2 meshes`` (``mesh|meshes``: a plural that does not only add an s)."""
+    singular, _, many = noun.partition("|")
+    return say(f"{{:# {singular}|# {many or f'{noun}s'}}}", count)
 
 
 def listed(words: Collection[str], most: int = 8) -> Message:
     """Return ``walk, run``, or ``walk, run and 3 more`` if there are more than ``most``."""
     first = joined(islice(words, most))
     return say("{} and {} more", first, len(words) - most) if len(words) > most else first
-
-
-IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh"}
-
-
-def counted_plural(count: int, nouns: str) -> Message:
-    """Return a number with a noun that is given in the plural, with any words after it: ``1 slot with other models``.
-
-    The noun is the first word that ends in s.
-    """
-    words = nouns.split(" ")
-    index = next((index for index, word in enumerate(words) if word.endswith("s")), 0)
-    word = words[index]
-    singular = f"{word.removesuffix('ies')}y" if word.endswith("ies") else word.removesuffix("s")
-    words[index] = IRREGULAR.get(word, singular)
-    return counted(count, " ".join(words), nouns)
 
 
 FORMS = 3
@@ -244,8 +231,3 @@ def form_of(number: int) -> int:
     if last == 1 and not teen:
         return 0
     return 1 if 1 < last < 5 and not teen else 2
-
-
-def changed_count(nouns: str, before: int, after: int) -> str:
-    """Return ``faces 12 -> 14``, or only the noun if the numbers are equal."""
-    return f"{nouns} {before} -> {after}" if before != after else nouns

@@ -162,6 +162,7 @@ FORMATS: tuple[Format, ...] = (
 
 COMPARISONS: Mapping[str, str] = {
     "anm": "xray.anm",
+    "bones": "xray.bones",
     "cform": "xray.cform",
     "details": "xray.details.comparison",
     "dm": "xray.dm",
@@ -180,10 +181,6 @@ differs between two documents, as the `Changes` that an export of the second ont
 """
 
 
-OTHER_DATA = "other data"
-"""What `compare` says of a difference that no export would report."""
-
-
 def is_comparable(name: str, data: bytes) -> bool:
     """Return whether `compare` compares a file of this name and content with another."""
     format_of_name = detect(name, data[:HEAD_SIZE])
@@ -199,7 +196,7 @@ def compare(name: str, before: bytes, after: bytes) -> Changes:
     module: Any = import_module(f"{__name__}.{COMPARISONS[source.name]}")
     changes: Changes = module.compare(*(source.module.read(data, name, Report()) for data in (before, after)))
     if not changes and before != after:
-        changes.lines.append(OTHER_DATA)
+        changes.note_other_data()
     return changes
 
 

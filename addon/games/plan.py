@@ -17,13 +17,12 @@ from ..core import files
 from ..core.changes import Changes
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.files import FileLocation
-from ..core.report import listed
+from ..core.report import Message, joined, listed, say
 from ..formats import compare, is_comparable
 
 if TYPE_CHECKING:
     from bpy.types import ID
 
-    from ..core.changes import Words
     from ..core.report import Report
 
 
@@ -115,9 +114,9 @@ class FilePlan:
         """One plan for each file to be written, in this order."""
         return (self,)
 
-    def sentence(self, words: Words | None = None) -> str:
-        """Return what will change, in one sentence. ``words`` as in `Changes.sentence`."""
-        return self.changes.sentence(words)
+    def sentence(self) -> Message:
+        """Return what will change, in one sentence."""
+        return self.changes.sentence()
 
     @property
     def is_as_imported(self) -> bool:
@@ -217,9 +216,9 @@ class Together(FilePlan):
         """The given plans."""
         return self._plans
 
-    def sentence(self, words: Words | None = None) -> str:
+    def sentence(self) -> Message:
         """Return what will change in each file."""
-        return "; ".join(f"{Path(plan.path).name}: {plan.sentence(words)}" for plan in self.plans)
+        return joined((say("{}: {}", Path(plan.path).name, plan.sentence()) for plan in self.plans), "; ")
 
     def is_saved(self) -> bool:
         """Return whether all files on disk already have the planned bytes."""

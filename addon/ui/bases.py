@@ -8,7 +8,7 @@ which would close a pop-up and is not allowed inside another file browser. There
 paths while the user types.
 
 The texts in the code are English; `ru.json` has the Russian ones. `iface_` translates what is drawn, `rpt_` what is
-reported. Sentences of other modules are translated when they are shown: see `change_words.tell`.
+reported. Sentences of other modules are translated when they are shown: see `tell`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from enum import Enum
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import bpy
 from bpy.app import translations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras import io_utils
 
+from ..core.report import Message, on_one_line, say, translated
 from ..games.options import Option, Options
 
 if TYPE_CHECKING:
@@ -183,23 +184,42 @@ def file_of(translate: Callable[[str], str]) -> Path | None:
     return _file("use_translate_interface" if translate is iface_ else "use_translate_reports")
 
 
+def tell(text: str, translate: Callable[[str], str] = iface_) -> str:
+    """Return an English sentence of a report, an error or a change in the user's language.
+
+    ``translate``: `iface_` for the interface, `rpt_` for reports, whose translation users can switch off separately.
+    """
+    file = file_of(translate)
+    return text if file is None else on_one_line(translated(text, _sentences(file)))
+
+
+@cache
+def _sentences(file: Path) -> dict[str, str]:
+    """Return the sentences of ``ru_reports.json`` (template -> translation) beside the translation file ``ru.json``."""
+    table: dict[str, str] = json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes())
+    return table
+
+
+class ChangesPlan(Protocol):
+    """A plan for a file, which can state what writing it changes."""
+
+    def sentence(self) -> Message:
+        """Return the changes in one sentence, as `core.changes.Changes.sentence`."""
+
+
+def file_sentence(path: str | Path, plan: ChangesPlan) -> str:
+    """Return what was written to a file, as one sentence of a report."""
+    return tell(say("{}: {}", Path(path).name, plan.sentence()), rpt_)
+
+
 def _own(english: str, option: str) -> str:
     """Return our translation; empty if there is none, or if the preference ``option`` is off.
 
     Blender's own functions translate only in the main thread, where long work does not run, and prefer Blender's own
     texts.
     """
-    return _texts(DEFAULT, option).get(english, "")
-
-
-def texts(context: str, translate: Callable[[str], str]) -> Mapping[str, str]:
-    """Return English -> translation for one of our contexts, empty for English; ``translate`` is `iface_` or `rpt_`."""
-    return _texts(context, "use_translate_interface" if translate is iface_ else "use_translate_reports")
-
-
-def _texts(context: str, option: str) -> Mapping[str, str]:
     file = _file(option)
-    return {} if file is None else contexts(file)[context]
+    return "" if file is None else contexts(file)[DEFAULT].get(english, "")
 
 
 def _file(option: str) -> Path | None:

@@ -16,11 +16,9 @@ from ..blender.typed import Context, Object
 from ..core import files
 from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.report import Report, listed, say
-from ..formats import OTHER_DATA
 from ..games import plan as plans
 from ..games.kinds import FileKind
-from .bases import OPERATOR, ExportHelper, MixedIn, rpt_
-from .change_words import plan_sentence, tell
+from .bases import OPERATOR, ExportHelper, MixedIn, rpt_, tell
 from .layouts import fields, paragraph
 from .operation import FileChoice, Need, Operation, Outcome, open_editors, stores_nothing
 from .preferences import preferences
@@ -185,7 +183,7 @@ def draw_changes_on_disk(layout: bpy.types.UILayout, plan: "FilePlan | None", pa
     target = bpy.path.abspath(path)
     if plan is None or not files.is_file(Path(target)):
         return
-    vertices = tuple(part for part in plan.changes.parts if part.noun == "mesh" and target.endswith("level"))
+    vertices = tuple(part for part in plan.changes.parts if part.noun.name == "MESH" and target.endswith("level"))
     stamp = Path(target).stat().st_mtime_ns, bpy.app.translations.locale
     if sentence := _changes_on_disk(target, stamp, plan.data, vertices):
         column = layout.column(align=True)
@@ -199,10 +197,8 @@ def _changes_on_disk(path: str, _stamp: Any, data: bytes, vertices: tuple[Any, .
     changes = plans.changes_on_disk(path, data)
     if changes is None:
         return ""
-    if vertices:
-        changes.lines = [line for line in changes.lines if line != OTHER_DATA]  # boxes follow the vertices
-        changes.parts += vertices
-    return plan_sentence(changes)
+    changes.add_parts(vertices)
+    return tell(changes.sentence())
 
 
 def is_collection_exporter(operator: Any) -> bool:

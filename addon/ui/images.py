@@ -11,8 +11,7 @@ from ..core import files
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games import images
-from .bases import rpt_
-from .change_words import plan_sentence
+from .bases import rpt_, tell
 from .files import FileExport, FileImport, keep_and_show
 from .layouts import fields
 from .operation import Need, Outcome
@@ -116,4 +115,4 @@ class ImageExport(FileExport):
         files.warn_of_replacing(path, report)
         plan = self.planned(images.image_to_export(context, self.image), path, report)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(plan.path).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(f"{Path(plan.path).name}: {tell(plan.sentence(), rpt_)}")

@@ -23,8 +23,7 @@ from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
 from ..core.report import Report, listed, on_one_line, say
 from ..games import renamed_bones
-from .bases import BlenderOperator, MixedIn, classes_of, iface_, notice_language, refusal_in, rpt_
-from .change_words import tell
+from .bases import BlenderOperator, MixedIn, classes_of, iface_, notice_language, refusal_in, rpt_, tell
 
 if TYPE_CHECKING:
     from ..blender.mesh import Offending

@@ -21,9 +21,8 @@ from ..core.errors import MotionbridgeError, refused_access
 from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
-from .bases import CALL, iface_, rpt_
+from .bases import CALL, file_sentence, iface_, rpt_, tell
 from .bones import HiddenKeysChoice, hides_keys
-from .change_words import change_text, file_sentence, plan_sentence, tell
 from .files import NAMES_SHOWN, BackupChoice, draw_backup, warning_lines
 from .layouts import fields
 from .operation import Operation, Outcome, call_operator, wrapped_lines
@@ -152,7 +151,7 @@ class SaveBack(Operation, BackupChoice):
 
     def details(self, plan: "FilePlan") -> list[str]:
         """Return one line per part of the file that will change."""
-        return [change_text(part) for part in plan.changes.parts]
+        return [tell(part.line()) for part in plan.changes.parts]
 
     def sentence(self, plan: "FilePlan") -> str:
         """Return what was written, as one sentence."""
@@ -279,7 +278,7 @@ class SaveBack(Operation, BackupChoice):
             column.label(text=note, icon="INFO", translate=False)
 
     def _draw_changes(self, column: bpy.types.UILayout, plan: "FilePlan") -> None:
-        sentence = plan_sentence(plan)
+        sentence = tell(plan.sentence())
         if plan.is_as_imported:
             sentence = iface_("the file is written as it was imported or last saved")
         for number, line in enumerate(wrapped_lines(sentence, LINE_LENGTH)):

@@ -130,7 +130,8 @@ def test_an_edit_changes_that_bone(small):
     head.mass, head.limit_x.highest, head.shape = 2.5, math.pi, "BOX"
     plan = bone_values.plan_export(rig, "new.bones", Report())
     assert plan.sentence() == "1 bone changed, 1 unchanged"
-    assert sorted(plan.changed["head"]) == ["limit_x.highest", "mass", "shape"]
+    (part,) = plan.changes.parts
+    assert (part.name, sorted(part.fields)) == ("head", ["limit_x.highest", "mass", "shape"])
     document = read(plan.data).bones[0]
     assert (document.first(Mass).mass, document.first(Shape).type) == (2.5, 1)
     assert document.first(Joint).limits[0].tolist() == [0.0, pytest.approx(math.pi), 2.0, 3.0]
@@ -149,7 +150,7 @@ def test_missing_bones_are_kept_and_new_ones_added(small):
     rig.data.bones["tail"].motionbridge_xray.is_bone = True
     rig.data.bones["tail"].motionbridge_xray.imported_name = "tail"
     plan = bone_values.plan_export(rig, "new.bones", Report())
-    assert plan.sentence() == "1 added, 2 unchanged"
+    assert plan.sentence() == "1 bone added, 2 unchanged"
     assert [bone.name for bone in read(plan.data).bones] == ["head", "neck", "tail"]
 
 
@@ -157,9 +158,9 @@ def test_of_a_model_without_such_a_file_a_new_one_is_made():
     rig = import_model(bpy.context, SAMPLES / "humanoid.ogf", ModelImportOptions(textures=False), Report()).rig
     plan = bone_values.plan_export(rig, "new.bones", Report())
     document = read(plan.data)
-    assert [bone.name for bone in document.bones] == plan.added
+    assert [bone.name for bone in document.bones] == [part.name for part in plan.changes.parts]
     assert len(document.bones) == len(rig.data.bones)
-    assert plan.sentence() == f"{len(document.bones)} added"
+    assert plan.sentence() == f"{len(document.bones)} bones added"
     for bone in document.bones:
         ours = rig.data.bones[bone.name].motionbridge_xray
         assert bone.first(Mass).mass == ours.mass
@@ -193,7 +194,7 @@ def test_operators_also_in_edit_mode(small, tmp_path):
     new = tmp_path / "new.bones"
     assert bpy.ops.export_scene.xray_bones(filepath=str(new)) == {"FINISHED"}
     assert new.read_bytes() == SMALL
-    assert last_report()[0] == "new.bones: 2 unchanged"
+    assert last_report()[0] == "new.bones: 2 bones unchanged"
 
 
 def test_without_an_armature(small):

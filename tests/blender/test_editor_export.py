@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core.binary import Writer
+from addon.core.changes import Noun
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import bones as bone_files
@@ -85,7 +86,7 @@ def test_one_vertex_changes_its_mesh_alone(path):
     model = imported(path)
     model.meshes[-1].data.vertices[2].co.x += 0.25
     after, plan = exported(model)
-    assert [part.noun for part in plan.changes.parts] == ["mesh"]
+    assert [part.noun for part in plan.changes.parts] == [Noun.MESH]
     for old, new in zip(before.meshes[:-1], after.meshes[:-1], strict=True):
         assert changed_kinds(old, new) == set()
     assert changed_kinds(before.meshes[-1], after.meshes[-1]) <= {Points, Box}
@@ -223,7 +224,7 @@ def test_deleted_and_new_faces(samples):
     after, plan = exported(model, report)
     held = after.meshes[0]
     assert len(held.first(Faces).corners) == 47
-    assert plan.changes.parts[0].fields == ("faces (48 -> 47)",)
+    assert plan.changes.parts[0].fields == ("faces 48 -> 47",)
     assert not report.warnings
     again = imported(made_file(plan)).meshes[0].data
     assert len(again.polygons) == 47
@@ -255,7 +256,7 @@ def test_a_new_mesh_below_the_armature(samples):
     assert after.meshes[1].first(MeshFlags).flags == 1
     np.testing.assert_array_equal(after.meshes[1].first(Points).positions, after.meshes[0].first(Points).positions)
     np.testing.assert_allclose(corner_normals(after.meshes[1]), corner_normals(after.meshes[0]), atol=1e-6)
-    assert [(part.noun, part.name) for part in plan.changes.parts] == [("mesh", "second")]
+    assert [(part.noun, part.name) for part in plan.changes.parts] == [(Noun.MESH, "second")]
     assert plan.sentence() == "1 mesh added"
 
 
@@ -280,7 +281,7 @@ def test_a_deleted_mesh_leaves_the_file(tmp_path, samples):
     ((only,), _, _) = raw_object.model(plan.data)
     assert [only.name, only.points.tolist(), only.faces] == [second.name, second.points.tolist(), second.faces]
     assert first.name != second.name
-    assert plan.changes.lines_of("mesh") == [f"{first.name}: removed"]
+    assert plan.changes.lines_of(Noun.MESH) == [f"{first.name}: removed"]
     assert report.lines() == [f"a mesh of the model is no longer in the scene; left out of the file ({first.name})"]
 
 

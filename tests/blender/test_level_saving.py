@@ -114,7 +114,7 @@ def test_another_texture_in_a_material_replaces_the_string_of_all(yard):
     assert document.shaders[2] == b"default/wall\\concrete,lmap#1_1,lmap#1_2"
     assert plan.sentence() == "1 shader string changed"
     (part,) = plan.changes.parts
-    assert part.lines() == ["default/wall\\bricks,lmap#1_1,lmap#1_2: default/wall\\concrete,lmap#1_1,lmap#1_2"]
+    assert part.lines() == ["default/wall\\bricks,lmap#1_1,lmap#1_2: now default/wall\\concrete,lmap#1_1,lmap#1_2"]
     assert not report.lines()
     base = levels.read((yard / "level").read_bytes(), "level", Report())
     document.shaders[2] = base.shaders[2]

@@ -10,6 +10,7 @@ import pytest
 
 from addon.blender import armature
 from addon.blender.properties import kept
+from addon.core.changes import Noun
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import ogf
@@ -214,7 +215,7 @@ def test_bones_are_exported_as_they_are_being_edited(samples, tmp_path):
     bone.head, bone.tail = bone.head + up, bone.tail + up
     plan, _ = exported(model.rig, tmp_path / "out.ogf")
     assert model.rig.mode == "EDIT"
-    assert any(line.startswith(f"{name}: ") for line in plan.changes.lines_of("bone"))
+    assert any(line.startswith(f"{name}: ") for line in plan.changes.lines_of(Noun.BONE))
 
 
 @pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))
@@ -233,8 +234,8 @@ def test_one_vertex_of_the_head_moved_leaves_every_byte_of_the_body_alone(path, 
     old, _ = raw_ogf.vertices(head)
     assert rows["p"][10, 0] == np.float32(old["p"][10, 0] + np.float32(0.25))
     np.testing.assert_array_equal(np.delete(rows["p"], 10, 0), np.delete(old["p"], 10, 0))
-    assert len(plan.changes.lines_of("mesh")) > 0
-    assert not plan.changes.lines_of("bone")
+    assert len(plan.changes.lines_of(Noun.MESH)) > 0
+    assert not plan.changes.lines_of(Noun.BONE)
     assert plan.sentence().endswith("changed")
 
 
@@ -247,7 +248,7 @@ def test_mass_limits_and_shape_edited_in_the_panel_are_what_is_written(path, tmp
     plan, _ = exported(model.rig, tmp_path / "out.ogf")
     out = (tmp_path / "out.ogf").read_bytes()
     label = bone_properties.game_name(bone)
-    assert plan.changes.lines_of("bone") == [f"{label}: mass"]
+    assert plan.changes.lines_of(Noun.BONE) == [f"{label}: mass"]
     changed = np.flatnonzero(np.frombuffer(out, np.uint8) != np.frombuffer(data, np.uint8))
     at = int(changed[0])
     assert changed[-1] - changed[0] < 4
@@ -274,7 +275,7 @@ def test_a_bone_moved_at_rest_is_written_and_the_others_keep_their_bytes(path, t
     children = {child.name for child in model.rig.data.bones["bip01_head"].children}
     wanted = np.array(model.rig.data.bones["bip01_head"].matrix_local)
     plan, _ = exported(model.rig, tmp_path / "out.ogf")
-    assert {line.split(":")[0] for line in plan.changes.lines_of("bone")} == {"bip01_head"} | children
+    assert {line.split(":")[0] for line in plan.changes.lines_of(Noun.BONE)} == {"bip01_head"} | children
     again, _ = imported(tmp_path / "out.ogf")
     np.testing.assert_allclose(np.array(again.rig.data.bones["bip01_head"].matrix_local), wanted, atol=2e-5)
 
@@ -288,7 +289,7 @@ def test_motion_references_and_texture_names_are_written_as_edited(path, tmp_pat
     model.meshes[0].data.materials[0].motionbridge_material.texture = "act\\my_face"
     plan, _ = exported(model.rig, tmp_path / "out.ogf")
     assert plan.changes.lines == ["motion references"]
-    assert plan.changes.lines_of("mesh") == ["human_stalker_hero_1_00: texture or shader"]
+    assert plan.changes.lines_of(Noun.MESH) == ["human_stalker_hero_1_00: texture or shader"]
     out, data = (tmp_path / "out.ogf").read_bytes(), path.read_bytes()
     assert b"actors\\my_animation\0" in out
     assert b"act\\my_face\0models\\model_pn\0" in out
@@ -657,7 +658,7 @@ def test_another_picture_on_a_material_is_reported_and_the_texture_stays(tmp_pat
     )
     obj.motionbridge_material.texture = "act\\stripes"
     plan, report = exported(model.holder, tmp_path / "typed.ogf")
-    assert plan.changes.lines_of("mesh") == [f"{mesh.name}: texture or shader" for mesh in model.meshes]
+    assert plan.changes.lines_of(Noun.MESH) == [f"{mesh.name}: texture or shader" for mesh in model.meshes]
     assert not report.warnings
 
 

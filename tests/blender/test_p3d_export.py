@@ -11,12 +11,12 @@ import pytest
 from mathutils import Matrix
 
 from addon.blender import compat
-from addon.core.report import Report
+from addon.core.report import Report, translated
 from addon.formats.arma import p3d
 from addon.formats.arma.p3d.document import FLASHPOINT, KINDS, NUMBERED_KINDS
 from addon.games.arma import model_export
 from addon.games.arma.options import LOD_KINDS, lod_identifier
-from addon.ui import change_words
+from addon.ui import bases
 from addon.ui.arma import models
 from tests.blender.scenes import editing
 from tests.blender.test_ui import last_report, refusal
@@ -24,7 +24,6 @@ from tests.blender.test_written_motions import as_in_a_window, drawn
 from tests.formats.arma.p3d.test_polygons import EDITABLE
 from tests.real_files import corpus_files
 
-RUSSIAN = Path(change_words.__file__).with_name("ru.json")
 ALL = {"FIRST", "VISUAL", "VIEWS", "SHADOW", "GEOMETRY", "MEMORY", "OTHER"}
 
 
@@ -127,8 +126,9 @@ def test_the_dialog_names_what_changes_in_each_lod_and_which_lods_go(man):
     assert f"1 selection ({old}), removed; 1 selection (flap), new" in actual
     assert "1 named property (class), new" in actual
     assert "the LOD leaves the file, because it is no longer in Blender (memory)" in actual
-    russian = change_words.TranslatedWords(json.loads(RUSSIAN.read_bytes())["Changes"])
-    assert russian.line("2 selections (a, b), removed") == "2 выделения (a, b), удалено"
+    table = json.loads(bases.FILES["ru_RU"].with_name("ru_reports.json").read_bytes())
+    (edited,) = (part for part in dialog._shown.plan.changes.parts if part.name != "memory")
+    assert translated(edited.fields[0], table) == f"1 выделение ({old}), удалено"
 
 
 def test_edits_in_edit_mode_count(man, tmp_path):

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from addon.ui.arma import models as arma_models
-from addon.ui.change_words import plan_sentence
+from addon.ui.bases import tell
 from addon.ui.descent3 import models as descent_models
 from addon.ui.xray import editor_models, levels, models
 from tests.blender.saved_formats import FORMATS, move_an_object, sample_of
@@ -71,7 +71,7 @@ def said_by(kind):
     """The sentence and the details of a dialog, without the warnings, which are of the whole file."""
     dialog = dialog_of(kind)
     plan = dialog._shown.plan
-    return [NOTHING] if dialog._shown.is_saved else [plan_sentence(plan), *dialog.details(plan)]
+    return [NOTHING] if dialog._shown.is_saved else [tell(plan.sentence()), *dialog.details(plan)]
 
 
 def save(kind):
@@ -306,8 +306,8 @@ def test_an_export_of_bones_counts_against_the_file_that_it_replaces(tmp_path, s
         assert bpy.ops.export_scene.xray_bones(filepath=str(path)) == {"FINISHED"}
         return last_report()[0]
 
-    count = int(message().removeprefix("out.bones: ").removesuffix(" added"))
-    assert message() == f"out.bones: {count} unchanged"
+    count = int(message().removeprefix("out.bones: ").removesuffix(" bones added"))
+    assert message() == f"out.bones: {count} bones unchanged"
     armature.bones[1].motionbridge_xray.mass = 123.0
     assert message() == f"out.bones: 1 bone changed, {count - 1} unchanged"
     armature.bones[2].motionbridge_xray.mass = 123.0

@@ -14,7 +14,7 @@ import pytest
 import addon.ui
 from addon import games
 from addon.core.report import Report, say
-from addon.ui import bases, change_words, menus, motion_lists, operation, saving
+from addon.ui import bases, menus, motion_lists, operation, saving
 
 FOLDER = Path(addon.ui.__file__).parent
 RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.OPERATOR]
@@ -234,13 +234,13 @@ def test_warnings_are_in_the_language_of_where_they_are_shown(our_russian):
 
 
 def test_sentences_of_refusals_and_reports_are_loaded_when_one_is_shown_in_russian(our_russian):
-    change_words._sentences.cache_clear()
+    bases._sentences.cache_clear()
     bpy.context.preferences.view.use_translate_interface = False
-    assert change_words.tell("Choose another bone") == "Choose another bone"
+    assert bases.tell("Choose another bone") == "Choose another bone"
     bpy.context.preferences.view.use_translate_interface = True
-    assert change_words._sentences.cache_info().currsize == 0
-    assert change_words.tell("Choose another bone") == "Выберите другую кость"
-    assert change_words._sentences.cache_info().currsize == 1
+    assert bases._sentences.cache_info().currsize == 0
+    assert bases.tell("Choose another bone") == "Выберите другую кость"
+    assert bases._sentences.cache_info().currsize == 1
 
 
 def test_a_refusal_loses_the_word_that_blender_puts_before_it_in_any_language(monkeypatch):

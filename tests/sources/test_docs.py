@@ -181,9 +181,8 @@ CASES = {"Папку игры": "Папка игры", "Папке Arma": "Па�
 
 
 def translations() -> dict[str, str]:
-    """English -> Russian, as the interface has them; without the nouns of changes, which have a form for each count."""
+    """English -> Russian, as the interface has them."""
     contexts = json.loads((ADDON / "ui" / "ru.json").read_text(encoding="utf-8"))
-    del contexts["Changes"]
     return {english: russian for texts in contexts.values() for english, russian in texts.items()}
 
 

@@ -43,6 +43,8 @@ SAID: dict[str, tuple[tuple[int | None, str], ...]] = {
     "take": ((1, "what"),),
     "array": ((None, "what"),),
     "keep_all": ((0, "words"),),
+    "resized": ((0, "template"),),
+    "replaced": ((0, "template"),),
 }
 """Function -> its arguments that are shown to the user, by index and name."""
 
@@ -133,8 +135,16 @@ def said() -> dict[str, str]:
     for path, module in modules().items():
         for call, names in functions(module, {}):
             keys = [key_of(text) for value in arguments(call) for text in literals(value, names)]
-            result |= {key: f"{path}:{call.lineno}" for key in (*keys, *composed(call, names)) if is_sentence(key)}
+            named = letters if name_of(call) == "say" else is_sentence
+            result |= {key: f"{path}:{call.lineno}" for key in (*keys, *composed(call, names)) if named(key)}
+        counts = (node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and is_count(node.value))
+        result |= {key_of(count): path for count in counts}
     return result
+
+
+def is_count(value: object) -> bool:
+    """Whether a literal is the template of a number with its noun."""
+    return isinstance(value, str) and re.fullmatch(r"\{:# [^{}|]+\|# [^{}|]+\}.*", value) is not None
 
 
 def is_sentence(text: str) -> bool:
@@ -155,7 +165,7 @@ def known() -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     templates = {text for text in strings if re.fullmatch(r"[^{}]*(\{\d?(![ra])?(:[^{}]*)?\}[^{}]*)+", text)}
-    nouns = {f"{{}} {text}{end}" for text in strings for end in ("", "s")}
+    nouns = {f"{{}} {text.rpartition('|')[2]}{end}" for text in strings for end in ("", "s")}
     return strings | nouns | {key_of(text) for text in templates}
 
 

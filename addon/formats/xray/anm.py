@@ -18,10 +18,10 @@ import numpy as np
 
 from ...core import names
 from ...core.binary import Bytes, Reader, Writer
-from ...core.changes import Changes, Item, Part
+from ...core.changes import Changes, Item, Noun, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
-from ...core.report import Report, counted, say
+from ...core.report import Message, Report, joined, say
 from ...core.walk import Entries, View, Views, fields
 from .chunks import CHUNK_VIEWS, Section, listed, section_view, starts_like_chunks
 from .contents import Contents, read_contents, unknown_size, write_contents
@@ -232,7 +232,7 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
     result = Animation(names.encode(path.name), path.first, path.last, np.float32(path.fps), version, envelopes)
     if old is None or base is None:
         _checked_rate(path.fps)
-        return new_anm(result), _changes(changes, [], new="path")
+        return new_anm(result), _changes(changes, [], new=say("a new path"))
     fields = _keep_unedited_fields(result, path, old)
     if not fields and not changes:
         return base, _changes([], [])
@@ -250,36 +250,36 @@ def _checked_rate(fps: float) -> float:
     return fps
 
 
-def _changes(channels: Sequence[Item], fields: Sequence[str], new: str = "") -> Changes:
+def _changes(channels: Sequence[Item], fields: Sequence[Message], new: Message | None = None) -> Changes:
     """Return what an encoding changed: channels and fields (name, frames, fps, version), or all of a new file."""
-    keys = counted(sum(channel.keys for channel in channels), "key")
+    keys = sum(channel.keys for channel in channels)
     return Changes(
-        list(fields),
-        parts=[Part(channel.name, "channel", items=(channel,)) for channel in channels],
+        {"": list(fields)},
+        parts=[Part(channel.name, Noun.CHANNEL, items=(channel,)) for channel in channels],
         unchanged=6 - len(channels),
         new=new,
-        noun="channel",
-        extent="" if new else f"{keys} ({', '.join(channel.name for channel in channels)})",
+        noun=Noun.CHANNEL,
+        extent=None if new else say("{:# key|# keys} ({})", keys, joined(channel.name for channel in channels)),
     )
 
 
-def _keep_unedited_fields(result: Animation, path: Path, old: Animation) -> list[str]:
-    """Copy the stored fields of the base that were not edited into ``result``; return the names of the others."""
+def _keep_unedited_fields(result: Animation, path: Path, old: Animation) -> list[Message]:
+    """Copy the stored fields of the base that were not edited into ``result``; return the others."""
     result.tail = old.tail
     fields = []
     if path.name == old.label:
         result.name = old.name
     else:
-        fields.append("name")
+        fields.append(say("name"))
     if (path.first, path.last) != (old.first, old.last):
-        fields.append("frames")
+        fields.append(say("frames"))
     if np.float32(path.fps) == np.float32(old.rate):
         result.fps = old.fps
     else:
         _checked_rate(path.fps)
-        fields.append("fps")
+        fields.append(say("fps"))
     if result.version != old.version:
-        fields.append("version")
+        fields.append(say("version"))
     return fields
 
 

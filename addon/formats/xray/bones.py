@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from ...core import names
 from ...core.binary import Reader
+from ...core.changes import Changes, Noun
 from ...core.errors import ReadError
 from ...core.records import Record, array, f32, list_of, list_to_end, nested, string, u16, u32
-from ...core.report import Report, say
-from ...core.walk import View, Views
+from ...core.report import Message, Report, say
+from ...core.walk import View, Views, pairs
 from .chunks import CHUNK_VIEWS, Section, listed, section_view
 from .contents import Contents, Read, read_contents, typed_reader, unknown_size, write_contents
 from .ogf.chunk_types import IkBone, Joint, Shape
@@ -122,14 +123,14 @@ class Part(Record):
     """A bone part: a named set of bones that can play a motion of its own."""
 
     name: Annotated[bytes, string("a part's name")]
-    bones: Annotated[list[bytes], list_of(u32("the number of bones"), string("a bone's name"), "bones", 1)]
+    bones: Annotated[list[bytes], list_of(u32("the number of bones"), string("a bone's name"), "bone", 1)]
 
 
 @dataclass(slots=True)
 class Parts(Record):
     """Chunk 0x923: the bone parts."""
 
-    parts: Annotated[list[Part], list_of(u32("the number of parts"), nested(Part.read), "parts", 5)]
+    parts: Annotated[list[Part], list_of(u32("the number of parts"), nested(Part.read), "part", 5)]
 
 
 class Bones(Contents):
@@ -311,18 +312,33 @@ def numbers_of(entry: IkBone) -> NDArray[np.float32]:
     return np.concatenate(parts)
 
 
-def changed_values(before: IkBone, after: IkBone) -> list[str]:
+def changed_values(before: IkBone, after: IkBone) -> list[Message]:
     """Return the names of the values that differ, except those of the rest pose."""
     mine, other = numbers_of(before), numbers_of(after)
     changed = [name for name, start, end in NUMBERS if mine[start:end].tobytes() != other[start:end].tobytes()]
-    pairs = {
+    fields = {
         "material": (before.material, after.material),
         "shape": (before.shape.type, after.shape.type),
         "shape_flags": (before.shape.flags, after.shape.flags),
         "joint": (before.joint.type, after.joint.type),
         "breakable": (before.joint.flags, after.joint.flags),
     }
-    return [*(name for name, (first, second) in pairs.items() if first != second), *changed]
+    return [say(name) for name in (*(name for name, (first, second) in fields.items() if first != second), *changed)]
+
+
+def compare(before: Bones, after: Bones) -> Changes:
+    """Return what differs in ``after``, in the words of an export."""
+    changes = Changes(noun=Noun.BONE, unchanged=0)
+    sources = {now: old for old, now in pairs(before.bones, after.bones, [lambda bone: bone.name.lower()]).items()}
+    for number, bone in enumerate(after.bones):
+        if number not in sources:
+            changes.add(Noun.BONE, bone.name)
+        else:
+            entries = (decode_bone(own).entry for own in (before.bones[sources[number]], bone))
+            changes.change(Noun.BONE, bone.name, *changed_values(*entries))
+    changes.deleted[Noun.BONE] = len(before.bones) - len(sources)
+    changes.unchanged = len(after.bones) - len(changes.parts)
+    return changes
 
 
 def new_bone(name: str, entry: IkBone) -> Bone:

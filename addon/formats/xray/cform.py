@@ -64,10 +64,10 @@ _MESH, _LIT_FACES = 0, 1
 MATERIAL, SECTOR = "material", "sector"
 SUPPRESS_SHADOWS, SUPPRESS_WALLMARKS = "suppress_shadows", "suppress_wallmarks"
 _WORDS = {
-    MATERIAL: "materials",
-    SECTOR: "sectors",
-    SUPPRESS_SHADOWS: "shadow flags",
-    SUPPRESS_WALLMARKS: "wallmark flags",
+    MATERIAL: "{:# material|# materials}",
+    SECTOR: "{:# sector|# sectors}",
+    SUPPRESS_SHADOWS: "{:# shadow flag|# shadow flags}",
+    SUPPRESS_WALLMARKS: "{:# wallmark flag|# wallmark flags}",
 }
 _HIGHEST = {MATERIAL: MOST_MATERIAL, SECTOR: MOST_SECTOR}
 
@@ -209,7 +209,7 @@ def _read_image(reader: Reader, report: Report) -> Cform:
     document = Cform(
         version,
         reader.array("<f4", 2, 3, what="the bounding box"),
-        reader.array("<f4", vertices, 3, what=counted(vertices, "vertex", "vertices")),
+        reader.array("<f4", vertices, 3, what=counted(vertices, "vertex|vertices")),
         reader.array(layout, faces, what=counted(faces, "face")),
         file=reader.file,
     )
@@ -314,7 +314,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     positions = space.xray_points(mesh.positions).astype("<f4")
     changes = Changes()
     if base is None:
-        changes = Changes(new="collision file", extent=counted(len(mesh.triangles), "face"))
+        changes = Changes(new=say("a new collision file"), extent=say("{:# face|# faces}", len(mesh.triangles)))
         _check_positions(positions, mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
         values = {name: empty if column is None else column for name, column in given.items()}
@@ -349,12 +349,12 @@ def _out_of_range(mesh: Mesh, base: Cform | None) -> Iterator[Problem]:
 def _encode_vertices(
     positions: NDArray[np.float32], base: Cform, name: str, changes: Changes
 ) -> tuple[NDArray[np.float32], bool]:
-    if changes.resized("vertices", len(base.vertices), len(positions)):
+    if changes.resized("vertices {} -> {}", len(base.vertices), len(positions)):
         _check_positions(positions, name)
         return positions, True
     vertices, edited = rebase.restore_unedited(positions, base.vertices)
     _check_positions(positions[edited], name)
-    changes.count(edited, "positions")
+    changes.count(edited, "{:# position|# positions}")
     return vertices, bool(edited.any())
 
 
@@ -383,13 +383,13 @@ def _encode_faces(
     valid = base.valid_faces()
     count = int(np.count_nonzero(valid))
     old = _values(base, valid)
-    same_count = not changes.resized("faces", count, len(mesh.triangles))
+    same_count = not changes.resized("faces {} -> {}", count, len(mesh.triangles))
     old_corners = base.faces["vertices"] if count == len(valid) else base.faces["vertices"][valid]
     redrawn = np.ones(0, np.bool_)
     corners = space.xray_triangles(mesh.triangles).astype(np.uint32)
     if same_count:
         redrawn = functools.reduce(np.logical_or, (corners != old_corners).T)
-        changes.count(redrawn, "faces redrawn")
+        changes.count(redrawn, "{:# face redrawn|# faces redrawn}")
     values: dict[str, NDArray[Any]] = {}
     edited: dict[str, NDArray[np.bool_]] = {}
     for name, word in _WORDS.items():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...core import names, polygons, problems, rebase, space, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
-from ...core.changes import Changes
+from ...core.changes import POSITIONS, TEXTURE_COORDINATES, Changes
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
 from ...core.report import Report, counted, say
@@ -92,8 +92,8 @@ def read_model(reader: Reader, report: Report) -> Dm:
         texture,
         flags,
         scale,
-        reader.array(VERTEX, vertices, what=counted(vertices, "vertex", "vertices")),
-        reader.array("<u2", corners, what=counted(corners, "index", "indices")),
+        reader.array(VERTEX, vertices, what=counted(vertices, "vertex|vertices")),
+        reader.array("<u2", corners, what=counted(corners, "index|indices")),
         file=reader.file,
     )
     document.tail = reader.rest()
@@ -228,11 +228,11 @@ def encode(mesh: Mesh, base: Dm | None = None, properties: Properties | None = N
             for stored, wanted in ((base.shader, material.shader), (base.texture, material.texture))
         )
         if (document.shader, document.texture) != (base.shader, base.texture):
-            changes.lines.append("texture or shader")
+            changes.note(say("texture or shader"))
     if properties is not None and properties != base.properties:
         document.flags = base.flags & ~NO_WAVING | (0 if properties.waving else NO_WAVING)
         document.scale = np.array([properties.min_scale, properties.max_scale], "<f4")
-        changes.lines.append("waving or scale")
+        changes.note(say("waving or scale"))
     document.vertices = _encode_vertices(mesh, base, changes)
     document.corners = _encode_corners(mesh, base, changes)
     return (document if changes else base), changes
@@ -266,8 +266,8 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]
     edited = rows[moved | uvs_edited]
     message = say("a vertex of {!r} holds NaN or infinite values", mesh.name)
     rebase.refuse_not_finite(message, "Correct or delete it", edited["position"], edited["uv"])
-    if not changes.resized("vertices", len(base.vertices), count):
-        changes.fields(rows, base.vertices, {"position": "positions", "uv": "texture coordinates"})
+    if not changes.resized("vertices {} -> {}", len(base.vertices), count):
+        changes.count_fields(rows, base.vertices, {"position": POSITIONS, "uv": TEXTURE_COORDINATES})
     return rows
 
 
@@ -278,10 +278,10 @@ def _encode_corners(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.uint16
     if np.array_equal(corners, base.triangles[valid]):
         return base.corners
     count = int(np.count_nonzero(valid))
-    if not changes.resized("triangles", count, len(corners)):
-        changes.count((corners != base.triangles[valid]).any(axis=1), "triangles redrawn")
+    if not changes.resized("triangles {} -> {}", count, len(corners)):
+        changes.count((corners != base.triangles[valid]).any(axis=1), "{:# triangle redrawn|# triangles redrawn}")
     if 3 * count < len(base.corners):
-        changes.left_out.append("corners of the old file that do not make triangles")
+        changes.left_out.append(say("corners of the old file that do not make triangles"))
     return corners.ravel().astype("<u2")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.binary import DAMAGED, Reader, Writer, not_finite, warn_not_finite
-from ...core.changes import Item
+from ...core.changes import Item, Unit
 from ...core.envelope import (
     Behaviour,
     Curve,
@@ -376,6 +376,7 @@ def row_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
 
 NAMES = ("X", "Y", "Z", "H", "P", "B")
 """Names of the channels in the engine's order: metres, then radians about Y (H), X (P) and Z (B)."""
+ANGLES_FROM = 3
 
 AFFECTED_KEYS = 3
 """Number of keys on either side of an edited key whose stored numbers may change with it."""
@@ -617,16 +618,17 @@ def encode_channels(
     in_file = {
         channel: channel_result.result for channel, channel_result in zip(mapping.channels, encoded, strict=True)
     }
-    return [in_file[channel] for channel in range(len(NAMES))], _changes(encoded, frame)
+    return [in_file[channel] for channel in range(len(NAMES))], _changes(encoded, mapping, frame)
 
 
-def _changes(encoded: Sequence[_Encoded], frame: float) -> list[Item]:
+def _changes(encoded: Sequence[_Encoded], mapping: Mapping, frame: float) -> list[Item]:
     lost = iter(
         losses([own_channel.comparison for own_channel in encoded if own_channel.comparison is not None], frame)
     )
     changes = []
-    for channel in encoded:
+    for channel, number in zip(encoded, mapping.channels, strict=True):
         error, slope = next(lost) if channel.comparison is not None else (0.0, 0.0)
         if channel.changed_keys is not None and not (channel.converted and not error and not slope):
-            changes.append(Item(channel.channel, channel.changed_keys, error, slope))
+            unit = Unit.METRES if number < ANGLES_FROM else Unit.RADIANS
+            changes.append(Item(channel.channel, channel.changed_keys, error, slope, unit))
     return changes

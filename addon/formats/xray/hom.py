@@ -36,7 +36,7 @@ __all__ = [
 TRIANGLE = np.dtype([("positions", "<f4", (3, 3)), ("two_sided", "<u4")])
 LEAST_AREA = 1e-3
 
-_WORDS = {"positions": "triangle positions", "two_sided": "two-sided flags"}
+_TEMPLATES = {"positions": occluders.POSITIONS, "two_sided": occluders.TWO_SIDED_FLAGS}
 
 
 def starts_like(head: bytes) -> bool:
@@ -63,7 +63,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     New faces are two-sided if the mesh has no attribute for it. Raises `WriteError` for a mesh that cannot be stored.
     """
     rows, _ = occluders.encode_rows(in_file_order(mesh), base, TRIANGLE, weld)
-    return occluders.with_rows(rows, base, _WORDS)
+    return occluders.with_rows(rows, base, _TEMPLATES)
 
 
 def compare(before: Occluders, after: Occluders) -> Changes:

@@ -49,7 +49,7 @@ MARK_VIEWS: Views = {Mark: View(lambda mark: f"mark {mark.label!r}", entries=_ma
 def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
     """Read the number of a motion's marks, and the marks. Raises `ReadError` if one is not complete."""
     count = reader.u32("a motion's number of marks")
-    reader.expect_room(count, "entries", SMALLEST_MARK)
+    reader.expect_room(count, "entry|entries", SMALLEST_MARK)
     return [_read_mark(reader, report, motion) for _ in range(count)]
 
 

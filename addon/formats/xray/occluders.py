@@ -35,6 +35,7 @@ VERSION, TRIANGLES = 0, 1
 ENGINE_MERGES_WITHIN = 0.01
 """Metres within which the engine merges vertices; a good tolerance for welding."""
 
+POSITIONS, TWO_SIDED_FLAGS = "{:# triangle position|# triangle positions}", "{:# two-sided flag|# two-sided flags}"
 TWO_SIDED = "two_sided"
 _SUFFIXES = {40: ".hom", 44: ".som"}
 """Size of a triangle -> the format that has it."""
@@ -186,13 +187,14 @@ def encode_rows(
     return rows, source
 
 
-def with_rows(rows: NDArray[np.void], base: Occluders | None, words: dict[str, str]) -> tuple[Occluders, Changes]:
-    """Return the base, or a new file, with these rows, and the changes. ``words`` name the fields in the changes."""
+def with_rows(rows: NDArray[np.void], base: Occluders | None, templates: dict[str, str]) -> tuple[Occluders, Changes]:
+    """Return the base, or a new file, with these rows, and the changes. ``templates`` count the fields."""
     if base is None:
-        return new(rows), Changes(new="occluder file", extent=counted(len(rows), "triangle"))
+        triangles = say("{:# triangle|# triangles}", len(rows))
+        return new(rows), Changes(new=say("a new occluder file"), extent=triangles)
     changes = Changes()
-    if not changes.resized("triangles", len(base.rows), len(rows)):
-        changes.fields(rows, base.rows, words)
+    if not changes.resized("triangles {} -> {}", len(base.rows), len(rows)):
+        changes.count_fields(rows, base.rows, templates)
     if not changes:
         return base, changes
     if len(base.rest):

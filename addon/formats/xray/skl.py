@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from ...core import names, space
 from ...core.binary import Bytes, Reader, Writer, as_in_file, warn_not_finite
-from ...core.changes import Changes, Item, Part
+from ...core.changes import Changes, Item, Noun, Part
 from ...core.envelope import Envelope, Shape
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, CurveClip, Skeleton
-from ...core.report import Report, say
+from ...core.report import Message, Report, say
 from ...core.walk import Entries, View, Views, fields
 from .chunks import (
     CHUNK_VIEWS,
@@ -190,7 +190,7 @@ def read_list(reader: Reader, report: Report) -> Skl:
     """Read a count and the motions, as in a `.skls` or an object of the editor. Raises `ReadError`."""
     count = reader.u32("the number of motions")
     remedy = "Check that it was copied whole; a single motion needs the suffix .skl"
-    reader.expect_room(count, "motions", SMALLEST_MOTION, remedy)
+    reader.expect_room(count, "motion", SMALLEST_MOTION, remedy)
     motions: list[SkeletalMotion] = []
     bodies: list[Bytes] = []
     for _ in range(count):
@@ -237,7 +237,7 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
     packed = motion.version >= PACKED_SINCE
     count = reader.u16("the number of bones") if packed else reader.u32("the number of bones")
     smallest = SMALLEST_TRACK if packed else SMALLEST_OLD_TRACK
-    reader.expect_room(count, "bones", smallest)
+    reader.expect_room(count, "bone", smallest)
     tracks = []
     for number in range(count):
         name = reader.string("a bone's name") if motion.version >= NAMED_SINCE else None
@@ -414,7 +414,7 @@ def encode(
     indices: dict[str, list[int]] = {}
     for index, motion in enumerate(motions):
         indices.setdefault(motion.label.lower(), []).append(index)
-    changes = Changes(noun="motion", items="channel")
+    changes = Changes(noun=Noun.MOTION, items=Noun.CHANNEL)
     for clip in clips:
         same_name = indices.get(clip.name.lower())
         if same_name:
@@ -460,7 +460,7 @@ def encode_motion(
         if base.version < NAMED_SINCE:
             raise WriteError(say("bone {!r} is not in the motion", bone), file=base.label)
         tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
-        fields.append(f"bone {bone}")
+        fields.append(say("bone {}", bone))
     marks = encode_marks(clip.markers, base.marks)
     if len(marks) != len(base.marks) or any(mark is not other for mark, other in zip(marks, base.marks, strict=True)):
         if base.version < MARKS_SINCE:
@@ -468,17 +468,17 @@ def encode_motion(
             raise WriteError(
                 say(words, base.version), file=base.label, remedy="Delete its marks, or write it as a new motion"
             )
-        fields.append("marks")
+        fields.append(say("marks"))
     fps = base.fps
     if (clip.first, clip.last) != (base.first, base.last):
-        fields.append("frames")
+        fields.append(say("frames"))
     if np.float32(clip.fps) not in (base.fps, np.float32(1.0 / base.frame)):
         fps = _checked_rate(clip)
-        fields.append("fps")
+        fields.append(say("fps"))
     if not changed and not fields:
         return base, None
     result = replace(base, first=clip.first, last=clip.last, fps=fps, tracks=tracks, marks=marks)
-    return result, Part(clip.name, "motion", items=tuple(changed), fields=tuple(fields))
+    return result, Part(clip.name, Noun.MOTION, items=tuple(changed), fields=tuple(fields))
 
 
 def _tracks_by_bone(clip: CurveClip) -> defaultdict[str, deque[tuple[str, Channels]]]:
@@ -499,8 +499,8 @@ class Playback:
     timing: NDArray[np.float32]
 
 
-def with_playback(motion: SkeletalMotion, playback: Playback) -> tuple[SkeletalMotion, tuple[str, ...]]:
-    """Return the motion with these playback settings, and the names of the changed ones; itself if none changed.
+def with_playback(motion: SkeletalMotion, playback: Playback) -> tuple[SkeletalMotion, tuple[Message, ...]]:
+    """Return the motion with these playback settings, and the changed ones; itself if none changed.
 
     Raises `WriteError` for flags that the motion's version cannot store.
     """
@@ -516,7 +516,7 @@ def with_playback(motion: SkeletalMotion, playback: Playback) -> tuple[SkeletalM
     timing = as_in_file(playback.timing, motion.timing)
     if timing.tobytes() != motion.timing.tobytes():
         changed["timing"] = timing
-    fields = tuple(name.replace("_", " ") for name in changed)
+    fields = tuple(say(name.replace("_", " ")) for name in changed)
     return (replace(motion, **changed), fields) if changed else (motion, ())
 
 
@@ -568,7 +568,7 @@ def new_motion(
         tracks,
         encode_marks(clip.markers, []),
     )
-    return skeletal_motion, Part(clip.name, "motion", new=True, items=tuple(channels))
+    return skeletal_motion, Part(clip.name, Noun.MOTION, new=True, items=tuple(channels))
 
 
 def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple[BoneTrack, list[Item]]:

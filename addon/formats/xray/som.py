@@ -39,7 +39,11 @@ OCCLUSION = "occlusion"
 DEFAULT_OCCLUSION = 0.05
 """Occlusion of walls in real levels."""
 
-_WORDS = {"positions": "triangle positions", "two_sided": "two-sided flags", "occlusion": "occlusion factors"}
+_TEMPLATES = {
+    "positions": occluders.POSITIONS,
+    "two_sided": occluders.TWO_SIDED_FLAGS,
+    "occlusion": "{:# occlusion factor|# occlusion factors}",
+}
 
 
 def starts_like(head: bytes) -> bool:
@@ -87,7 +91,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     rows["occlusion"], is_edited = rebase.restore_unedited(share.astype("<f4"), rows["occlusion"])
     edited = rows["occlusion"][is_edited | (source < 0)]
     rebase.refuse_not_finite(say("an occlusion of {!r} is NaN or infinite", mesh.name), "Set it again", edited)
-    return occluders.with_rows(rows, base, _WORDS)
+    return occluders.with_rows(rows, base, _TEMPLATES)
 
 
 def compare(before: Occluders, after: Occluders) -> Changes:

@@ -114,7 +114,7 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
         raise reader.error(say(words, MARKS, listed(run.chunks)), "Check that this is a level.wallmarks, copied whole")
     inside = open_chunk(chunk, reader)
     count = inside.u32("the number of slots")
-    inside.expect_room(count, "slots", _SMALLEST_SLOT)
+    inside.expect_room(count, "slot", _SMALLEST_SLOT)
     slots = [_read_slot(inside) for _ in range(count)]
     rests: dict[int, Bytes] = {}
     keep_rest(inside, MARKS, rests, report)
@@ -134,11 +134,11 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
 def _read_slot(reader: Reader) -> Slot:
     count = reader.u32("the number of wallmarks")
     slot = Slot(reader.string("the shader of wallmarks"), reader.string("the texture of wallmarks"), [])
-    reader.expect_room(count, "wallmarks", _SMALLEST_MARK)
+    reader.expect_room(count, "wallmark", _SMALLEST_MARK)
     for _ in range(count):
         sphere = reader.array("<f4", 4, what="the sphere of a wallmark")
         vertices = reader.u32("the number of vertices")
-        slot.marks.append(Mark(sphere, reader.array(VERTEX, vertices, what=counted(vertices, "vertex", "vertices"))))
+        slot.marks.append(Mark(sphere, reader.array(VERTEX, vertices, what=counted(vertices, "vertex|vertices"))))
     return slot
 
 

@@ -14,7 +14,7 @@ from ...blender import compat
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.properties import keep
 from ...blender.rotation_modes import HiddenKeys, angles_in_use
-from ...core.changes import Changes, Part
+from ...core.changes import Changes, Noun, Part
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report, say
 from ..plan import OtherBase, Together, known_digests, location_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...blender.typed import Action, Context, Object
-    from ...core.changes import Words
+    from ...core.report import Message
 
 
 def update_status(context: Context, rig: Object, action: Action, report: Report, *, look: bool = True) -> str:
@@ -86,17 +86,18 @@ class AnimationPlans(Together):
 
     def __init__(self, folder: str, changed: Sequence[tuple[Action, AnimationPlan]], unchanged: int) -> None:
         """``folder``: path shown for all files; ``unchanged``: number of other files without changes."""
-        changes = Changes(noun="animation", unchanged=unchanged)
+        changes = Changes(noun=Noun.ANIMATION, unchanged=unchanged)
         for _, plan in changed:
             path = Path(plan.path)
-            changes.parts.append(Part(path.name, "animation", new=not path.exists()))
+            changes.parts.append(Part(path.name, Noun.ANIMATION, new=not path.exists()))
         super().__init__(folder, [plan for _, plan in changed], changes=changes)
         self.actions = [action for action, _ in changed]
         self.without_file: list[str] = []
 
-    def sentence(self, words: Words | None = None) -> str:
+    def sentence(self) -> Message:
         """Return how many animations will change, in one sentence."""
-        return str(self.changes.sentence(words))
+        result: Message = self.changes.sentence()
+        return result
 
 
 def needs_folder(action: Action) -> bool:

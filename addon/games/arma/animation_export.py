@@ -29,11 +29,11 @@ from ...blender.sampling import (
     warn_of_other_kinds,
 )
 from ...core import files
-from ...core.changes import ENGLISH, Changes, Words, sampled_because
+from ...core.changes import Changes, Noun, sampled_because
 from ...core.deltas import DeltaChannels, needed_keys
 from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip, Event
-from ...core.report import Report, listed, say
+from ...core.report import Message, Report, listed, say
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import Hierarchy
 from ..plan import FilePlan
@@ -197,12 +197,10 @@ class AnimationPlan(FilePlan):
     shown_keys: str = ""
     keeps_range: bool = False
 
-    def sentence(self, words: Words | None = None) -> str:
+    def sentence(self) -> Message:
         """Return what will change, in one sentence."""
-        texts = words or ENGLISH
-        size = texts.counted(self.clip.frames, "frame"), texts.counted(len(self.clip.bones), "bone")
-        written = texts.translated("{} of {}").format(*size)
-        return f"{self.changes.sentence(words)}; {written}{sampled_because(self.sampled, texts)}"
+        frames, bones = say("{:# frame|# frames}", self.clip.frames), Noun.BONE.counted(len(self.clip.bones))
+        return sampled_because(say("{}; {} of {}", self.changes.sentence(), frames, bones), self.sampled)
 
 
 def plan_export(
@@ -311,7 +309,7 @@ class _Exporter:
         # Keys are matched to those of the source file by their phase there.
         document, changes = self._encoded(replace(clip, phases=phases.kept), hierarchy, bones)
         if phases.changed:
-            document, changes = rtm.with_phases(document, phases.written, changes)
+            document = rtm.with_phases(document, phases.written, changes)
         for loss in changes.left_out:
             self._report.warn(loss, clip.name)
         if self._reasons:

@@ -22,13 +22,12 @@ from ...blender import armature, material, modifiers, sharp_mesh
 from ...blender.attributes import Wanted
 from ...blender.properties import damaged, kept
 from ...core import files, names
-from ...core.changes import Changes, Part
+from ...core.changes import Changes, Noun, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ...core.report import Report, say
 from ...formats.arma import p3d
-from ...formats.arma.p3d import LEVEL
 from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, warn_of_pasted
 from . import textures
@@ -225,7 +224,7 @@ class _Exporter:
         data = kept(chosen.model.motionbridge_arma_model, "document") if chosen.model is not None else b""
         self.data = data
         self.base = p3d.read(data, "", Report()) if data else None
-        self.changes = Changes(noun=LEVEL, unchanged=0)
+        self.changes = Changes(noun=Noun.LOD, unchanged=0)
         self.marks = self._marks_of_levels()
 
     def plan(self, path: str) -> FilePlan:
@@ -263,7 +262,7 @@ class _Exporter:
         self._refuse_equal(lods)
         base = self.base if self.base is not None else p3d.P3d(VERSION, [])
         data = p3d.write(replace(base, lods=lods))
-        changes = self.changes if self.base is not None else Changes(new="model")
+        changes = self.changes if self.base is not None else Changes(new=say("a new model"))
         return FilePlan(path, data if changes else self.data, changes)
 
     def gathered(self) -> Iterator[GatheredLod]:
@@ -321,7 +320,7 @@ class _Exporter:
         elif marks:
             gathered = GatheredLod(None, _points(lod, marks, imported=number in self._shown_numbers()), lod)
         elif number in self._shown_numbers():
-            self.changes.deleted[LEVEL] += 1
+            self.changes.deleted[Noun.LOD] += 1
             self.report.warn("the LOD leaves the file, because it is no longer in Blender", p3d.label(lod))
             return None
         else:
@@ -331,7 +330,7 @@ class _Exporter:
         lines = list(p3d.lines_of(changes, lod, result))
         if lines:
             gathered.warn(self.report, edited=True)
-            self.changes.parts.append(Part(p3d.label(lod), LEVEL, fields=tuple(lines)))
+            self.changes.parts.append(Part(p3d.label(lod), Noun.LOD, fields=tuple(lines)))
         else:
             self._count_unchanged()
         return result
@@ -349,7 +348,7 @@ class _Exporter:
         gathered = self._lod(obj, base)
         lod, _ = p3d.encode_lod(gathered.content, base, self.report)
         gathered.warn(self.report, edited=False)
-        self.changes.add(LEVEL, p3d.label(lod))
+        self.changes.add(Noun.LOD, p3d.label(lod))
         return lod
 
     def _insert(self, lods: list[p3d.Lod], lod: p3d.Lod, name: str) -> None:
@@ -365,7 +364,7 @@ class _Exporter:
         gathered = GatheredLod(None, _points(None, points, imported=True), None)
         lod, _ = p3d.encode_lod(gathered.content, None, self.report)
         gathered.warn(self.report, edited=False)
-        self.changes.add(LEVEL, "memory")
+        self.changes.add(Noun.LOD, "memory")
         self._insert(lods, lod, points[0].name)
 
     def _refuse_equal(self, lods: Sequence[p3d.Lod]) -> None:

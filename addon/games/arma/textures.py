@@ -308,7 +308,7 @@ def plan_texture(image: bpy.types.Image, path: str, options: TextureExportOption
     """
     wanted = _wanted(image, path, options, report)
     document = paa.encode(wanted.pixels, wanted.coding, wanted.base)
-    changes = Changes() if wanted.base is not None else Changes(new="texture")
+    changes = Changes() if wanted.base is not None else Changes(new=say("a new texture"))
     if document is not wanted.base:
         _warn_of_losses(wanted, report)
         # The colors of transparent pixels are not seen, unless the game ignores alpha.
@@ -317,7 +317,7 @@ def plan_texture(image: bpy.types.Image, path: str, options: TextureExportOption
         compared = np.concatenate([wanted.pixels[..., :3], seen], axis=2)
         note_difference(compared, paa.picture(document), wanted.coding.kind.name, report)
         if wanted.base is not None:
-            changes.lines.append("pixels")
+            changes.note(say("pixels"))
     return FilePlan(path, paa.write(document), changes)
 
 

@@ -226,11 +226,11 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
         document = base if there is base and picture is frame else replace(there, frames=frames)
     else:
         document = base if base is not None and base.animation is None and picture is frame else OgfImage([picture])
-    changes = Changes() if frame is not None else Changes(new="texture")
+    changes = Changes() if frame is not None else Changes(new=say("a new texture"))
     if picture is not frame:
         _report_losses(pixels, picture, frame, report)
     if frame is not None and (picture is not frame or _shows_other_pixels(replaced, frame)):
-        changes.lines.append("pixels")
+        changes.note(say("pixels"))
     return FilePlan(path, ogf_image.write(document), changes)
 
 

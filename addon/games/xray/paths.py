@@ -18,11 +18,11 @@ from ...blender import path as paths
 from ...blender.nla import STRIPS
 from ...blender.properties import keep, kept
 from ...core import files
-from ...core.changes import ENGLISH, sampled_because
+from ...core.changes import sampled_because
 from ...core.envelope import Behaviour
 from ...core.errors import WriteError
 from ...core.model import Path
-from ...core.report import Report, say
+from ...core.report import Message, Report, say
 from ...formats.xray import anm
 from ...formats.xray.envelopes import lost_slopes
 from ..plan import FilePlan, OtherBase
@@ -30,7 +30,7 @@ from .options import PathExportOptions, PathImportOptions, Target
 
 if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
-    from ...core.changes import Changes, Words
+    from ...core.changes import Changes
     from ...formats.xray.anm import Anm
     from ...formats.xray.envelopes import StoredEnvelope
 
@@ -70,9 +70,9 @@ class PathPlan(FilePlan):
 
     sampled: list[str]
 
-    def sentence(self, words: Words | None = None) -> str:
+    def sentence(self) -> Message:
         """Describe the changes, and why the path is sampled if it is, in one sentence."""
-        return f"{self.changes.sentence(words)}{sampled_because(self.sampled, words or ENGLISH)}"
+        return sampled_because(self.changes.sentence(), self.sampled)
 
 
 def import_path(context: Context, file: str, options: PathImportOptions, report: Report) -> ImportedPath:

@@ -18,13 +18,13 @@ from ..bases import (
     ImportHelper,
     MixedIn,
     classes_of,
+    file_sentence,
     options_from,
     path_search,
     properties_from,
     rpt_,
 )
 from ..bones import HiddenKeysChoice
-from ..change_words import file_sentence
 from ..files import ArmatureExport, FileImport, ModelFileImport
 from ..layouts import fields
 from ..operation import Outcome

@@ -18,8 +18,17 @@ from ...games import plan as plans
 from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, classes_of, iface_, options_from, properties_from, rpt_
-from ..change_words import file_sentence
+from ..bases import (
+    BlenderOperator,
+    BlenderPanel,
+    ExportHelper,
+    classes_of,
+    file_sentence,
+    iface_,
+    options_from,
+    properties_from,
+    rpt_,
+)
 from ..files import (
     FileExport,
     source_collection,

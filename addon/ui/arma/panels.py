@@ -17,9 +17,18 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
 from .. import listed_actions, playing
-from ..bases import BlenderList, BlenderMenu, BlenderOperator, BlenderPanel, classes_of, iface_, path_search, rpt_
+from ..bases import (
+    BlenderList,
+    BlenderMenu,
+    BlenderOperator,
+    BlenderPanel,
+    classes_of,
+    iface_,
+    path_search,
+    rpt_,
+    tell,
+)
 from ..bones import draw_restore
-from ..change_words import change_text, plan_sentence, tell
 from ..files import absolute
 from ..layouts import EDITED, Listing, fields
 from ..menus import ARMA, is_used
@@ -143,7 +152,7 @@ class MOTIONBRIDGE_OT_arma_save_all(AnimationSaveBack, BlenderOperator):
     def details(self, plan: Any) -> list[str]:
         """Return one line per changed file."""
         return [
-            change_text(part) if part.new else f"{part.name}: {plan_sentence(plan.changes)}"
+            tell(part.line()) if part.new else f"{part.name}: {tell(plan.changes.sentence())}"
             for part, plan in zip(plan.changes.parts, plan.plans, strict=True)
         ]
 
@@ -162,7 +171,7 @@ class MOTIONBRIDGE_OT_arma_save_all(AnimationSaveBack, BlenderOperator):
         self.restore_hidden_keys(rig, self.actions(context))
 
     def sentence(self, plan: Any) -> str:
-        return plan_sentence(plan, rpt_)
+        return tell(plan.sentence(), rpt_)
 
 
 class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):

@@ -21,13 +21,13 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     classes_of,
+    file_sentence,
     iface_,
     options_from,
     path_search,
     properties_from,
     rpt_,
 )
-from ..change_words import file_sentence
 from ..files import (
     FileExport,
     ModelFileImport,

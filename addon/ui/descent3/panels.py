@@ -14,8 +14,7 @@ from ...core.report import Report
 from ...formats.descent3 import oof
 from ...games.descent3 import editing, hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_
-from ..change_words import tell
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_, tell
 from ..layouts import STATUS_ICONS, DrawnRows, fields
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
 from ..sidebar import MotionbridgePanel

@@ -23,13 +23,13 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     classes_of,
+    file_sentence,
     iface_,
     options_from,
     properties_from,
     rpt_,
 )
 from ..bones import hides_keys
-from ..change_words import file_sentence
 from ..files import (
     FileExport,
     ModelFileImport,

@@ -25,8 +25,8 @@ from ..bases import (
     path_search,
     properties_from,
     rpt_,
+    tell,
 )
-from ..change_words import tell
 from ..layouts import SIDEBAR, draw_folded, fields, paragraph
 from ..operation import Need, Operation, Outcome, open_editors
 from ..preferences import folders

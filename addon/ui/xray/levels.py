@@ -28,12 +28,12 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     classes_of,
+    file_sentence,
     iface_,
     options_from,
     properties_from,
     rpt_,
 )
-from ..change_words import file_sentence
 from ..files import (
     FileExport,
     FileImport,

@@ -19,9 +19,20 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host, replaced
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
-from ..bases import CALL, BlenderList, ExportHelper, MixedIn, classes_of, iface_, options_from, properties_from, rpt_
+from ..bases import (
+    CALL,
+    BlenderList,
+    ExportHelper,
+    MixedIn,
+    classes_of,
+    file_sentence,
+    iface_,
+    options_from,
+    properties_from,
+    rpt_,
+    tell,
+)
 from ..bones import HiddenKeysChoice
-from ..change_words import change_text, file_sentence, plan_sentence
 from ..files import ArmatureExport, FileImport
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import call_operator
@@ -519,7 +530,7 @@ class MotionFileSaveBack(MotionSaveBack):
     def sentence(self, plan: Any) -> str:
         """Return what was written, with the largest rounding error of an only file."""
         if self.is_together:
-            return plan_sentence(plan, rpt_)
+            return tell(plan.sentence(), rpt_)
         return ". ".join([file_sentence(plan.path, plan), *self.notes(plan)])
 
     def settle_target(self, context: Context, target: Target, plan: Any) -> None:
@@ -529,7 +540,8 @@ class MotionFileSaveBack(MotionSaveBack):
 
 def _changes_in(plan: Any) -> list[str]:
     """Return a line per changed motion, or per changed line of a config."""
-    lines = list(map(change_text, plan.changes.parts)) if isinstance(plan, library.Plan) else list(plan.changes.lines)
+    is_of_motions = isinstance(plan, library.Plan)
+    lines = [tell(part.line()) for part in plan.changes.parts] if is_of_motions else list(plan.changes.lines)
     if isinstance(plan, omf_host.MotionPlan):
         lines += [f"{old} > {new}" for old, new in plan.renamed]
         lines += [iface_("{} will be removed").format(name) for name in plan.deleted]

@@ -21,12 +21,13 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     classes_of,
+    file_sentence,
     iface_,
     options_from,
     properties_from,
     rpt_,
+    tell,
 )
-from ..change_words import file_sentence, tell
 from ..files import FileExport, FileImport, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
 from ..motion_lists import draw_file

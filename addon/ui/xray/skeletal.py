@@ -25,12 +25,12 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     classes_of,
+    file_sentence,
     iface_,
     options_from,
     properties_from,
     rpt_,
 )
-from ..change_words import file_sentence
 from ..layouts import draw_tolerances, fields, name_filter
 from ..motion_lists import ActionRows, draw_file, draw_list
 from ..operation import FileChoice, Need, Outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
-from .comparison import LEVEL, compare, lines_of
+from .comparison import compare, lines_of
 from .document import KINDS, NUMBERED_KINDS, Lod, P3d, Tag, kind_of
 from .encoding import encode_lod
 from .mesh import (
@@ -26,7 +26,6 @@ from .text import VIEWS, describe, label
 
 __all__ = [
     "KINDS",
-    "LEVEL",
     "MASS_ATTRIBUTE",
     "MOST_UV_SETS",
     "NUMBERED_KINDS",

@@ -197,7 +197,7 @@ Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]
 
 def _read_faces(reader: Reader, count: int) -> Faces:
     """Read faces, each followed by texture and material, which neighbours usually share: so they are read in runs."""
-    reader.expect_room(count, "faces", _SMALLEST_FACE)
+    reader.expect_room(count, "face", _SMALLEST_FACE)
     index: dict[tuple[bytes, bytes], int] = {}
     parts, lengths, which = [np.empty((0, FACE.itemsize), np.uint8)], [], []
     left = count

@@ -9,39 +9,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import rebase
-from ....core.changes import ENGLISH, Changes, Part
+from ....core.changes import OTHER_DATA, POSITIONS, Changes, Noun, Part
 from ....core.rebase import named_or_in_order
-from ....core.report import Report, listed
+from ....core.report import Message, Report, listed, say
 from ....core.walk import Walk, pairs
-from ... import OTHER_DATA
 from .document import Lod, P3d
 from .encoding import encode_lod
 from .mesh import content_of, decode_polygons, named_points, proxies
 from .text import LOD_KEYS, VIEWS, label
 
-LEVEL = "LOD"
-
 
 def compare(before: P3d, after: P3d) -> Changes:
     """Return what differs in ``after``. Raises `WriteError` for content that an export would refuse."""
-    changes = Changes(noun=LEVEL, unchanged=0)
+    changes = Changes(noun=Noun.LOD, unchanged=0)
     walk, paired = Walk(VIEWS), pairs(before.lods, after.lods, LOD_KEYS)
     for number, lod in enumerate(before.lods):
         if number not in paired:
-            changes.deleted[LEVEL] += 1
+            changes.deleted[Noun.LOD] += 1
             continue
         other = after.lods[paired[number]]
         if any(walk.differences(lod, other)):
             lines = list(_lines(lod, other)) or [OTHER_DATA]
-            changes.parts.append(Part(label(other), LEVEL, fields=tuple(lines)))
+            changes.parts.append(Part(label(other), Noun.LOD, fields=tuple(lines)))
         else:
             changes.unchanged = (changes.unchanged or 0) + 1
     for number in sorted(set(range(len(after.lods))) - set(paired.values())):
-        changes.add(LEVEL, label(after.lods[number]))
+        changes.add(Noun.LOD, label(after.lods[number]))
     return changes
 
 
-def _lines(before: Lod, after: Lod) -> Iterator[str]:
+def _lines(before: Lod, after: Lod) -> Iterator[Message]:
     content = content_of(after, label(after), Report())
     decoded = decode_polygons(before, Report(), {}, "")
     points = rebase.matched(*_point_rows(after, before)) if before.kind == "memory" else None
@@ -65,23 +62,25 @@ def _point_rows(*lods: Lod) -> list[NDArray[np.int64]]:
     return result
 
 
-def lines_of(changes: Changes, before: Lod, after: Lod) -> Iterator[str]:
+def lines_of(changes: Changes, before: Lod, after: Lod) -> Iterator[Message]:
     """Yield what changed in a LOD, with the names of selections, named properties, proxies and memory points."""
-    names_of: dict[str, Callable[[Lod], list[str]]] = {
-        "selection": lambda lod: [name for name, _, _ in lod.selections()],
-        "named property": lambda lod: list(lod.properties()),
-        "proxy": lambda lod: [proxy.name for proxy in proxies(lod)],
+    names_of: dict[Noun, Callable[[Lod], list[str]]] = {
+        Noun.SELECTION: lambda lod: [name for name, _, _ in lod.selections()],
+        Noun.NAMED_PROPERTY: lambda lod: list(lod.properties()),
+        Noun.PROXY: lambda lod: [proxy.name for proxy in proxies(lod)],
     }
     for noun, number in changes.deleted.items():
         gone = [name for name in names_of[noun](before) if name not in names_of[noun](after)]
         if number:
-            yield f"{ENGLISH.counted(number, noun)}{f' ({listed(gone)})' if gone else ''}, removed"
+            count = noun.counted(number)
+            yield say("{}, removed", say("{} ({})", count, listed(gone)) if gone else count)
     for noun, new in dict.fromkeys((part.noun, part.new) for part in changes.parts):
         names = [part.name for part in changes.parts if (part.noun, part.new) == (noun, new)]
-        yield f"{ENGLISH.counted(len(names), noun)} ({listed(names)}){', new' if new else ''}"
+        count = say("{} ({})", noun.counted(len(names)), listed(names))
+        yield say("{}, new", count) if new else count
     moved = _moved_points(before, after) if before.kind == "memory" else []
     for line in changes.lines:
-        yield f"{line} ({listed(moved)})" if moved and line.endswith((" position", " positions")) else line
+        yield say("{} ({})", line, listed(moved)) if moved and line.template == POSITIONS else line
 
 
 def _moved_points(before: Lod, after: Lod) -> list[str]:

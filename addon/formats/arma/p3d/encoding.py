@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ....core import rebase, space
 from ....core.binary import as_in_file
-from ....core.changes import Changes
+from ....core.changes import NORMALS, POSITIONS, TEXTURE_COORDINATES, Changes, Noun
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Domain, PolygonMesh
 from ....core.polygons import row_groups, starts
@@ -57,7 +57,7 @@ def encode_lod(content: LodContent, base: Lod | None, report: Report) -> tuple[L
     encoder = _Encoder(content, base if base is not None else _empty(), report)
     result = encoder.lod()
     if base is None:
-        return result, Changes(new="LOD")
+        return result, Changes(new=say("a new LOD"))
     return (result, encoder.changes) if encoder.changes else (base, encoder.changes)
 
 
@@ -119,7 +119,7 @@ class _Encoder:
         stored = np.array([self.base.resolution], np.float32)
         result.resolution = np.float32(as_in_file(np.array([self.content.resolution]), stored)[0])
         if self.base.tags and result.resolution.tobytes() != np.float32(self.base.resolution).tobytes():
-            self.changes.lines.append("resolution")
+            self.changes.note(say("resolution"))
         return result
 
     # Correspondence of rows -----------------------------------------------------------------------------------------
@@ -180,8 +180,8 @@ class _Encoder:
         if len(added) or len(kept) + int(self.deleted_faces.sum()) != len(base.faces):
             visible = ~self.of_proxy
             before = int(visible.sum())
-            if not self.changes.resized("faces", before, len(added) + int(visible[kept].sum())):
-                self.changes.lines.append("faces redrawn")
+            if not self.changes.resized("faces {} -> {}", before, len(added) + int(visible[kept].sum())):
+                self.changes.note(say("faces redrawn"))
 
     def _points_stay(self) -> Bools:
         """(faces,): whether all points of each imported face that the file had are still in it."""
@@ -212,8 +212,8 @@ class _Encoder:
         result["flags"][rows[new]] = base["flags"][copied[new]]
         visible = int((~self.only_proxy).sum())
         after = len(rows) + int(((self.point_vertex < 0) & ~of_proxy).sum())
-        self.changes.resized("points", visible, after)
-        self.changes.count(changed & (source >= 0), "positions")
+        self.changes.resized("points {} -> {}", visible, after)
+        self.changes.count(changed & (source >= 0), POSITIONS)
         return result
 
     def _faces(self) -> tuple[NDArray[np.float32], NDArray[np.void]]:
@@ -229,7 +229,7 @@ class _Encoder:
         same, slots = self._same_corners(face, source)
         redrawn = ~same & (source >= 0)
         if redrawn.any():
-            self.changes.lines.append("faces redrawn")
+            self.changes.note(say("faces redrawn"))
         self._draw(result, rows[~same], face[~same])
         corner = starts(mesh.counts)[face, None] + np.arange(4)
         filled = np.arange(4) < mesh.counts[face][:, None]
@@ -291,7 +291,7 @@ class _Encoder:
         what = say("a face of {!r} has NaN or infinite UVs", self.name)
         rebase.refuse_not_finite(what, "Unwrap the face again", values)
         result["corners"]["uv"][into[0][changed], into[1][changed]] = values
-        self.changes.count(changed & ~new, "texture coordinates")
+        self.changes.count(changed & ~new, TEXTURE_COORDINATES)
 
     def _write_normals(
         self, result: NDArray[np.void], into: tuple[Ints, Ints], corners: Ints, before: Ints
@@ -321,7 +321,7 @@ class _Encoder:
         normals = np.concatenate([base, np.zeros((max(total - len(free), 0), 3), np.float32)])
         normals[number] = distinct
         result["corners"]["normal"][into[0][changed], into[1][changed]] = number[group]
-        self.changes.count(changed & ~new, "normals")
+        self.changes.count(changed & ~new, NORMALS)
         return normals
 
     def _texts(self) -> tuple[list[tuple[bytes, bytes]], NDArray[np.int32]]:
@@ -355,7 +355,8 @@ class _Encoder:
                 texts.append(self._encoded_texts(*pair))
             result[inside[~kept]] = index[pair]
             changed[slot == number] = known & ~kept
-        self.changes.count(changed, "faces with another texture or material")
+        words = "{:# face with another texture or material|# faces with another texture or material}"
+        self.changes.count(changed, words)
         return texts, result
 
     def _path(self, text: str, of_file: Collection[str]) -> str:
@@ -421,12 +422,12 @@ class _Encoder:
                 points = space.arma_points(self.base.points["position"][triangle]).astype(np.float64)
                 moved = points @ placed[:3, :3].T + placed[:3, 3]
                 result.points["position"][self.row_of_base[triangle]] = space.arma_points(moved)
-                self.changes.change("proxy", path, "place")
+                self.changes.change(Noun.PROXY, path, say("place"))
             if wanted != old.name:
                 self.renamed[id(tag)] = path
-                self.changes.change("proxy", path, "name")
+                self.changes.change(Noun.PROXY, path, say("name"))
         if self.deleted_proxies:
-            self.changes.deleted["proxy"] += len(self.deleted_proxies)
+            self.changes.deleted[Noun.PROXY] += len(self.deleted_proxies)
         if new:
             self._append_proxies(result, [path for path, _ in new], np.array([transform for _, transform in new]))
 
@@ -457,7 +458,7 @@ class _Encoder:
         self.face_mesh = np.append(self.face_mesh, of_faces)
         for index, path in enumerate(paths):
             self.added.append((names.encode(f"{PROXY}{path}"), corners[index], rows + index))
-            self.changes.add("proxy", path)
+            self.changes.add(Noun.PROXY, path)
 
 
 def _used(lod: Lod, faces: Bools) -> Bools:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import rebase
-from ....core.changes import Changes
+from ....core.changes import TEXTURE_COORDINATES, Changes, Noun
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh
 from ....core.polygons import next_corners, starts
-from ....core.report import counted, say
+from ....core.report import say
 from .. import names
 from .document import ARMA, FURTHER_UVS, LAST_TAG, MASS, POSED_POINTS, PROPERTY, SHARP_EDGES, TAG_FIELD, Lod, Tag
 from .mesh import (
@@ -178,7 +178,7 @@ class TagEncoder:
         self.new_uvs = [(number, name) for number, name in sorted(numbers.items()) if number not in tags]
         before = sum(1 for tag in self.base.tags if tag.name == FURTHER_UVS and tag.data[:4] != bytes(4))
         if deleted or self.new_uvs:
-            self.changes.resized("UV sets", before + 1, before + 1 - len(deleted) + len(self.new_uvs))
+            self.changes.resized("UV sets {} -> {}", before + 1, before + 1 - len(deleted) + len(self.new_uvs))
         return deleted
 
     def _uv_set(self, data: bytes, name: str) -> bytes:
@@ -203,7 +203,7 @@ class TagEncoder:
         what = say("a face of {!r} has NaN or infinite UVs", self.name)
         rebase.refuse_not_finite(what, "Unwrap the face again", values)
         result[mine[corners.face[changed]] + corners.slot[changed]] = values
-        self.changes.count(changed & ~new, "texture coordinates")
+        self.changes.count(changed & ~new, TEXTURE_COORDINATES)
         return data[:4] + result.tobytes()
 
     def _copy_uvs(self, result: NDArray[np.float32], stored: NDArray[np.float32], mine: Ints) -> None:
@@ -232,7 +232,8 @@ class TagEncoder:
         what = say("a vertex of {!r} has a NaN or infinite mass", self.name)
         rebase.refuse_not_finite(what, "Set it in the mesh's attribute mass", kept[changed])
         result[rows] = kept
-        self.changes.count(changed & (self.rows.point_source[rows] >= 0), "points with another mass")
+        changed &= self.rows.point_source[rows] >= 0
+        self.changes.count(changed, "{:# point with another mass|# points with another mass}")
         return result
 
     def _sharp_edges(self) -> bytes:
@@ -248,7 +249,7 @@ class TagEncoder:
         smoothed = np.isin(known, np.setdiff1d(edges, now))
         added = np.setdiff1d(now, known)
         if len(added) or smoothed.any():
-            self.changes.lines.append("sharp edges")
+            self.changes.note(say("sharp edges"))
         elif np.array_equal(self.rows.row_of_base, np.arange(len(self.base.points))):
             return data
         pairs = np.stack(np.divmod(added, max(count, 1)), axis=1)
@@ -275,19 +276,19 @@ class TagEncoder:
         for number, (tag, key) in enumerate(zip(base, keys, strict=True)):
             value = _property_text(tag, PROPERTY_FIELD)
             if key not in wanted:
-                self.changes.deleted["named property"] += last[key] == number
+                self.changes.deleted[Noun.NAMED_PROPERTY] += last[key] == number
                 continue
             kept[id(tag)] = tag
             if last[key] == number and wanted[key] != value:
                 data = bytes(tag.data[:PROPERTY_FIELD]) + fixed(wanted[key], PROPERTY_FIELD, "value")
                 kept[id(tag)] = replace(tag, data=data)
-                self.changes.change("named property", key, "value")
+                self.changes.change(Noun.NAMED_PROPERTY, key, say("value"))
         new = []
         for key, value in wanted.items():
             if key not in last:
                 data = fixed(key, PROPERTY_FIELD, "name") + fixed(value, PROPERTY_FIELD, "value")
                 new.append(self._tag(PROPERTY, data))
-                self.changes.add("named property", key)
+                self.changes.add(Noun.NAMED_PROPERTY, key)
         return kept, new
 
     def _selections(self) -> tuple[dict[int, Tag], list[Tag]]:
@@ -315,7 +316,7 @@ class TagEncoder:
                     [weights for other, weights in weights_before.items() if other.lower() == name.lower()], axis=0
                 )
             if group is None:
-                self.changes.deleted["selection"] += 1
+                self.changes.deleted[Noun.SELECTION] += 1
                 continue
             matched.add(group)
             data = self._selection(bytes(tag.data), weights[group], before)
@@ -323,7 +324,7 @@ class TagEncoder:
                 edited += not self._is_redrawn(tag, data)
             kept[id(tag)] = tag if data == bytes(tag.data) else replace(tag, data=data)
         if edited:
-            self.changes.lines.append(counted(edited, "selection"))
+            self.changes.note(Noun.SELECTION.counted(edited))
         fresh = [number for number in range(len(groups)) if number not in matched and weights[number].any()]
         return kept, self._new_selections(fresh, weights)
 
@@ -337,7 +338,7 @@ class TagEncoder:
                 raise WriteError(say(words, self.name, name), remedy="Rename its vertex group or point")
             data = self._selection(bytes(len(self.base.points) + len(self.base.faces)), weights[number], None)
             new.append(self._tag(names.encode(name), data))
-            self.changes.add("selection", name)
+            self.changes.add(Noun.SELECTION, name)
         for field, points, face in self.added:
             members = np.zeros(len(self.lod.points) + len(self.lod.faces), np.uint8)
             members[points], members[len(self.lod.points) + face] = 1, 1

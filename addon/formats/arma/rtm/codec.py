@@ -159,7 +159,7 @@ def _bytes(values: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 def _read_plain_events(reader: Reader) -> list[StoredEvent]:
     count = reader.u32("the number of events")
-    reader.expect_room(count, "events", 6)
+    reader.expect_room(count, "event", 6)
     return [
         StoredEvent(reader.f32("an event's phase"), _short_string(reader, "name"), _short_string(reader, "value"))
         for _ in range(count)
@@ -264,14 +264,14 @@ def _write_binarised(document: Binarised, *, checked: bool) -> bytes:
 
 
 def _strings(reader: Reader, count: int, what: str) -> list[bytes]:
-    reader.expect_room(count, f"{what} names", 1)
+    reader.expect_room(count, f"{what} name", 1)
     return [reader.string(say("the name of {} {}", what, number)) for number in range(count)]
 
 
 def _read_binarised_events(reader: Reader) -> tuple[list[bytes], list[StoredEvent]]:
     meta = _strings(reader, reader.u32("the number of meta names"), "meta")
     count = reader.u32("the number of events")
-    reader.expect_room(count, "events", 10)
+    reader.expect_room(count, "event", 10)
     events = []
     for _ in range(count):
         kind, name = reader.i32("an event's kind"), reader.string("an event's name")

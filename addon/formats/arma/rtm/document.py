@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import Bytes
-from ....core.changes import Changes, Item, Part
+from ....core.changes import Changes, Item, Noun, Part
 from ....core.compression import lzo
 from ....core.errors import WriteError
-from ....core.report import counted, say
+from ....core.report import Message, say
 from .. import names
 
 NAME_SIZE = 32
@@ -185,8 +185,11 @@ def _compared(fields: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return result
 
 
+PHASES = say("phases")
+
+
 def changes_of(
-    bones: list[str], changed: NDArray[np.bool_], fields: list[str], left_out: tuple[str, ...] = ()
+    bones: list[str], changed: NDArray[np.bool_], fields: list[Message], left_out: tuple[Message, ...] = ()
 ) -> Changes:
     """Return the changes of a clip with these bones. ``changed`` (bones, frames): poses that differ from the base.
 
@@ -194,16 +197,17 @@ def changes_of(
     """
     counts = changed.sum(axis=1)
     items = [Item(bones[bone], int(counts[bone])) for bone in np.flatnonzero(counts)]
-    edited = [Part(item.name, "bone", items=(item,)) for item in items]
-    frames = counted(int(changed.any(axis=0).sum()), "frame")
-    return Changes(list(fields), list(left_out), edited, unchanged=len(bones) - len(edited), extent=frames, noun="bone")
+    edited = [Part(item.name, Noun.BONE, items=(item,)) for item in items]
+    frames = say("{:# frame|# frames}", int(changed.any(axis=0).sum()))
+    unchanged = len(bones) - len(edited)
+    return Changes({"": fields}, list(left_out), edited, unchanged=unchanged, extent=frames, noun=Noun.BONE)
 
 
-def with_phases(document: Rtm, phases: NDArray[np.float32], changes: Changes) -> tuple[Rtm, Changes]:
-    """Return the document with other phases (frames,), and ``changes`` with this change added."""
+def with_phases(document: Rtm, phases: NDArray[np.float32], changes: Changes) -> Rtm:
+    """Return the document with other phases (frames,); adds this to ``changes``."""
     stored = phases.astype("<f4")
-    lines = changes.lines if "phases" in changes.lines else [*changes.lines, "phases"]
-    changed = replace(changes, lines=lines)
+    if PHASES not in changes.lines:
+        changes.note(PHASES)
     if isinstance(document, Binarised):
-        return replace(document, phases=stored, phases_block=document.packed(stored)), changed
-    return replace(document, phases=stored), changed
+        return replace(document, phases=stored, phases_block=document.packed(stored))
+    return replace(document, phases=stored)

@@ -33,11 +33,12 @@ from ....core.changes import Changes
 from ....core.errors import ReadError
 from ....core.model import DeltaClip, absolute
 from ....core.names import duplicates
-from ....core.report import Report, listed, say
+from ....core.report import Message, Report, listed, say
 from ..skeletons import Hierarchy
 from .document import (
     NAME_SIZE,
     PACKED_BY_FLAG,
+    PHASES,
     PLAIN,
     TRANSFORM,
     WITH_EVENTS,
@@ -157,7 +158,7 @@ def encode_plain(
     check_clip(clip, base)
     if base is None:
         document = _new_plain(clip, new_names(clip.bones), stored_events(clip.events, (), kinds=False))
-        return document, Changes(new="animation")
+        return document, Changes(new=say("a new animation"))
     rows = space.arma_deltas_back(clip.deltas)
     sources = Sources.of(clip, base)
     matrices, changed = _plain_matrices(rows, base, sources, unedited, tolerance)
@@ -222,26 +223,26 @@ def _name_fields(texts: list[bytes]) -> NDArray[np.uint8]:
     return np.array([name_field(text) for text in texts], np.uint8).reshape(len(texts), NAME_SIZE)
 
 
-def _update_plain_fields(result: Plain, base: Plain, clip: DeltaClip) -> list[str]:
-    """Set the clip's phases and events, update the version; returns the names of fields that differ from the base."""
+def _update_plain_fields(result: Plain, base: Plain, clip: DeltaClip) -> list[Message]:
+    """Set the clip's phases and events, update the version; returns the fields that differ from the base."""
     changed = []
     if clip.bones != base.bones:
-        changed.append("bones")
+        changed.append(say("bones"))
     if len(clip.phases) != len(base.phases):
-        changed.append("frames")
+        changed.append(say("frames"))
     elif not same_bits(clip.phases, base.phases):
-        changed.append("phases")
-    if "phases" in changed or "frames" in changed:
+        changed.append(PHASES)
+    if PHASES in changed or "frames" in changed:
         result.phases = clip.phases.astype("<f4")
     if not same_bits(result.step, base.step):
-        changed.append("step")
+        changed.append(say("step"))
         if result.step[:2].any() and result.magic != PLAIN:
             result.magic = PLAIN
-            changed.append("version")
+            changed.append(say("version"))
     events = stored_events(clip.events, base.events or (), kinds=False)
     if [event.meaning for event in events] != [event.meaning for event in base.events or ()]:
         result.events = events or (None if base.events is None else [])
-        changed.append("events")
+        changed.append(say("events"))
     return changed
 
 
@@ -365,7 +366,7 @@ def _new_binarised(
         events=events,
         blocks=[b""] * clip.frames,
     )
-    return document, Changes(left_out=list(left_out), new="animation")
+    return document, Changes(left_out=list(left_out), new=say("a new animation"))
 
 
 def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binarised:
@@ -385,30 +386,30 @@ def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binar
 
 def _update_binarised_fields(
     result: Binarised, base: Binarised, clip: DeltaClip, sources: Sources, changed: NDArray[np.bool_]
-) -> tuple[Binarised, list[str]]:
+) -> tuple[Binarised, list[Message]]:
     """Return the result with the base's compressed blocks for unchanged frames, edited ones compressed like these, and
-    the names of changed fields.
+    the changed fields.
     """
     fields = []
     same_bones = result.bone_names == base.bone_names
     if not same_bones:
-        fields.append("bones")
+        fields.append(say("bones"))
     if len(clip.phases) != len(base.phases):
-        fields.append("frames")
+        fields.append(say("frames"))
         result.preload = int(clip.frames <= PRELOADED_FRAMES)
     elif not same_bits(result.phases, base.phases):
-        fields.append("phases")
-    if "frames" in fields or "phases" in fields:
+        fields.append(PHASES)
+    if "frames" in fields or PHASES in fields:
         result.phases_block = base.packed(result.phases)
     if not same_bits(result.step, base.step):
-        fields.append("step")
+        fields.append(say("step"))
     kept: NDArray[np.bool_] = same_bones & ~np.any(changed, axis=0)
     rows = zip(sources.frames.tolist(), kept.tolist(), result.transforms, strict=True)
     result.blocks = [base.blocks[source] if is_kept else base.packed(row) for source, is_kept, row in rows]
     if [event.meaning for event in result.events] != [event.meaning for event in base.events]:
-        fields.append("events")
+        fields.append(say("events"))
         if result.version < WITH_EVENTS and result.events:
-            fields.append("version")
+            fields.append(say("version"))
             # Only the compression of version 2 is another.
             return result.unpacked() if result.version == 2 else replace(result, version=PACKED_BY_FLAG), fields
     return result, fields
@@ -459,7 +460,7 @@ def halves(values: Floats, magnitude: float) -> NDArray[np.float16]:
 
 def _left_out(
     relative: Floats, written: Floats, bones: list[str], rewritten: NDArray[np.bool_] | None = None
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     """Return sentences about visible differences between ``written`` and ``relative`` (both (bones, frames, 4, 4)).
 
     ``rewritten`` (bones, frames): the transforms to compare, default all.
@@ -485,7 +486,7 @@ def _left_out(
             lost &= rewritten
         which = np.flatnonzero(lost.any(axis=1))
         if len(which):
-            result.append(sentence.format(errors[lost].max(), listed([bones[bone] for bone in which])))
+            result.append(say(sentence, errors[lost].max(), listed([bones[bone] for bone in which])))
     return tuple(result)
 
 

@@ -300,7 +300,7 @@ def _by_layout(counts: NDArray[np.int32], textured: NDArray[np.bool_], sizes: bo
 
 def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
     """Read ``count`` faces; ``sizes``: records end with two sizes. Raises `ReadError` if a record does not fit."""
-    reader.expect_room(count, "faces", _record_sizes(0, False, sizes))
+    reader.expect_room(count, "face", _record_sizes(0, False, sizes))
     starts, counts, textured = _find_records(reader, count, sizes)
     faces = Faces(np.zeros(count, FACE), counts, np.zeros(int(counts.sum(dtype=np.int64)), CORNER))
     faces.rows["texture"] = -1
@@ -421,7 +421,7 @@ def _read_tracks(kind: type[Tracks], reader: Reader, context: _Context) -> Track
         words = "{:# track|# tracks} of {:# key|# keys}"
         rows = reader.array(untimed, sub_objects, count, what=say(words, sub_objects, count)) if count else ()
         return kind(list(rows), None, count)
-    reader.expect_room(sub_objects, "tracks", _TRACK.itemsize)
+    reader.expect_room(sub_objects, "track", _TRACK.itemsize)
     keys, ranges = [], np.zeros((sub_objects, 2), np.int32)
     for index in range(sub_objects):
         count = reader.i32("the number of keys")

@@ -82,7 +82,7 @@ class ObjectHeader(Record):
 class TextureNames(Record):
     """Chunk TXTR, the texture table that faces index: ``names`` as stored, with NUL; possibly duplicate or unused."""
 
-    names: Annotated[list[bytes], list_of(count_of("textures"), strings.counted("the name of a texture"), "names", 4)]
+    names: Annotated[list[bytes], list_of(count_of("textures"), strings.counted("the name of a texture"), "name", 4)]
 
     @property
     def labels(self) -> list[str]:
@@ -214,7 +214,7 @@ class Battery(Record):
 class Batteries(Record):
     """Chunk WBAT: the weapon batteries. The game's tables define which weapons they fire."""
 
-    batteries: Annotated[list[Battery], list_of(count_of("batteries"), nested(Battery.read), "batteries", 8)]
+    batteries: Annotated[list[Battery], list_of(count_of("batteries"), nested(Battery.read), "battery|batteries", 8)]
 
 
 @dataclass(slots=True, eq=False)
@@ -232,7 +232,7 @@ class SpecialPoints(Record):
     """Chunk SPCL, which the engine skips; its layout is known from real files."""
 
     points: Annotated[
-        list[SpecialPoint], list_of(count_of("special points"), nested(SpecialPoint.read), "special points", 24)
+        list[SpecialPoint], list_of(count_of("special points"), nested(SpecialPoint.read), "special point", 24)
     ]
 
 

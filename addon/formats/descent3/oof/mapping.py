@@ -12,7 +12,7 @@ from ....core import space
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import parents_first
-from ....core.report import Report, changed_count, say
+from ....core.report import Report, say
 from .. import strings
 from .document import (
     ALPHA_SINCE,
@@ -117,7 +117,7 @@ def encode(
     5. join: changed chunks replace or extend those of the base -> `Oof`
     """
     check_hierarchy(model)
-    changes = Changes() if base is not None else Changes(new="model")
+    changes = Changes() if base is not None else Changes(new=say("a new model"))
     base = base or _empty()
     before = decode(base, Report()) if before is None else before
     match = _match(model, base)
@@ -178,7 +178,8 @@ def _encode_parts(model: Model, base: Oof, before: Model, match: Match, normal_s
     for name in model.textures:
         textures.index(name)
     removed = sorted(set(range(len(existing))) - set(match.sources))
-    changes.lines += [f"{existing[index].label}: taken out" for index in removed]
+    for index in removed:
+        changes.note(say("taken out"), name=existing[index].label)
     for part, source, origin, index in zip(model.parts, match.sources, match.origins, match.stored, strict=True):
         old, of_part = existing[source] if source >= 0 else None, Changes()
         start = existing[origin] if origin >= 0 else _new_part(base.major)
@@ -187,7 +188,7 @@ def _encode_parts(model: Model, base: Oof, before: Model, match: Match, normal_s
         encoded = replace(mesh, index=index, parent=match.of_part(part.parent))
         if old is None:
             of_part = of_part if origin < 0 else Changes()  # how a copy differs from its original changes nothing
-            of_part.lines.append("a new sub-object")
+            of_part.note(say("a new sub-object"))
         else:
             _keep_parent(encoded, old, match, of_part)
         _encode_offset_and_texts(part, encoded, old, of_part)
@@ -195,11 +196,12 @@ def _encode_parts(model: Model, base: Oof, before: Model, match: Match, normal_s
         result.sub_objects.append(old if old is not None and not of_part else encoded)
     if table is None or textures.stored != table.names:
         if table is not None:
-            changes.lines.append(changed_count("textures", len(table.names), len(textures.stored)))
+            counts = len(table.names), len(textures.stored)
+            changes.replaced("textures {} -> {}", *counts, same=say("textures"))
         values[b"TXTR"] = TextureNames(textures.stored)
     header = _encode_header(base, result.sub_objects)
     if header is not base.header:
-        changes.lines.append("radius or box")
+        changes.note(say("radius or box"))
         values[b"OHDR"] = header
     return result
 
@@ -207,12 +209,12 @@ def _encode_parts(model: Model, base: Oof, before: Model, match: Match, normal_s
 def _keep_parent(encoded: SubObject, old: SubObject, match: Match, changes: Changes) -> None:
     """Keep the stored parent of a root, which may be the sub-object itself or one that does not exist."""
     if encoded.index != old.index:
-        changes.lines.append(f"index {old.index} -> {encoded.index}")
+        changes.note(say("index {} -> {}", old.index, encoded.index))
     root = old.parent == old.index or old.parent not in match.base_indices
     if (encoded.parent < 0 and root) or encoded.parent == old.parent:
         encoded.parent = old.parent if encoded.index == old.index else encoded.parent
     else:
-        changes.lines.append("parent")
+        changes.note(say("parent"))
 
 
 def _encode_offset_and_texts(part: Part, encoded: SubObject, old: SubObject | None, changes: Changes) -> None:
@@ -229,8 +231,12 @@ def _encode_offset_and_texts(part: Part, encoded: SubObject, old: SubObject | No
     encoded.offset = old.offset if same else offset
     encoded.name = strings.kept_or_encoded(part.name, old.name)
     encoded.properties = strings.kept_or_encoded(part.properties, old.properties)
-    changed = {"offset": not same, "name": encoded.name != old.name, "properties": encoded.properties != old.properties}
-    changes.lines += [name for name, is_changed in changed.items() if is_changed]
+    if not same:
+        changes.note(say("offset"))
+    if encoded.name != old.name:
+        changes.note(say("name"))
+    if encoded.properties != old.properties:
+        changes.note(say("properties"))
 
 
 def _new_part(major: int) -> SubObject:

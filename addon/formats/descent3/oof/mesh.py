@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import polygons, rebase, space
-from ....core.changes import Changes
+from ....core.changes import NORMALS, POSITIONS, Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
 from ....core.rebase import Rows
@@ -253,17 +253,14 @@ def encode_mesh(
     touched = moved | _vertices_of_changed_faces(base, vertices, shape, changed)
     normals, changed_normals = _encode_normals(mesh, base, vertices, faces, touched=touched, step=normal_step)
     alphas, changed_alphas = _encode_alphas(mesh, base, vertices)
-    _report_changes(
-        changes,
-        (len(base.positions), len(positions)),
-        (len(base.faces), len(faces)),
-        {"positions": moved, "normals": changed_normals, "alphas": changed_alphas},
-        {
-            "faces": changed,
-            "texture coordinates of faces": changed_uvs & ~changed,
-            "textures or colours of faces": changed_materials,
-        },
-    )
+    if not changes.resized("vertices {} -> {}", len(base.positions), len(positions)):
+        changes.count(moved, POSITIONS)
+        changes.count(changed_normals, NORMALS)
+        changes.count(changed_alphas, "{:# alpha|# alphas}")
+    if not changes.resized("faces {} -> {}", len(base.faces), len(faces)):
+        changes.count(changed, "{:# face|# faces}")
+        changes.count(changed_uvs & ~changed, "{:# texture coordinate of faces|# texture coordinates of faces}")
+        changes.count(changed_materials, "{:# texture or colours of faces|# textures or colours of faces}")
     result = replace(base, positions=positions, normals=normals, alphas=alphas, faces=faces)
     if moved.any() or len(positions) != len(base.positions):
         result.radius, result.center = radius(positions), center(positions)
@@ -308,19 +305,6 @@ def _same_bits(own_values: NDArray[Any], other: NDArray[Any] | None) -> bool:
         return False
     mine, theirs = (np.ascontiguousarray(values).view(np.uint8) for values in (own_values, other))
     return np.array_equal(mine, theirs)
-
-
-def _report_changes(
-    changes: Changes,
-    vertices: tuple[int, int],
-    faces: tuple[int, int],
-    vertex_flags: dict[str, Flags],
-    face_flags: dict[str, Flags],
-) -> None:
-    for noun, counts, flags in (("vertices", vertices, vertex_flags), ("faces", faces, face_flags)):
-        if not changes.resized(noun, *counts):
-            for what, rows in flags.items():
-                changes.count(rows, what)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ....core import rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.report import Report, say
+from ....core.report import Message, Report, say
 from .. import strings
 from .document import (
     GUN_PARENTS_SINCE,
@@ -33,10 +33,10 @@ from .document import (
 )
 from .model import Match, Model, Point, PointKind, WeaponBattery
 
-_CHUNKS: dict[PointKind, tuple[bytes, type[GunPoints | GroundPoints | AttachPoints]]] = {
-    PointKind.GUN: (b"GPNT", GunPoints),
-    PointKind.GROUND: (b"GRND", GroundPoints),
-    PointKind.ATTACH: (b"ATCH", AttachPoints),
+_CHUNKS: dict[PointKind, tuple[bytes, type[GunPoints | GroundPoints | AttachPoints], Message]] = {
+    PointKind.GUN: (b"GPNT", GunPoints, say("gun points")),
+    PointKind.GROUND: (b"GRND", GroundPoints, say("ground points")),
+    PointKind.ATTACH: (b"ATCH", AttachPoints, say("attach points")),
 }
 
 
@@ -55,7 +55,7 @@ def decode_points(document: Oof, report: Report) -> list[Point]:
     """Return all points, kind by kind, in Blender's axes."""
     indices = document.part_indices
     result: list[Point] = []
-    for kind, (_, chunk) in _CHUNKS.items():
+    for kind, (_, chunk, _) in _CHUNKS.items():
         points = document.last(chunk)
         if points is None:
             continue
@@ -117,16 +117,16 @@ def decode_batteries(document: Oof) -> list[WeaponBattery]:
 def encode_points(model: Model, base: Oof, match: Match) -> EncodedChunks:
     """Return the chunks of points and batteries that differ from the base's. Raises `WriteError`."""
     result = EncodedChunks()
-    for kind, (identifier, chunk) in _CHUNKS.items():
+    for kind, (identifier, chunk, words) in _CHUNKS.items():
         old = base.last(chunk)
         rows = _encode_rows(model.of_kind(kind), kind, base, old, match)
         if _differ(rows, old):
             result.values[identifier] = chunk(rows) if len(rows) else None
-            result.changes.lines.append(f"{kind.value}s")
+            result.changes.note(words)
     ups = _encode_ups(model.of_kind(PointKind.ATTACH), base, match)
     if ups is not None and _differ(ups, base.last(AttachUps)):
         result.values[b"NATH"] = AttachUps(ups) if len(ups) else None
-        result.changes.lines.append("up vectors")
+        result.changes.note(say("up vectors"))
     _encode_special(model, base, result)
     _encode_batteries(model, base, match, result)
     return result
@@ -209,7 +209,7 @@ def _encode_special(model: Model, base: Oof, result: EncodedChunks) -> None:
         for point, source in zip(points, _sources(points, len(stored)), strict=True)
     ]
     same = [_bits(point) for point in encoded] == [_bits(point) for point in stored]
-    _replace_chunk(base, b"SPCL", SpecialPoints(encoded), chunk, "special points", same=same, result=result)
+    _replace_chunk(base, b"SPCL", SpecialPoints(encoded), chunk, say("special points"), same=same, result=result)
 
 
 def _special_point(point: Point, old: SpecialPoint | None) -> SpecialPoint:
@@ -240,7 +240,7 @@ def _encode_batteries(model: Model, base: Oof, match: Match, result: EncodedChun
             turrets = [match.kept(old, part) for old, part in pairs]
         encoded.append(Battery(np.array(battery.guns, "<i4"), np.array(turrets, "<i4")))
     same = [_members(battery) for battery in encoded] == [_members(battery) for battery in stored]
-    _replace_chunk(base, b"WBAT", Batteries(encoded), chunk, "batteries", same=same, result=result)
+    _replace_chunk(base, b"WBAT", Batteries(encoded), chunk, say("batteries"), same=same, result=result)
 
 
 def _members(battery: Battery) -> tuple[list[int], list[int]]:
@@ -252,7 +252,7 @@ def _replace_chunk(
     identifier: bytes,
     value: SpecialPoints | Batteries,
     old: Value | None,
-    noun: str,
+    words: Message,
     *,
     same: bool,
     result: EncodedChunks,
@@ -261,5 +261,5 @@ def _replace_chunk(
     if same and (old is not None or base.sub_objects):
         return
     if not same:
-        result.changes.lines.append(noun)
+        result.changes.note(words)
     result.values[identifier] = value

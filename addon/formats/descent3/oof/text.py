@@ -65,7 +65,7 @@ def _point_words(document: Oof) -> str:
     words = [counted(len(points.rows), noun) for points, noun in kinds_present if points is not None]
     batteries = document.last(Batteries)
     if batteries is not None and batteries.batteries:
-        words.append(counted(len(batteries.batteries), "battery", "batteries"))
+        words.append(counted(len(batteries.batteries), "battery|batteries"))
     return ", ".join(words)
 
 

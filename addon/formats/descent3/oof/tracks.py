@@ -20,7 +20,7 @@ from ....core import rotation, space
 from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.report import Report, changed_count, say
+from ....core.report import Report, say
 from .document import (
     FULL_TURN,
     POSITION_KEY,
@@ -189,8 +189,8 @@ def _encode_track(part: Part, before: Track, *, ticks: tuple[int, int], changes:
     rotations, positions = result.rotation.rows, result.position.rows
     if not keeps_rotation or (not one_range and part.spin_axis is None):
         rotations = rotation_keys(motion, StoredKeys(before.rotation.rows, motion.first, same_rotation))
-        keys = changed_count("rotation keys", len(before.rotation), len(rotations))
-        changes.lines.append(f"{part.label}: {keys}")
+        counts = len(before.rotation), len(rotations)
+        changes.replaced("rotation keys {} -> {}", *counts, same=say("rotation keys"), name=part.label)
         fastest = largest_step(motion, same_rotation)
         if fastest > STEP:
             words = "{} turns {:.0f}° in one tick: the game rotates the shorter way"
@@ -199,8 +199,11 @@ def _encode_track(part: Part, before: Track, *, ticks: tuple[int, int], changes:
         # With a different range of its own the game plays position keys at other ticks than their start.
         stored = before.position.rows if before.rotation.range == before.position.range else before.position.rows[:0]
         positions = position_keys(motion, StoredKeys(stored, motion.first, same_position))
-        keys = changed_count("position keys", len(before.position), len(positions))
-        changes.lines.append(f"{part.label}: {keys if len(positions) else 'range of positions'}")
+        counts = len(before.position), len(positions)
+        if len(positions):
+            changes.replaced("position keys {} -> {}", *counts, same=say("position keys"), name=part.label)
+        else:
+            changes.note(say("range of positions"), name=part.label)
     return replace(result, rotation=Keys(rotations, wanted), position=Keys(positions, wanted))
 
 
@@ -217,7 +220,7 @@ def _encode_spin(part: Part, axis: Floats, before: Track, ticks: tuple[int, int]
     wanted = before.rotation.range
     if wanted is None or wanted[1] <= wanted[0]:
         wanted = ticks[0], max(ticks[1], ticks[0] + 1)
-    changes.lines.append(f"{part.label}: axis of rotation")
+    changes.note(say("axis of rotation"), name=part.label)
     position = before.position if len(before.position) else Keys(before.position.rows, wanted)
     return replace(before, rotation=Keys(spin_keys(axis, wanted), wanted), position=position)
 

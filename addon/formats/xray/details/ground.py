@@ -25,7 +25,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted, say
+from ....core.report import Report, say
 from ....core.scratch import scratch
 from .. import dm
 from ..chunks import Chunk, ChunkRun
@@ -205,18 +205,21 @@ def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[np.v
         values.density.copy(),
         None if values.shades is None else values.shades.copy(),
     )
-    changes.count(ground_edited, "heights of the ground")
-    changes.count(height_edited, "heights of slots")
+    changes.count(ground_edited, "{:# height of the ground|# heights of the ground}")
+    changes.count(height_edited, "{:# height of slots|# heights of slots}")
     for index in range(4):
         new.models[:, index] = _values_or(ground, MODEL[index], values.models[:, index])
         fractions = _values_or(ground, DENSITY[index], _fractions(values.density[:, index]))
         new.density[:, index] = _steps(fractions, values.density[:, index], _nearest_steps)
-    changes.count((new.models != values.models).any(axis=1), "slots with other models")
-    changes.count((new.density != values.density).any(axis=(1, 2)), "slots with other densities")
+    edited = (new.models != values.models).any(axis=1)
+    changes.count(edited, "{:# slot with other models|# slots with other models}")
+    edited = (new.density != values.density).any(axis=(1, 2))
+    changes.count(edited, "{:# slot with other densities|# slots with other densities}")
     if new.shades is not None and values.shades is not None:
         fractions = _shades(ground, _fractions(values.shades))
         new.shades[:] = _steps(fractions, values.shades, shade_steps)
-        changes.count((new.shades != values.shades).any(axis=1), "slots with other light or colour")
+        edited = (new.shades != values.shades).any(axis=1)
+        changes.count(edited, "{:# slot with other light or colour|# slots with other light or colour}")
     if not changes:
         return base.slots
     rows = pack(new, version, base.slots["unknown"] if is_old_version else None)
@@ -259,14 +262,14 @@ def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], c
         words = "{:# detail model|# detail models}, the game supports {}"
         raise WriteError(say(words, len(models), MODELS), remedy="Leave some out")
     numbered = dict(models)
-    changes.resized("models", len(base.models), len(models))
+    changes.resized("models {} -> {}", len(base.models), len(models))
     different = [
         number
         for number, model in numbered.items()
         if number in base.models and dm.write(model) != dm.write(base.models[number])
     ]
     if different:
-        changes.lines.append(counted(len(different), "model"))
+        changes.note(say("{:# model|# models}", len(different)))
     if numbered.keys() == base.models.keys():
         document.models = numbered
         return

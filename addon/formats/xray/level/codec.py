@@ -328,7 +328,7 @@ def _read_shaders(chunk: Chunk | None, parent: Reader, rests: dict[int, Bytes], 
         return []
     inside = open_chunk(chunk, parent)
     count = inside.u32("the number of shaders")
-    inside.expect_room(count, "shaders", 1)
+    inside.expect_room(count, "shader", 1)
     result = [inside.string("a shader") for _ in range(count)]
     keep_rest(inside, SHADERS, rests, report)
     return result

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, rebase
-from ....core.changes import Changes, Part
-from ....core.report import counted
+from ....core.changes import Changes, Noun, Part, differing
+from ....core.report import Message, say
 from . import structure
 from .document import SUN, Kind, Level
 from .mesh import parents, tree_matrices
@@ -37,9 +37,9 @@ def compare(before: Level, after: Level) -> Changes:
         row = before.portals[number]
         return f"{before.name} portal {number:03} ({row['front']}|{row['back']})"
 
-    _compare_rows(before.lights, after.lights, "light", light, changes)
-    _compare_rows(before.glows, after.glows, "glow", glow, changes)
-    _compare_rows(before.portals, after.portals, "portal", portal, changes)
+    _compare_rows(before.lights, after.lights, Noun.LIGHT, light, changes)
+    _compare_rows(before.glows, after.glows, Noun.GLOW, glow, changes)
+    _compare_rows(before.portals, after.portals, Noun.PORTAL, portal, changes)
     _compare_shaders(before, after, changes)
     return changes
 
@@ -54,10 +54,10 @@ def _compare_trees(before: Level, after: Level, changes: Changes) -> NDArray[np.
     moved = np.flatnonzero((first.view(np.uint32) != other.view(np.uint32)).any(axis=(1, 2)))
     seen, stays = (_is_seen(matrices[moved]) for matrices in (first, other))
     for visual in of_after[:common][moved[stays]].tolist():
-        changes.change("tree", f"{after.name} {visual:05}", "place")
-    changes.deleted["tree"] += int((seen & ~stays).sum()) + len(of_before) - common
+        changes.change(Noun.TREE, f"{after.name} {visual:05}", say("place"))
+    changes.deleted[Noun.TREE] += int((seen & ~stays).sum()) + len(of_before) - common
     for visual in of_after[common:].tolist():
-        changes.add("tree", f"{after.name} {visual:05}")
+        changes.add(Noun.TREE, f"{after.name} {visual:05}")
     return np.asarray(of_before[:common][moved])
 
 
@@ -72,38 +72,38 @@ def _compare_impostors(before: Level, after: Level, moved: NDArray[np.int64], ch
     if not len(first.visuals) or not np.array_equal(first.visuals, other.visuals):
         return
     follow = set(parents(before)[moved].tolist())
-    fields: dict[int, list[str]] = {}
+    fields: dict[int, list[Message]] = {}
     for name in ("positions", "uvs", "hemi", "light"):
         mine, theirs = (np.ascontiguousarray(getattr(side, name)).view(np.uint32) for side in (first, other))
         differs = (mine != theirs).reshape(len(first.visuals), -1).any(axis=1)
         for visual in first.visuals[differs].tolist():
             if name != "positions" or visual not in follow:
-                fields.setdefault(visual, []).append(name)
+                fields.setdefault(visual, []).append(say(name))
     changes.parts += [
-        Part(f"{before.name} {visual:05}", "impostor", fields=tuple(fields))
+        Part(f"{before.name} {visual:05}", Noun.IMPOSTOR, fields=tuple(fields))
         for visual, fields in sorted(fields.items())
     ]
 
 
 def _compare_rows(
-    before: NDArray[np.void], after: NDArray[np.void], noun: str, label: Callable[[int], str], changes: Changes
+    before: NDArray[np.void], after: NDArray[np.void], noun: Noun, label: Callable[[int], str], changes: Changes
 ) -> None:
     """Add changed, new and deleted records; ``label`` returns the name of one of ``before``."""
     source = rebase.matched(after, before)
     for number, row in zip(source.tolist(), after, strict=True):
         if number < 0:
-            changes.add(noun, noun)
+            changes.add(noun, noun.name.lower())
         elif row.tobytes() != before[number].tobytes():
-            fields = [name for name in row.dtype.names or () if row[name].tobytes() != before[number][name].tobytes()]
-            changes.parts.append(Part(label(number), noun, fields=tuple(fields)))
+            changes.parts.append(Part(label(number), noun, fields=differing(row, before[number])))
     changes.deleted[noun] += len(before) - int((source >= 0).sum())
 
 
 def _compare_shaders(before: Level, after: Level, changes: Changes) -> None:
     for old, new in zip(before.shaders, after.shaders, strict=False):
         if old != new:
-            changes.parts.append(Part(names.decode(old), "shader string", fields=(names.decode(new),)))
+            fields = (say("now {}", names.decode(new)),)
+            changes.parts.append(Part(names.decode(old), Noun.SHADER_STRING, fields=fields))
     first, other = before.visuals.shaders, after.visuals.shaders
     common = min(len(first), len(other))
     if count := int((first[:common] != other[:common]).sum()):
-        changes.lines.append(f"shader strings of {counted(count, 'visual')}")
+        changes.note(say("shader strings of {:# visual|# visuals}", count))

@@ -116,12 +116,12 @@ def read(data: Bytes, file: str, report: Report) -> Geometry:
 
 def _read_vertices(reader: Reader, document: Geometry, report: Report) -> None:
     count = reader.u32("the number of vertex buffers")
-    reader.expect_room(count, "vertex buffers", ELEMENT.itemsize + 4)
+    reader.expect_room(count, "vertex buffer", ELEMENT.itemsize + 4)
     for number in range(count):
         declaration = _read_declaration(reader)
         layout = layout_of(declaration, reader)
         size = reader.u32("the number of vertices")
-        rows = reader.array(layout, size, what=counted(size, "vertex", "vertices"))
+        rows = reader.array(layout, size, what=counted(size, "vertex|vertices"))
         document.vertices.append(VertexBuffer(declaration, rows))
         for name in layout.names or ():
             warn_not_finite(report, say("vertex buffer {}, {}", number, name), rows[name])
@@ -175,7 +175,7 @@ def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[np.void
 
 def _read_indices(reader: Reader, document: Geometry, _report: Report) -> None:
     count = reader.u32("the number of index buffers")
-    reader.expect_room(count, "index buffers", 4)
+    reader.expect_room(count, "index buffer", 4)
     for _ in range(count):
         size = reader.u32("the number of indices")
         document.indices.append(reader.array("<u2", size, what=say("{} indices", size)))
@@ -183,7 +183,7 @@ def _read_indices(reader: Reader, document: Geometry, _report: Report) -> None:
 
 def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
     count = reader.u32("the number of window lists")
-    reader.expect_room(count, "lists of windows", _WINDOWS_HEAD.size)
+    reader.expect_room(count, "list of windows|lists of windows", _WINDOWS_HEAD.size)
     reserved = np.zeros((count, 4), "<u4")
     rows: list[NDArray[np.void]] = []
     for number in range(count):
@@ -289,8 +289,8 @@ def describe(document: Geometry) -> list[str]:
     memory = sum(len(buffer.rows) * buffer.stride for buffer in document.vertices), 2 * indices
     lines = [
         (
-            f"version {document.version}, {counted(vertices, 'vertex', 'vertices')} in "
-            f"{counted(len(document.vertices), 'buffer')}, {counted(indices, 'index', 'indices')} in "
+            f"version {document.version}, {counted(vertices, 'vertex|vertices')} in "
+            f"{counted(len(document.vertices), 'buffer')}, {counted(indices, 'index|indices')} in "
             f"{counted(len(document.indices), 'buffer')}, "
             f"{counted(len(document.windows.lists), 'window list')}"
         ),
@@ -300,7 +300,7 @@ def describe(document: Geometry) -> list[str]:
     for buffer in document.vertices:
         names = f"{buffer.stride} bytes: {' '.join(buffer.rows.dtype.names or ())}"
         layouts.setdefault(names, []).append(len(buffer.rows))
-    lines += [f"{counted(sum(counts), 'vertex', 'vertices')} of {names}" for names, counts in sorted(layouts.items())]
+    lines += [f"{counted(sum(counts), 'vertex|vertices')} of {names}" for names, counts in sorted(layouts.items())]
     return lines
 
 

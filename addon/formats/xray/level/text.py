@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, text
-from ....core.report import counted, counted_plural, say
+from ....core.report import counted, say
 from ....core.walk import Entries, View, Views, fields
 from ..chunks import CHUNK_VIEWS, headings, kept_size, with_chunks
 from .codec import KNOWN
 from .document import NEWEST, SUN, Kind, Level, Sector, Visuals, VisualType, Windows
 
 _NOUNS = {
-    VisualType.NORMAL: "surfaces",
-    VisualType.HIERARCHY: "nodes",
-    VisualType.PROGRESSIVE: "progressive surfaces",
-    VisualType.LOD: "impostors",
-    VisualType.TREE: "trees",
-    VisualType.TREE_PROGRESSIVE: "progressive trees",
+    VisualType.NORMAL: "surface",
+    VisualType.HIERARCHY: "node",
+    VisualType.PROGRESSIVE: "progressive surface",
+    VisualType.LOD: "impostor",
+    VisualType.TREE: "tree",
+    VisualType.TREE_PROGRESSIVE: "progressive tree",
 }
 SHOWN = 12
 """Number of texture names in `describe`."""
@@ -32,7 +32,7 @@ def describe(document: Level) -> list[str]:
     visuals = document.visuals
     types, counts = np.unique(visuals.types, return_counts=True)
     kinds = ", ".join(
-        counted_plural(int(count), _NOUNS.get(kind, f"visuals of type {kind}"))
+        counted(int(count), _NOUNS.get(kind, f"visual of type {kind}|visuals of type {kind}"))
         for kind, count in zip(types.tolist(), counts.tolist(), strict=True)
     )
     rows = visuals.fixed[Kind.CONTAINER][visuals.owners(Kind.CONTAINER)[1]]
@@ -42,9 +42,9 @@ def describe(document: Level) -> list[str]:
     lines = [
         f"version {document.version}, quality {document.quality}, {counted(len(visuals), 'visual')}: {kinds}",
         (
-            f"{counted(len(trees), 'tree')} of {counted(len(np.unique(trees)), 'mesh', 'meshes')}, "
-            f"{counted(int(ranges['vertex_count'].sum()), 'vertex', 'vertices')} and "
-            f"{counted(int(ranges['index_count'].sum()), 'index', 'indices')} in level.geom "
+            f"{counted(len(trees), 'tree')} of {counted(len(np.unique(trees)), 'mesh|meshes')}, "
+            f"{counted(int(ranges['vertex_count'].sum()), 'vertex|vertices')} and "
+            f"{counted(int(ranges['index_count'].sum()), 'index|indices')} in level.geom "
             f"({(32 * int(ranges['vertex_count'].sum()) + 2 * int(ranges['index_count'].sum())) / 2**20:.1f} MB)"
         ),
         (
@@ -124,7 +124,7 @@ def _child_problems(document: Level) -> Iterator[str]:
         yield say("{:# child is|# children are} missing", missing)
     too_early_parents = int(((children >= parents) & (children < len(visuals)) & (parents >= 0)).sum())
     if too_early_parents:
-        yield f"{counted(too_early_parents, 'child', 'children')} after the parent, where the game does not find them"
+        yield f"{counted(too_early_parents, 'child|children')} after the parent, where the game does not find them"
     valid_children = children[(children < len(visuals)) & (parents >= 0)]
     repeated = int((np.bincount(valid_children, minlength=1) > 1).sum())
     if repeated:

@@ -137,7 +137,7 @@ class Surfaces(Record):
 
     @classmethod
     def read(cls, reader: Reader, layout: int = SURFACES) -> Surfaces:
-        count = reader.expect_room(reader.u32("the number of surfaces"), "surfaces", 13)
+        count = reader.expect_room(reader.u32("the number of surfaces"), "surface", 13)
         return cls([read_fields(Surface, _SURFACE_LAYOUTS[layout], reader) for _ in range(count)], layout)
 
     def write(self, writer: Writer) -> None:
@@ -167,7 +167,7 @@ class OldBone(Record):
 class OldBones(Record):
     """Chunk 0x913; editors read it if there is no chunk 0x921."""
 
-    bones: Annotated[list[OldBone], list_of(u32("the number of bones"), nested(OldBone.read), "bones", 31)]
+    bones: Annotated[list[OldBone], list_of(u32("the number of bones"), nested(OldBone.read), "bone", 31)]
 
 
 def _read_channels(reader: Reader) -> list[StoredEnvelope]:
@@ -196,7 +196,7 @@ class ObjectMotions(Record):
     """Chunk 0x914; editors have ignored it since 2002."""
 
     motions: Annotated[
-        list[ObjectMotion], list_of(u32("the number of motions"), nested(ObjectMotion.read), "motions", 87)
+        list[ObjectMotion], list_of(u32("the number of motions"), nested(ObjectMotion.read), "motion", 87)
     ]
 
 
@@ -214,7 +214,7 @@ class NumberedPart(Record):
 class NumberedParts(Record):
     """Chunk 0x919; if a file has it, editors use it instead of chunk 0x923."""
 
-    parts: Annotated[list[NumberedPart], list_of(u32("the number of parts"), nested(NumberedPart.read), "parts", 5)]
+    parts: Annotated[list[NumberedPart], list_of(u32("the number of parts"), nested(NumberedPart.read), "part", 5)]
 
 
 @dataclass(slots=True, eq=False)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ....core import names, rebase
-from ....core.changes import Changes
-from ....core.report import Report
+from ....core.changes import Changes, Noun
+from ....core.report import Message, Report, say
 from .. import bones, skl, skl_comparison
 from ..ogf.chunk_types import UserData
 from .chunk_types import TWO_SIDED, ExportScale, LodName, ObjectFlags, Surface
@@ -16,10 +16,10 @@ from .encoding import encode_mesh
 from .mapping import decode_mesh
 
 SURFACE_FIELDS = {
-    "shader": "engine shader",
-    "texture": "texture",
-    "compiler_shader": "compiler shader",
-    "material": "game material",
+    "shader": say("engine shader"),
+    "texture": say("texture"),
+    "compiler_shader": say("compiler shader"),
+    "material": say("game material"),
 }
 """Fields of a `Surface`, and what an export calls them."""
 
@@ -35,14 +35,14 @@ def compare(before: Object, after: Object) -> Changes:
     sources = rebase.named_or_in_order(listed, labels)
     for number, source in enumerate(sources):
         if source < 0:
-            changes.add("mesh", listed[number])
+            changes.add(Noun.MESH, listed[number])
             continue
         mesh = decode_mesh(other.meshes[number], other, Report())
-        changes.include(encode_mesh(mesh, first.meshes[source], first, Report())[1], labels[source], "mesh")
+        changes.include(encode_mesh(mesh, first.meshes[source], first, Report())[1], labels[source], Noun.MESH)
     for number in sorted(set(range(len(labels))) - set(sources)):
-        changes.change("mesh", labels[number], "removed")
+        changes.change(Noun.MESH, labels[number], say("removed"))
     _compare_surfaces(first, other, changes)
-    changes.lines += _changed_texts(first, other)
+    changes.note(*_changed_texts(first, other))
     motions = skl_comparison.compare(*(model.first(skl.Skl) or skl.new_skls([]) for model in (first, other)))
     changes.parts += motions.parts
     changes.deleted += motions.deleted
@@ -57,20 +57,20 @@ def _compare_bones(before: Model, after: Model, changes: Changes) -> None:
         other = left.pop(label, None)
         if other is None:
             if labels.count(label) == 1:
-                changes.change("bone", bone.name, "removed")
+                changes.change(Noun.BONE, bone.name, say("removed"))
             continue
         placed = [first.first(bones.Placement) for first in (bone, other)]
         moved = [state and (state.offset.tobytes(), state.rotation.tobytes()) for state in placed]
-        fields = ["rest position"] if moved[0] != moved[1] else []
+        fields = [say("rest position")] if moved[0] != moved[1] else []
         above = [first.parent.lower() for first in (bone, other)]
         if (above[0] if above[0] in parents[0] else "") != (above[1] if above[1] in parents[1] else ""):
-            fields.append("parent")
+            fields.append(say("parent"))
         fields += bones.changed_values(*(bones.decode_bone(first).entry for first in (bone, other)))
         if fields:
-            changes.change("bone", bone.name, *fields)
+            changes.change(Noun.BONE, bone.name, *fields)
     for bone in after.bones:
         if left.get(bone.name.lower()) is bone:
-            changes.add("bone", bone.name)
+            changes.add(Noun.BONE, bone.name)
 
 
 def _compare_surfaces(before: Model, after: Model, changes: Changes) -> None:
@@ -78,20 +78,20 @@ def _compare_surfaces(before: Model, after: Model, changes: Changes) -> None:
     for surface in before.surfaces:
         other = now.pop(surface.label.lower(), None)
         if other is None:
-            changes.change("surface", surface.label, "removed")
+            changes.change(Noun.SURFACE, surface.label, say("removed"))
         elif fields := list(_surface_fields(surface, other)):
-            changes.change("surface", surface.label, *fields)
+            changes.change(Noun.SURFACE, surface.label, *fields)
     for surface in now.values():
-        changes.add("surface", surface.label)
+        changes.add(Noun.SURFACE, surface.label)
 
 
-def _surface_fields(surface: Surface, other: Surface) -> Iterator[str]:
+def _surface_fields(surface: Surface, other: Surface) -> Iterator[Message]:
     yield from (word for name, word in SURFACE_FIELDS.items() if getattr(surface, name) != getattr(other, name))
     if (surface.flags ^ other.flags) & TWO_SIDED:
-        yield "two-sided"
+        yield say("two-sided")
 
 
-def _changed_texts(before: Model, after: Model) -> Sequence[str]:
+def _changed_texts(before: Model, after: Model) -> Sequence[Message]:
     def values(model: Model) -> dict[str, Any]:
         flags, data = model.first(ObjectFlags), model.first(UserData)
         lod, scale = model.first(LodName), model.first(ExportScale)
@@ -105,4 +105,4 @@ def _changed_texts(before: Model, after: Model) -> Sequence[str]:
         }
 
     now = values(after)
-    return [word for word, value in values(before).items() if value != now[word]]
+    return [say(word) for word, value in values(before).items() if value != now[word]]

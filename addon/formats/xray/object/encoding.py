@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, rebase, space
-from ....core.changes import Changes
+from ....core.changes import NORMALS, TEXTURE_COORDINATES, Changes
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.polygons import row_groups
@@ -245,16 +245,13 @@ class _Compared:
     def changes(self) -> Changes:
         """Return the edits in words."""
         changes = Changes()
-        for changed, noun in (
-            (self.moved, "vertices"),
-            (self.uvs, "texture coordinates"),
-            (self.normals, "normals"),
-            (self.weights, "vertices with other weights"),
-            (self.surfaces, "faces with another surface"),
-        ):
-            changes.count(changed, noun)
+        changes.count(self.moved, "{:# vertex|# vertices}")
+        changes.count(self.uvs, TEXTURE_COORDINATES)
+        changes.count(self.normals, NORMALS)
+        changes.count(self.weights, "{:# vertex with other weights|# vertices with other weights}")
+        changes.count(self.surfaces, "{:# face with another surface|# faces with another surface}")
         if self.sharp_edges:
-            changes.lines.append("sharp edges")
+            changes.note(say("sharp edges"))
         return changes
 
 
@@ -271,7 +268,8 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
         if np.isfinite(imported.positions).all():
             _refuse_not_finite(mesh, mesh.positions)
         geometry = _geometry(mesh, base, model, report)
-        changes = Changes(lines=[f"faces ({len(imported.counts)} -> {len(mesh.counts)})"])
+        changes = Changes()
+        changes.note(say("faces {} -> {}", len(imported.counts), len(mesh.counts)))
         return _with_smoothing(
             _with_values(base, chunk_values(geometry), _GEOMETRY_TYPES), mesh, base, geometry, report
         ), changes

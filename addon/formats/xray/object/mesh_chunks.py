@@ -237,7 +237,7 @@ class SurfacesOfFaces(Record):
 
     surfaces: Annotated[
         list[SurfaceFaces],
-        list_of(u16("the number of surfaces"), nested(SurfaceFaces.read), "surfaces", 5),
+        list_of(u16("the number of surfaces"), nested(SurfaceFaces.read), "surface", 5),
     ]
 
 
@@ -272,7 +272,7 @@ class VertexMaps(Record):
 
     @classmethod
     def read(cls, reader: Reader, layout: int = MAPS) -> VertexMaps:
-        count = reader.expect_room(reader.u32("the number of vertex maps"), "vertex maps", 5)
+        count = reader.expect_room(reader.u32("the number of vertex maps"), "vertex map", 5)
         return cls([_read_map(reader, layout) for _ in range(count)], layout)
 
     def write(self, writer: Writer) -> None:

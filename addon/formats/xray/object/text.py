@@ -34,7 +34,7 @@ def describe(document: Object) -> list[str]:
         ", ".join(
             (
                 f"{kind} (flags {number:#x})",
-                counted(len(model.meshes), "mesh", "meshes"),
+                counted(len(model.meshes), "mesh|meshes"),
                 counted(len(model.surfaces), "surface"),
                 counted(len(model.bones), "bone"),
             )

@@ -168,7 +168,7 @@ class Vertices(Record):
         if number not in formats:
             raise reader.error(say("the vertex format {:#x} is not known", number))
         count = reader.u32("the number of vertices")
-        return cls(number, reader.array(formats[number], count, what=counted(count, "vertex", "vertices")))
+        return cls(number, reader.array(formats[number], count, what=counted(count, "vertex|vertices")))
 
     @classmethod
     def read_old(cls, reader: Reader) -> Vertices:
@@ -295,9 +295,7 @@ class BoneName(Record):
 class BoneNames(Record):
     """The bones of a model. Bone indices in all other chunks refer to this order."""
 
-    bones: Annotated[
-        list[BoneName], list_of(u32("the number of bones"), nested(BoneName.read), "bones", _SMALLEST_NAME)
-    ]
+    bones: Annotated[list[BoneName], list_of(u32("the number of bones"), nested(BoneName.read), "bone", _SMALLEST_NAME)]
 
 
 BOX, SPHERE, CYLINDER = 1, 2, 3
@@ -412,7 +410,7 @@ class IkData(Record):
     def read(cls, reader: Reader, count: int | None = None, layout: IkLayout = IkLayout.VERSIONED) -> IkData:
         """Read ``count`` bones; if it is None, read until the chunk ends. Raises `ReadError` if it is too short."""
         if count is not None:
-            reader.expect_room(count, "bones", _SMALLEST_IK)
+            reader.expect_room(count, "bone", _SMALLEST_IK)
         data = cls([], layout)
         while reader.remaining if count is None else len(data.bones) < count:
             data.bones.append(IkBone.read(reader, layout))
@@ -517,7 +515,7 @@ class MotionReferences2(Record):
 
     names: Annotated[
         list[bytes],
-        list_of(u32("the number of motion files"), string("the name of a motion file"), "motion files", 1),
+        list_of(u32("the number of motion files"), string("the name of a motion file"), "motion file", 1),
     ]
 
 

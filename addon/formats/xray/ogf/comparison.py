@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....core.changes import Changes
-from ....core.report import Report, changed_count
+from ....core.changes import Changes, Noun
+from ....core.report import Report, say
 from .. import bones
 from ..omf.mapping import decode as decode_motions
 from ..omf.mapping import encode as encode_motions
@@ -30,7 +30,7 @@ def compare(before: Ogf, after: Ogf) -> Changes:
         "user data": [side.first(UserData) for side in (before, after)],
         "LOD": [lod_path(side) for side in (before, after)],
     }
-    changes.lines += [word for word, (first, second) in texts.items() if first != second]
+    changes.note(*(say(word) for word, (first, second) in texts.items() if first != second))
     motions, now = motion_set_of(before), motion_set_of(after)
     if motions is not None and now is not None:
         clips = decode_motions(now, Report(), bone_labels(after))
@@ -47,13 +47,13 @@ def _with_skeleton(document: Ogf, after: Ogf) -> tuple[Ogf, Changes]:
         entries = dict(zip(map(str.lower, bone_labels(after)), now.bones, strict=False))
         for label, entry in zip(bone_labels(document), physics.bones, strict=False):
             fields = bones.changed_values(entry, entries.get(label.lower(), entry))
-            if fields:
-                changes.change("bone", label, *fields)
+            changes.change(Noun.BONE, label, *fields)
     return document, changes
 
 
 def _with_meshes(document: Ogf, after: Ogf) -> tuple[Ogf, Changes]:
     meshes, count = decode_meshes(after, Report()), len(mesh_parts(document))
-    if len(meshes) != count:
-        return document, Changes(lines=[changed_count("meshes", count, len(meshes))])
+    changes = Changes()
+    if changes.resized("meshes {} -> {}", count, len(meshes)):
+        return document, changes
     return encode_meshes(meshes, document)

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import affine, names, rebase, space
-from ....core.changes import Changes
+from ....core.changes import NORMALS, POSITIONS, TEXTURE_COORDINATES, Changes, Noun
 from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
-from ....core.report import Report, changed_count, say
+from ....core.report import Report, say
 from . import surface
 from .chunk_types import (
     LONG_FORMATS,
@@ -128,7 +128,7 @@ def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None =
     changed: dict[tuple[int, ...], Ogf] = {}
     for part, mesh in zip(listed, meshes, strict=True):
         visual, difference = encode_mesh(mesh, part.visual, bones, rest=rest, settings=settings)
-        changes.include(difference, part_name(base, part), "mesh")
+        changes.include(difference, part_name(base, part), Noun.MESH)
         if visual is not part.visual:
             changed[part.path] = visual
     document = with_parts(base, changed)
@@ -212,7 +212,8 @@ def encode_mesh(
     has_levels = base.first(SlidingWindows) is not None
     if (resized and has_levels) or not np.array_equal(mesh.triangles, old.triangles):
         document = _encode_triangles(mesh, document, indices)
-        changes.lines.append(changed_count("triangles", len(old.triangles), len(mesh.triangles)))
+        counts = len(old.triangles), len(mesh.triangles)
+        changes.replaced("triangles {} -> {}", *counts, same=say("triangles"))
         if has_levels:
             changes.left_out.append(say("the levels of detail of {!r}: they belong to the old triangles", mesh.name))
     if edited.positions.any():
@@ -302,13 +303,13 @@ class _EditedFields:
         return any(mask.any() for mask in (self.positions, self.normals, self.uvs, self.weights))
 
     def count_in(self, changes: Changes) -> None:
-        for mask, nouns in (
-            (self.positions, "positions"),
-            (self.normals, "normals"),
-            (self.uvs, "texture coordinates"),
-            (self.weights, "weights"),
+        for mask, template in (
+            (self.positions, POSITIONS),
+            (self.normals, NORMALS),
+            (self.uvs, TEXTURE_COORDINATES),
+            (self.weights, "{:# weight|# weights}"),
         ):
-            changes.count(mask, nouns)
+            changes.count(mask, template)
 
 
 def _all_edited(mesh: Mesh) -> _EditedFields:
@@ -374,7 +375,7 @@ def _encode_material(mesh: Mesh, base: Ogf, changes: Changes) -> Ogf:
     )
     if now == texture:
         return base
-    changes.lines.append("texture or shader")
+    changes.note(say("texture or shader"))
     return base.replaced(texture, now)
 
 
@@ -392,7 +393,7 @@ class _VertexEdit:
 
 def _encode_vertices(edit: _VertexEdit, base: Vertices, changes: Changes) -> Vertices:
     mesh, edited, resized = edit.mesh, edit.edited, edit.resized
-    if not changes.resized("vertices", len(base.rows), len(mesh.positions)):
+    if not changes.resized("vertices {} -> {}", len(base.rows), len(mesh.positions)):
         edited.count_in(changes)
     slots = _encode_links(edit, base, changes) if base.links and edited.weights.any() else None
     number = _format_for(base, slots, edited, resized)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
 from ....core.binary import DAMAGED, NOT_IN_FORMAT
-from ....core.changes import Changes
+from ....core.changes import Changes, Noun
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
 from ....core.report import Report, say
@@ -245,20 +245,20 @@ def _encode_names(skeleton: Skeleton, bone_names: BoneNames, base_index: list[in
             zero = np.zeros(3, np.float32)
             box = np.eye(3, dtype=np.float32)
             bones.append(BoneName(_stored_name(bone), _stored_name(parent_name), box, zero, zero))
-            changes.change("bone", bone, "new")
+            changes.change(Noun.BONE, bone, say("new"))
             continue
         old = bone_names.bones[old_index]
         if names.same(names.decode(old.parent), parent_name):
             bones.append(old)
         else:
             bones.append(replace(old, parent=_stored_name(parent_name)))
-            changes.change("bone", bone, "parent")
+            changes.change(Noun.BONE, bone, say("parent"))
     gone = [bone.label for number, bone in enumerate(bone_names.bones) if number not in base_index]
     for bone in gone:
-        changes.change("bone", bone, "removed")
+        changes.change(Noun.BONE, bone, say("removed"))
     kept = [number for number in base_index if number >= 0]
     if kept != sorted(kept):
-        changes.lines.append("order of the bones")
+        changes.note(say("order of the bones"))
     return BoneNames(bones)
 
 
@@ -292,7 +292,7 @@ def _renumbered(document: Ogf, bone_names: BoneNames, base_index: list[int], cha
         name = part_name(document, part)
         rows["bones"] = _new_numbers(rows["bones"], new_number, bone_names.bones, name)
         changed[part.path] = part.visual.replaced(vertices, Vertices(vertices.format, rows))
-        changes.change("mesh", name, "bone numbers")
+        changes.change(Noun.MESH, name, say("bone numbers"))
     return with_parts(document, changed)
 
 
@@ -334,10 +334,10 @@ def _encode_physics(skeleton: Skeleton, physics: IkData, base_index: list[int], 
         entry = physics.bones[old_index]
         if not same_rotation[number]:
             entry = replace(entry, rotation=angles[number])
-            changes.change("bone", bone, "rest rotation")
+            changes.change(Noun.BONE, bone, say("rest rotation"))
         if not same_offset[number]:
             entry = replace(entry, offset=metres[number])
-            changes.change("bone", bone, "rest position")
+            changes.change(Noun.BONE, bone, say("rest position"))
         bones.append(entry)
     same = len(bones) == len(physics.bones) and all(a is b for a, b in zip(bones, physics.bones, strict=True))
     return physics if same else IkData(bones, physics.layout)

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation
 from ....core.binary import as_in_file
-from ....core.changes import Changes, Item, Part
+from ....core.changes import Changes, Item, Noun, Part
 from ....core.errors import WriteError
 from ....core.model import Clip, Skeleton
-from ....core.report import Report, counted, listed, say
+from ....core.report import Message, Report, listed, say
 from ..marks import decode_marks, encode_marks
 from .codec import numbered
 from .document import (
@@ -124,7 +124,7 @@ def encode(
     identities = identities if identities is not None else _by_name(clips, start)
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
     model_bones = skeleton.bones if skeleton is not None else []
-    changes, only_renamed = Changes(noun="motion", items="track"), 0
+    changes, only_renamed = Changes(noun=Noun.MOTION, items=Noun.TRACK), 0
     bones_of = functools.cache(lambda count: track_bones(start.parameters, count, Report(), model_bones))
     bases = [motions[identity.index] if identity.index is not None else identity.source for identity in identities]
     bones = [bones_of(old.track_count if old is not None else listed) for old in bases]
@@ -139,7 +139,7 @@ def encode(
         if index is None or before is None:
             motions.append(motion)
             definitions_out.append(definition)
-            changes.parts.append(Part(clip.name, "motion", new=True, items=tuple(track_changes), number=number))
+            changes.parts.append(Part(clip.name, Noun.MOTION, new=True, items=tuple(track_changes), number=number))
             continue
         if definition.name != before.name:
             changes.renamed.append((before.label, definition.label))
@@ -147,7 +147,7 @@ def encode(
             motion.name = old.name
         fields = _changed_fields(old, motion, before, definition)
         if track_changes or fields:
-            changes.parts.append(Part(clip.name, "motion", False, tuple(track_changes), tuple(fields), number))
+            changes.parts.append(Part(clip.name, Noun.MOTION, False, tuple(track_changes), tuple(fields), number))
         elif definition.name != before.name:
             only_renamed += 1
         if track_changes or fields or definition.name != before.name:
@@ -204,21 +204,21 @@ def _definition(clip: Clip, given: Definition | None, old: Definition | None, *,
     )
 
 
-def _changed_fields(old: Motion | None, motion: Motion, before: Definition, after: Definition) -> list[str]:
+def _changed_fields(old: Motion | None, motion: Motion, before: Definition, after: Definition) -> list[Message]:
     fields = []
     if old is not None and old.frames != motion.frames:
-        fields.append(f"{old.frames} -> {counted(motion.frames, 'frame')}")
+        fields.append(say("{} -> {:# frame|# frames}", old.frames, motion.frames))
     if before.flags != after.flags:
-        fields.append("flags")
+        fields.append(say("flags"))
     if before.bone_or_part != after.bone_or_part:
-        fields.append("bone or part")
+        fields.append(say("bone or part"))
     if before.timing.tobytes() != after.timing.tobytes():
-        fields.append("timing")
+        fields.append(say("timing"))
     same_marks = len(before.marks) == len(after.marks) and all(
         mark is other for mark, other in zip(before.marks, after.marks, strict=False)
     )
     if not same_marks:
-        fields.append("marks")
+        fields.append(say("marks"))
     return fields
 
 

@@ -7,9 +7,7 @@ each bone is stored on the bone, the bone parts with the indices in the other mo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -18,7 +16,7 @@ import numpy as np
 from ....blender.properties import keep, kept
 from ....core import files, names
 from ....core.binary import as_in_file
-from ....core.changes import ENGLISH, Words
+from ....core.changes import Changes, Noun
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, say
 from ....formats.xray import bones as bones_format
@@ -33,7 +31,6 @@ from ....formats.xray.bones import (
     Material,
     Part,
     Physics,
-    changed_values,
     decode_bone,
     encode_bone,
     new_bone,
@@ -42,6 +39,7 @@ from ....formats.xray.bones import (
     with_bones,
 )
 from ....formats.xray.ogf.chunk_types import IkBone, Joint, Shape
+from ...plan import FilePlan
 from ..motions import files as motion_files
 from . import properties as bone_properties
 from .properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES, UNKNOWN, game_name, known
@@ -248,46 +246,6 @@ PROPERTIES_OF_CHUNK: dict[type, tuple[str, ...]] = {
 """Properties that each type of chunk stores."""
 
 
-@dataclass
-class BonesPlan:
-    """A `.bones` file to write.
-
-    ``changed``: edited properties by bone. ``added``: new bones. ``untouched``: number of unedited bones.
-    """
-
-    path: str
-    data: bytes = b""
-    changed: dict[str, list[str]] = field(default_factory=dict)
-    added: list[str] = field(default_factory=list)
-    untouched: int = 0
-
-    def sentence(self, words: Words | None = None) -> str:
-        """Describe the changes, such as ``1 bone changed, 2 added, 40 unchanged``; ``2 added`` if all bones are new."""
-        phrases, parts = words or ENGLISH, []
-        if self.changed:
-            parts.append(phrases.translated("{} changed").format(phrases.counted(len(self.changed), "bone")))
-        if self.added:
-            parts.append(phrases.translated("{} added").format(len(self.added)))
-        if self.untouched or self.changed or not self.added:
-            parts.append(phrases.translated("{} unchanged").format(self.untouched))
-        return phrases.between.join(parts)
-
-    def _compare(self, before: Bones) -> None:
-        old = {bone.name.lower(): decode_bone(bone).entry for bone in reversed(before.bones)}
-        now = {bone.name: decode_bone(bone).entry for bone in bones_format.read(self.data, self.path, Report()).bones}
-        changes = {name: changed_values(old[name.lower()], now[name]) for name in now if name.lower() in old}
-        self.changed = {name: values for name, values in changes.items() if values}
-        self.added = [name for name in now if name not in changes]
-        self.untouched = len(changes) - len(self.changed)
-
-    def write(self, *, backup: bool = False) -> None:
-        """Write the file in one step, so that it is never incomplete on disk. The changes are those on disk."""
-        if files.is_file(Path(self.path)):
-            with suppress(ReadError):  # a file of another format is replaced as a whole
-                self._compare(bones_format.read(files.read_file(self.path), self.path, Report()))
-        files.write_atomically(self.path, self.data, backup=backup)
-
-
 def import_bones(rig: Object, path: str, report: Report) -> int:
     """Set the properties of the file at ``path`` on the bones of ``rig``. Returns how many bones were set.
 
@@ -354,7 +312,7 @@ def _missing_properties(physics: Physics) -> set[str]:
     }
 
 
-def plan_export(rig: Object, path: str, report: Report) -> BonesPlan:
+def plan_export(rig: Object, path: str, report: Report) -> FilePlan:
     """Plan the file at ``path`` with the properties of the bones of ``rig``. Raises `WriteError`.
 
     It is based on the file imported onto the armature; without one it is a new file with all game bones.
@@ -362,47 +320,47 @@ def plan_export(rig: Object, path: str, report: Report) -> BonesPlan:
     if rig.mode == "EDIT":
         rig.update_from_editmode()
     files.warn_of_replacing(path, report)
-    plan = BonesPlan(path)
+    changes = Changes(noun=Noun.BONE, unchanged=0)
     data = kept(rig.motionbridge_bones, "document")
     document = bones_format.read(data, path, Report()) if data else None
-    own_document = _new_file(rig, plan) if document is None else _changed(rig, document, plan, report)
-    plan.data = bones_format.write(own_document)
-    return plan
+    own_document = _new_file(rig, changes) if document is None else _changed(rig, document, changes, report)
+    return FilePlan(path, bones_format.write(own_document), changes)
 
 
-def _changed(rig: Object, document: Bones, plan: BonesPlan, report: Report) -> Bones:
+def _changed(rig: Object, document: Bones, changes: Changes, report: Report) -> Bones:
     by_name = _bones_by_name(rig)
-    changed = {}
+    changed, unchanged = {}, 0
     for index, section in enumerate(document.sections):
         bone = section.value
         if not isinstance(bone, bones_format.Bone):
             continue
         own = by_name.pop(bone.name.lower(), None)
-        plan.untouched += 1
-        if own is None:
-            continue
         physics = decode_bone(bone)
-        entry, properties = gather(own, physics.entry, _missing_properties(physics))
+        entry, properties = gather(own, physics.entry, _missing_properties(physics)) if own else (physics.entry, [])
         if properties:
-            plan.untouched -= 1
-            plan.changed[bone.name] = properties
+            changes.change(Noun.BONE, bone.name, *map(say, properties))
             changed[index] = encode_bone(bone, entry)
+        else:
+            unchanged += 1
     new = {name: own for name, own in by_name.items() if bone_properties.known(own) is not None}
     if left_out := [own.name for name, own in by_name.items() if name not in new]:
         report.note("bones without properties of the game are left out", ", ".join(left_out))
-    plan.added = list(new)
-    added = [new_bone(bone_properties.game_name(own), _file_entry(own)) for own in new.values()]
-    return with_bones(document, changed, added)
+    changes.unchanged = unchanged
+    return with_bones(document, changed, [_new_bone(own, changes) for own in new.values()])
 
 
-def _new_file(rig: Object, plan: BonesPlan) -> Bones:
+def _new_file(rig: Object, changes: Changes) -> Bones:
     bones = [bone for bone in bone_properties.in_order(rig) if bone_properties.known(bone) is not None]
     if not bones:
         words = "no bone of {!r} has properties of the game"
         raise WriteError(say(words, rig.name), remedy="Import a model (.ogf) or bone properties (.bones) first")
-    plan.added = [bone_properties.game_name(bone) for bone in bones]
-    entries = [new_bone(name, _file_entry(bone)) for name, bone in zip(plan.added, bones, strict=True)]
-    return new_bones(entries, list(_parts(rig)))
+    return new_bones([_new_bone(bone, changes) for bone in bones], list(_parts(rig)))
+
+
+def _new_bone(bone: Bone, changes: Changes) -> bones_format.Bone:
+    name = bone_properties.game_name(bone)
+    changes.add(Noun.BONE, name)
+    return new_bone(name, _file_entry(bone))
 
 
 def _parts(rig: Object) -> Iterator[Part]:

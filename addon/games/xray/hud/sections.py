@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 
 from ....core import files
-from ....core.changes import ENGLISH, Changes, Words
+from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, say
 from ....formats.xray import hud, ltx
@@ -33,6 +33,7 @@ from . import placing
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
+    from ....core.report import Message
 
 
 HANDS_SECTIONS = ("actor_hud_05", "actor_hud")
@@ -273,9 +274,9 @@ class Inherited(Enum):
 class ConfigChanges(Changes):
     """Changes of a config: one text for each changed line."""
 
-    def sentence(self, words: Words | None = None) -> str:
-        """Return the number of lines, in the user's language if ``words`` are given."""
-        return (words or ENGLISH).counted(len(self.lines), "line")
+    def sentence(self) -> Message:
+        """Return the number of lines."""
+        return say("{:# line|# lines}", len(self.lines))
 
 
 def remember(hands: Object, options: HudSceneOptions) -> None:
@@ -353,7 +354,11 @@ def plan_configs(hands: Object, inherited: Inherited, report: Report) -> list[Fi
         for line in change.changes:
             report.note(say("changed line: {}", line))
     return [
-        FilePlan(str(own_edit.path), ltx.write(own_edit.document), ConfigChanges(own_edit.changes))
+        FilePlan(
+            str(own_edit.path),
+            ltx.write(own_edit.document),
+            ConfigChanges({"": [say("{}", line) for line in own_edit.changes]}),
+        )
         for own_edit in edits
     ]
 

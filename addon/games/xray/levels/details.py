@@ -26,7 +26,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted, counted_plural, say
+from ....core.report import Report, counted, say
 from ....core.scratch import scratch
 from ....formats.xray import details, dm
 from ....formats.xray.details import Details
@@ -294,7 +294,7 @@ def plan(context: Context, ground: Object, data: bytes, options: LevelExportOpti
     if base is None:
         points.attributes.pop(FILE_FACE, None)
         base = details.new_grid(points, {} if models is None else models.documents)
-        changes.lines.append(f"{counted_plural(len(base.slots), 'slots')}, new")
+        changes.note(say("{:# slot|# slots}, new", len(base.slots)))
     else:
         _warn_of_tilted(ground, heights, report)
     gone = set() if models is None else models.gone

@@ -172,7 +172,7 @@ def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, rep
     tree = tree_of(path, options.game_folder, options.textures_folder)
     obj = level_details.build_model(document, tree, report, textures=options.textures)
     faces, vertices = len(document.triangles), len(document.vertices)
-    counts = f"{counted(faces, 'face')}, {counted(vertices, 'vertex', 'vertices')}"
+    counts = f"{counted(faces, 'face')}, {counted(vertices, 'vertex|vertices')}"
     return ImportedLevelFile("DM", path.name, obj, [obj], counts)
 
 

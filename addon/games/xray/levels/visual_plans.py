@@ -10,8 +10,8 @@ import bpy
 
 from ....blender.properties import keep
 from ....core import files
-from ....core.changes import Changes, Words
-from ....formats import OTHER_DATA
+from ....core.changes import Changes, Noun
+from ....core.report import Message
 from ...plan import FilePlan, StoredFile, Together, remember_saved
 from ..game_tree import GameTree
 from .visual_vertices import FAST_GEOMETRY, RESHAPED, FilesBeside
@@ -41,9 +41,9 @@ class LevelPlan(Together):
         """Whether only `level` is written, as it was imported or last saved."""
         return len(self.plans) == 1 and super().is_as_imported
 
-    def sentence(self, words: Words | None = None) -> str:
+    def sentence(self) -> Message:
         """Return the changes of `level`; those of the other files are among them."""
-        return FilePlan.sentence(self, words)
+        return FilePlan.sentence(self)
 
     def compare_with_disk(self) -> None:
         """Let the changes of `level` be those to the file on disk; those of vertices compare with the files there."""
@@ -53,7 +53,7 @@ class LevelPlan(Together):
         FilePlan.compare_with_disk(self)
         if self.changes is before:
             return
-        names: dict[str, list[str]] = {}
+        names: dict[Noun, list[str]] = {}
         for part in before.parts:
             if part.new:
                 names.setdefault(part.noun, []).append(part.name)
@@ -61,9 +61,9 @@ class LevelPlan(Together):
             replace(part, name=names[part.noun].pop()) if part.new and names.get(part.noun) else part
             for part in reversed(self.changes.parts)  # objects that are new on disk have the last names
         ]
-        vertices = [part for part in before.parts if part.noun == "mesh"]
-        lines = [line for line in self.changes.lines if line != OTHER_DATA or not vertices]  # boxes follow the vertices
-        self.changes = replace(self.changes, lines=lines, parts=[*reversed(parts), *vertices])
+        vertices = [part for part in before.parts if part.noun is Noun.MESH]
+        self.changes = replace(self.changes, parts=list(reversed(parts)))
+        self.changes.add_parts(vertices)
 
     def settle(self, stored: StoredFile) -> None:
         """Remember also which files beside `level` were written: they are the base from now on."""

@@ -22,10 +22,10 @@ from ....blender import mesh as meshes
 from ....blender.properties import kept
 from ....blender.transforms import bounds, in_world, transformed, world_matrix
 from ....core import files, pausing, rebase
-from ....core.changes import Changes, Part
+from ....core.changes import Changes, Noun, Part
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Domain
-from ....core.report import Report, counted, say
+from ....core.report import Report, say
 from ....formats.xray.level import edit, geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
@@ -198,8 +198,8 @@ class VertexEdits:
         done = visual_mesh.encode(self.geom.vertices[buffer], first, now)
         self.uvs_out_of_range += [obj] if done.outside.any() else []
         if done.changed.any():
-            count = counted(int(done.changed.sum()), "vertex", "vertices")
-            self.parts.append(Part(obj.name, "mesh", fields=(count,)))
+            count = say("{:# vertex|# vertices}", int(done.changed.sum()))
+            self.parts.append(Part(obj.name, Noun.MESH, fields=(count,)))
             if buffer not in self.edited:
                 self.edited[buffer] = self.geom.vertices[buffer].rows.copy()
             self.edited[buffer][first : first + len(done.rows)] = done.rows
@@ -381,7 +381,7 @@ class ShownImpostors:
     def write(self, document: Level, changes: Changes) -> None:
         """Write edited corners into the document. The others stay as moved with their trees."""
         for visual, fields in edit.set_impostors(document, self.now, self.base):
-            changes.parts.append(Part(f"{document.name} {visual:05}", "impostor", fields=tuple(fields)))
+            changes.parts.append(Part(f"{document.name} {visual:05}", Noun.IMPOSTOR, fields=tuple(map(say, fields))))
 
 
 def gather_impostors(document: Level, objects: list[Object], report: Report) -> ShownImpostors | None:

@@ -205,7 +205,7 @@ def _drawn(
     if kind == "TREE":
         _warn_of_trees(matrices, level)
     counts: str = counted(len(objects), "object")
-    counts += f" of {counted(len(datas), 'mesh', 'meshes')}" if kind == "TREE" else ""
+    counts += f" of {counted(len(datas), 'mesh|meshes')}" if kind == "TREE" else ""
     counts += f", {counted(int(rows['triangles'].sum()), 'face')}"
     return _by_sector(level, kind, objects, level.sectors[rows["visual"]] if by_sector else None, counts)
 
@@ -285,7 +285,7 @@ def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool)
         mesh = meshes.build(boxes, [], level.report)
         mesh.motionbridge_level.kind = kind
         objects.append(mesh)
-    counts = counted(len(visuals), "box", "boxes")
+    counts = counted(len(visuals), "box|boxes")
     return _by_sector(level, kind, objects, box_sectors if by_sector else None, counts)
 
 

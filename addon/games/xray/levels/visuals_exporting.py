@@ -22,10 +22,10 @@ from ....blender.instances import shows_instances
 from ....blender.properties import kept
 from ....blender.transforms import bounds, in_world, transformed, world_matrix
 from ....core import names, rebase, space
-from ....core.changes import Changes, Part
+from ....core.changes import Changes, Noun, Part, differing
 from ....core.errors import WriteError
 from ....core.model import Domain
-from ....core.report import Report, counted, say
+from ....core.report import Report, say
 from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
@@ -334,11 +334,12 @@ def _write_shaders(
     rows = [np.array(list(pairs), np.int64) for pairs in (asked, glowing)]
     done = edit.set_shaders(document, rows[0], list(asked.values()), rows[1], list(glowing.values()))
     for number in done.replaced:
-        new = names.decode(document.shaders[number])
-        changes.parts.append(Part(names.decode(before[number]), "shader string", fields=(new,)))
-    for count, noun in ((done.visuals, "visual"), (done.glows, "glow")):
-        if count:
-            changes.lines.append(f"shader strings of {counted(count, noun)}")
+        fields = (say("now {}", names.decode(document.shaders[number])),)
+        changes.parts.append(Part(names.decode(before[number]), Noun.SHADER_STRING, fields=fields))
+    if done.visuals:
+        changes.note(say("shader strings of {:# visual|# visuals}", done.visuals))
+    if done.glows:
+        changes.note(say("shader strings of {:# glow|# glows}", done.glows))
 
 
 # Instances ------------------------------------------------------------------------------------------------------------
@@ -405,7 +406,7 @@ class _Trees:
         boxes = np.array([self._box(objects[number], matrix) for number, matrix in zip(which, matrices, strict=True)])
         moves = _moves(before, matrices)
         edit.place_trees(self.document, visuals, matrices, boxes, moves)
-        self.changes.parts += [Part(objects[number].name, "tree", fields=("place",)) for number in which.tolist()]
+        self.changes.parts += [Part(objects[row].name, Noun.TREE, fields=(say("place"),)) for row in which.tolist()]
         self._follow(visuals, moves)
 
     def _hide(self, gone: NDArray[np.int64]) -> None:
@@ -418,7 +419,7 @@ class _Trees:
         hidden = stored.copy()
         hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
         edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
-        self.changes.deleted["tree"] += len(gone)
+        self.changes.deleted[Noun.TREE] += len(gone)
         words = (
             "{0:# deleted tree is|# deleted trees are} hidden by {0:its|their} scale: a level's visuals cannot be "
             "removed"
@@ -437,7 +438,7 @@ class _Trees:
         boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
         edit.add_trees(self.document, sources, matrices, boxes, _moves(stored, matrices))
         for copy in copies:
-            self.changes.add("tree", copy.name)
+            self.changes.add(Noun.TREE, copy.name)
         words = (
             "{0:# tree is|# trees are} added below a new root of the sector {0:it is|they are} in, which no one has "
             "tried in a game; {0:it has|they have} no collision and no impostors: {1}"
@@ -542,7 +543,7 @@ class _Kind:
     """
 
     field: str
-    noun: str
+    noun: Noun
     missing: str
     edit: Edit
     left: Callable[[np.void], bool] = lambda _row: False
@@ -568,8 +569,7 @@ def _write_rows(document: Level, level_objects: _Found, changes: Changes, kind: 
             how.edit(obj, row)
         same = row.tobytes() == base[source : source + 1].tobytes()
         if number >= 0 and not same:
-            fields = [name for name in row.dtype.names or () if row[name].tobytes() != base[name][source].tobytes()]
-            edited.append(Part(obj.name, how.noun, fields=tuple(fields)))
+            edited.append(Part(obj.name, how.noun, fields=differing(row[0], base[source])))
         if obj is not None and not same:
             if kind == "PORTAL":
                 _refuse_missing_sectors(obj, row, base[source], len(document.sectors))
@@ -688,11 +688,11 @@ def _refuse_bent(obj: Object, corners: Floats) -> None:
 
 
 _KINDS = {
-    "LIGHT": _Kind("lights", "light", "no lights are in the scene: the imported ones are written", _edit_light),
-    "GLOW": _Kind("glows", "glow", "no glows are in the scene: the imported ones are written", _edit_glow),
+    "LIGHT": _Kind("lights", Noun.LIGHT, "no lights are in the scene: the imported ones are written", _edit_light),
+    "GLOW": _Kind("glows", Noun.GLOW, "no glows are in the scene: the imported ones are written", _edit_glow),
     "PORTAL": _Kind(
         "portals",
-        "portal",
+        Noun.PORTAL,
         "no portals are in the scene: the imported ones are written",
         _edit_portal,
         lambda row: structure.portal_corners(row) is None,

@@ -21,11 +21,11 @@ from ....blender.mesh import Offending
 from ....blender.properties import is_local, keep, kept
 from ....core import files, names, space
 from ....core.binary import as_in_file
-from ....core.changes import Changes
+from ....core.changes import Changes, Noun
 from ....core.errors import WriteError
 from ....core.model import Domain
 from ....core.problems import whole
-from ....core.report import Report, say
+from ....core.report import Message, Report, say
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
@@ -305,33 +305,33 @@ def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> 
             written.append(stored)  # only the first bone of a name is edited
             continue
         if bone is None:
-            changes.change("bone", stored.name, "removed")
+            changes.change(Noun.BONE, stored.name, say("removed"))
             continue
         edited, fields = stored, []
         if bone.name not in unedited:
             number = index_of[bone.name]
             edited = mapping.with_rest_pose(edited, *placement(now, number))
-            fields.append("rest position")
+            fields.append(say("rest position"))
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         # A bone whose parent's name belongs to no bone is a root.
         if parent.lower() != (stored.parent.lower() if stored.parent.lower() in labels else ""):
             edited = mapping.with_parent(edited, parent)
-            fields.append("parent")
+            fields.append(say("parent"))
         edited, more = _with_physics(bone, edited)
         if fields or more:
-            changes.change("bone", stored.name, *fields, *more)
+            changes.change(Noun.BONE, stored.name, *fields, *map(say, more))
         written.append(edited)
     for label, bone in own.items():
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         written.append(new_bone(bone, parent, *placement(now, index_of[bone.name])))
-        changes.add("bone", label)
+        changes.add(Noun.BONE, label)
     return with_bone_list(model, written, changes)
 
 
 def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model:
     """Return the model with these bones, sorted as in the editor if bones were added or removed."""
     old = model.first(Bones)
-    if old is None or not any(part.noun == "bone" for part in changes.parts):
+    if old is None or not any(part.noun is Noun.BONE for part in changes.parts):
         return model
     before, after = ([bone.name for bone in listed] for listed in (model.bones, written))
     if before == after:
@@ -393,19 +393,19 @@ def _with_meshes(
     for number, stored in enumerate(listed):
         if number not in parts and deleted:
             report.warn("a mesh of the model is no longer in the scene; left out of the file", stored.label)
-            changes.change("mesh", stored.label, "removed")
+            changes.change(Noun.MESH, stored.label, say("removed"))
             continue
         if number not in parts:
             report.warn("a mesh of the model is not in the scene; written as the file has it", stored.label)
             written.append(stored)
             continue
         mesh, difference = encode_mesh(gathered[parts[number]].mesh, stored, model, report)
-        changes.include(difference, stored.label, "mesh")
+        changes.include(difference, stored.label, Noun.MESH)
         written.append(mesh)
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for obj in added:
         written.append(encode_new_mesh(gathered[obj].mesh, model, rule, report))
-        changes.add("mesh", obj.name)
+        changes.add(Noun.MESH, obj.name)
     return with_mesh_list(model, written, bool(added) or len(written) < len(listed))
 
 
@@ -464,11 +464,11 @@ def _with_surfaces(
     for surface in old.surfaces:
         key = surface.label.lower()
         if key in used_before - used_now:
-            changes.change("surface", surface.label, "removed")
+            changes.change(Noun.SURFACE, surface.label, say("removed"))
             continue
         edited, fields = _edited_surface(surface, used.pop(key, None))
         if fields:
-            changes.change("surface", surface.label, *fields)
+            changes.change(Noun.SURFACE, surface.label, *fields)
         written.append(edited)
     for key, used_material in used.items():
         if key in used_now and key not in {surface.label.lower() for surface in written}:
@@ -476,7 +476,7 @@ def _with_surfaces(
             if not added.texture:
                 report.warn(NO_TEXTURE, used_material.name)
             written.append(_of_layout(added, old.layout))
-            changes.add("surface", surface_name(used_material))
+            changes.add(Noun.SURFACE, surface_name(used_material))
     if all(first is other for first, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
         old.surfaces
     ):
@@ -490,7 +490,7 @@ def _used_surfaces(model: Model) -> set[str]:
     return {entry.label.lower() for chunk in listed if chunk is not None for entry in chunk.surfaces}
 
 
-def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, list[str]]:
+def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, list[Message]]:
     """Return the surface with the values of its material that differ, and the names of these fields."""
     if used is None or not used.motionbridge_surface.is_surface:
         return surface, []
@@ -503,7 +503,7 @@ def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, l
             fields.append(label)
     if (surface.flags ^ now.flags) & TWO_SIDED:
         values["flags"] = surface.flags ^ TWO_SIDED
-        fields.append("two-sided")
+        fields.append(say("two-sided"))
     return (replace(surface, **values) if values else surface), fields
 
 
@@ -523,29 +523,29 @@ def _with_texts(properties: EditorModelProperties, model: Model, changes: Change
     if flags is not None and flags_of(properties) != flags.flags:
         size = flags.size if flags_of(properties) < 1 << 8 * flags.size else 4
         model = model.with_value(0x903, ObjectFlags(flags_of(properties), size))
-        changes.lines.append("flags")
+        changes.note(say("flags"))
     user_data, lod = model.first(UserData), model.first(LodName)
     if properties.user_data != (names.decode(user_data.text) if user_data is not None else ""):
         model = model.with_value(0x912, UserData(names.encode(properties.user_data)))
-        changes.lines.append("user data")
+        changes.note(say("user data"))
     if properties.lod != (names.decode(lod.name) if lod is not None else ""):
         model = model.with_value(0x925, LodName(names.encode(properties.lod)))
-        changes.lines.append("LOD")
+        changes.note(say("LOD"))
     scale = model.first(ExportScale)
     stored = np.array([scale.scale if scale is not None else 1], np.float32)
     panel_scale = as_in_file(np.array([properties.scale], np.float32), stored)
     if not np.array_equal(panel_scale, stored, equal_nan=True):
         export_scale = ExportScale(panel_scale[0], scale.adjust_mass if scale is not None else 0)
         model = model.with_value(0x927, export_scale)
-        changes.lines.append("export scale")
+        changes.note(say("export scale"))
     wanted = [entry.name for entry in properties.references]
     if wanted != [names.decode(name) for name in model.references]:
         model = _with_references(model, wanted)
-        changes.lines.append("motion references")
+        changes.note(say("motion references"))
     parts = [(part.name, [bone.name for bone in part.bones]) for part in properties.parts]
     if parts != [(names.decode(part.name), list(map(names.decode, part.bones))) for part in model.parts]:
         model = _with_parts(model, parts)
-        changes.lines.append("bone parts")
+        changes.note(say("bone parts"))
     return model
 
 

@@ -23,7 +23,7 @@ from ....blender.properties import kept
 from ....blender.transforms import channel_matrix
 from ....core import files, names, space
 from ....core import model as core_model
-from ....core.changes import Changes
+from ....core.changes import Changes, Noun
 from ....core.errors import WriteError
 from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
@@ -407,8 +407,7 @@ def _with_physics(rig: Object, document: Ogf, changes: Changes) -> tuple[Ogf, Ch
         bone = by_name.get(label.lower())
         if bone is not None and bone_properties.known(bone) is not None:
             entries[number], changed = bone_values.gather(bone, entries[number])
-            if changed:
-                changes.change("bone", label, *changed)
+            changes.change(Noun.BONE, label, *map(say, changed))
     same = all(new is old for new, old in zip(entries, physics.bones, strict=True))
     return (document if same else document.replaced(physics, IkData(entries, physics.layout))), changes
 
@@ -422,11 +421,11 @@ def _with_texts(holder: Object, document: Ogf, changes: Changes) -> Ogf:
     wanted = [reference.name for reference in properties.references]
     if wanted != reference_names(document):
         document = _with_references(document, wanted)
-        changes.lines.append("motion references")
+        changes.note(say("motion references"))
     user_data = document.first(UserData)
     if user_data is not None and properties.user_data != names.decode(user_data.text):
         document = document.with_value(17, UserData(names.encode(properties.user_data)))
-        changes.lines.append("user data")
+        changes.note(say("user data"))
     elif user_data is None and properties.user_data:
         raise WriteError(
             "the model has no user data yet, and none can be added",
@@ -434,7 +433,7 @@ def _with_texts(holder: Object, document: Ogf, changes: Changes) -> Ogf:
         )
     if properties.lod != lod_path(document):
         document = _with_lod(document, properties.lod)
-        changes.lines.append("LOD")
+        changes.note(say("LOD"))
     return document
 
 

@@ -133,7 +133,7 @@ def plan_new_object(
     most_weights = None if for_game else SOC.most_links if options.sdk is Sdk.SOC else MOST_WEIGHTS
     for sentence in problems(document, most_bones, most_weights):
         report.warn(sentence if for_game else say("editors of the game: {}", sentence))
-    changes = Changes(new="editor model")
+    changes = Changes(new=say("a new editor model"))
     if rig is None or not chosen:
         return ModelPlan(path, editor_model.write(document), changes)
     motion_options = motions or SkeletalExportOptions()
@@ -293,7 +293,7 @@ def plan_new(
                 omf_codec.OMF, context, holder, chosen, path, host=host, options=motion_options, report=report
             )
         model = with_game_motions(model, plan.document.motion_set)
-    return FilePlan(path, ogf.write(model), Changes(new="model"))
+    return FilePlan(path, ogf.write(model), Changes(new=say("a new model")))
 
 
 def plan_replaced(context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
@@ -314,7 +314,7 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
         two_sided_faces.append([used is not None and used.motionbridge_surface.two_sided for used in gathered.slots])
     base = ogf.read(plan.data, holder.name, Report())
     data = ogf.write(with_new_meshes(base, parts, options.most_links, report, two_sided=two_sided_faces))
-    plan.changes.lines.append("all meshes")
+    plan.changes.note(say("all meshes"))
     return FilePlan(path, data, plan.changes)
 
 

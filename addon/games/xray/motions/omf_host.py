@@ -14,9 +14,9 @@ import bpy
 from ....blender import action_lists, nla
 from ....blender.properties import keep, seal_of, stored_seal
 from ....core import files, names
-from ....core.changes import ENGLISH, Words
+from ....core.changes import CLAUSES
 from ....core.errors import WriteError
-from ....core.report import Report, say
+from ....core.report import Message, Report, joined, say
 from ....formats.xray import ogf, omf
 from ....formats.xray.ogf.document import Ogf, motion_set_of, with_motion_set
 from ....formats.xray.omf import edit
@@ -63,15 +63,14 @@ class MotionPlan(Plan[Omf]):
         """Old and new names of motions that were renamed in the panel."""
         return list(self.changes.renamed)
 
-    def sentence(self, words: Words | None = None) -> str:
+    def sentence(self) -> Message:
         """Describe the changes in one sentence."""
-        phrases = words or ENGLISH
-        parts = [self.changes.sentence(words)]
+        parts = [self.changes.sentence()]
         if self.deleted:
-            parts.append(phrases.translated("{} deleted").format(len(self.deleted)))
+            parts.append(say("{} deleted", len(self.deleted)))
         if self.reordered:
-            parts.append(phrases.translated("in another order"))
-        return phrases.between.join(parts)
+            parts.append(say("in another order"))
+        return joined(parts, CLAUSES)
 
 
 @dataclass

@@ -22,7 +22,7 @@ from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler, warn_of_muted
 from ....core import files, rotation, space
 from ....core.binary import Bytes
-from ....core.changes import Part
+from ....core.changes import Noun, Part
 from ....core.envelope.curve import fitted
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import with_straight_segments
@@ -457,7 +457,7 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         playing = self._playing(action, label)
         if saved is not None and self._sampler.movers.is_as_saved(action):
             motion, fields = with_playback(saved, playing)
-            change = Part(playing.name, "motion", fields=tuple(fields), new=is_new) if fields or is_new else None
+            change = Part(playing.name, Noun.MOTION, fields=fields, new=is_new) if fields or is_new else None
             return MadeMotion(action, motion, change)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
         clip.markers = motion_timing.gather_marks(action)
@@ -476,7 +476,7 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
         motion, fields = with_playback(motion, playing)
         if fields or (is_new and change is None):
             change = replace(
-                change or Part(playing.name, "motion"), fields=(*(change.fields if change else ()), *fields)
+                change or Part(playing.name, Noun.MOTION), fields=(*(change.fields if change else ()), *fields)
             )
         if is_new and change is not None:
             change = replace(change, new=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ....blender.properties import seal_of, stored_seal
 from ....core import files
-from ....core.changes import Changes, Part
+from ....core.changes import Changes, Noun, Part
 from ....core.errors import WriteError
 from ....core.report import Report, say
 from ....formats.xray import object as editor_model
@@ -107,8 +107,8 @@ class SklHost(Host[Plan[Skl]]):
         """
         changes = Changes(
             parts=[own_encoded.change for own_encoded in motions_made if own_encoded.change is not None],
-            noun="motion",
-            items="channel",
+            noun=Noun.MOTION,
+            items=Noun.CHANNEL,
         )
         document, indices = self.document, list(range(len(motions_made)))
         single = Path(path).suffix.lower() == ".skl"
@@ -151,11 +151,11 @@ class SklHost(Host[Plan[Skl]]):
             if index == len(motions):
                 motions.append(encoded.motion)
                 if encoded.change is None:
-                    changes.parts.append(Part(encoded.motion.label, "motion", new=True))
+                    changes.parts.append(Part(encoded.motion.label, Noun.MOTION, new=True))
                 continue
             old, motions[index] = motions[index], replace(encoded.motion, tail=motions[index].tail)
             if encoded.change is None and skl.bytes_of(old) != skl.bytes_of(motions[index]):
-                changes.parts.append(Part(encoded.motion.label, "motion", fields=("as imported",)))
+                changes.parts.append(Part(encoded.motion.label, Noun.MOTION, fields=(say("as imported"),)))
         return motions, indices
 
 

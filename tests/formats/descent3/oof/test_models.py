@@ -9,7 +9,7 @@ import pytest
 from addon.core import polygons
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
-from addon.core.report import Report
+from addon.core.report import Report, say
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.document import AttachPoints, AttachUps, Batteries, GunPoints, TextureNames
 from addon.formats.descent3.oof.mesh import TextureTable, center, face_sizes, radius, vertex_normals
@@ -282,8 +282,8 @@ def test_a_face_taken_out_and_one_put_in():
     assert faces.corners["vertex"].tolist() == [3, 2, 1, 0, 1, 3, 2]
     assert faces.rows["texture"].tolist() == [-1, 0]
     assert changes.lines == ["body: 4 normals", "body: 1 face", "body: 1 texture or colours of faces"]
-    changes.lines.append("2 gun points")
-    assert changes.sentence() == "body: 4 normals, 1 face, 1 texture or colours of faces; 2 gun points changed"
+    changes.note(say("gun points"))
+    assert changes.sentence() == "body: 4 normals, 1 face, 1 texture or colours of faces; gun points changed"
     mesh.counts, mesh.corners, mesh.uvs = mesh.counts[:1], mesh.corners[:4], mesh.uvs[:4]
     mesh.material_index = mesh.material_index[:1]
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.array([1], np.int32))

@@ -105,3 +105,14 @@ def test_new_bones_stand_behind_the_last_and_before_the_parts():
     sections = bones.read(data, "new.bones", Report()).sections
     assert [section.chunk.id for section in sections] == [0, 1, 2, 0x923]
     assert data.startswith(SMALL[: len(SMALL) - len(SMALL[SMALL.rindex(struct.pack("<I", 0x923)) :])])
+
+
+def test_a_comparison_counts_bones():
+    before, _ = read(SMALL)
+    head = bones.decode_bone(before.bones[0]).entry
+    edited = bones.encode_bone(before.bones[0], replace(head, mass=np.float32(9)))
+    after = bones.with_bones(before, {0: edited}, [bones.new_bone("tail", head)])
+    assert bones.compare(before, after).sentence() == "1 bone changed, 1 bone added, 1 unchanged"
+    assert bones.compare(before, after).parts[0].line() == "head: mass"
+    assert bones.compare(after, before).sentence() == "1 bone changed, 1 bone deleted, 1 unchanged"
+    assert not bones.compare(after, after)

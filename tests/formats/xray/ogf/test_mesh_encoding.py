@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from addon.core.binary import NOT_FINITE
+from addon.core.changes import Noun
 from addon.core.errors import WriteError
 from addon.core.model import Material, Mesh, VertexWeights
 from addon.core.report import Report
@@ -79,7 +80,7 @@ def test_groups_in_another_order_are_the_same_bones():
 def test_normals_within_the_step_of_blenders_storage_are_unedited():
     normals = np.tile(np.array([1e-4, 0.99999999, 1e-4], np.float32), (3, 1))
     assert not edited(normals=normals, settings=Settings(normal_step=2e-4))[1]
-    assert edited(normals=normals)[1].lines_of("mesh") == ["small_00: 3 normals"]
+    assert edited(normals=normals)[1].lines_of(Noun.MESH) == ["small_00: 3 normals"]
 
 
 def test_numbers_that_are_not_one_go_back_where_they_are_from():
@@ -115,7 +116,7 @@ def test_a_moved_vertex_changes_its_position_its_tangent_frame_and_the_bounds():
     positions = mesh.positions.copy()
     positions[1] = [4, 0, 0]
     document, changes = edited(positions=positions)
-    assert changes.lines_of("mesh") == ["small_00: 1 position"]
+    assert changes.lines_of(Noun.MESH) == ["small_00: 1 position"]
     rows = document.children[0].first(Vertices).rows
     assert rows["position"].tolist() == [[0, 0, 0], [4, 0, 0], [0, 2, 3]]
     own_positions = differing_bytes(small.MODEL, document)
@@ -151,7 +152,7 @@ def test_a_vertex_moved_inside_leaves_bounds_that_still_enclose(path):
     mesh.positions = mesh.positions.copy()
     mesh.positions[inner] += (middle - mesh.positions[inner]) * np.float32(0.25)
     result, changes = encode_meshes(meshes, document)
-    assert changes.lines_of("mesh")
+    assert changes.lines_of(Noun.MESH)
     for mine, theirs in zip([result, *result.children], [document, *document.children], strict=True):
         assert mine.header.sphere is theirs.header.sphere
         assert mine.first(Sphere) is theirs.first(Sphere)
@@ -206,14 +207,14 @@ def test_changed_texture_coordinates_change_nothing_but_themselves_and_the_tange
     uvs = mesh.uvs.copy()
     uvs[2] = [0.5, 0.25]
     document, changes = edited(uvs=uvs)
-    assert changes.lines_of("mesh") == ["small_00: 1 texture coordinate"]
+    assert changes.lines_of(Noun.MESH) == ["small_00: 1 texture coordinate"]
     assert document.children[0].first(Vertices).rows["uv"][2].tolist() == [0.5, 0.75]
     assert differing_bytes(small.MODEL, document) <= field_bytes(2, *UV) | field_bytes(2, *TANGENT_FRAME)
 
 
 def test_a_changed_weight_changes_four_bytes():
     document, changes = edited(weights=weights_of((0, 0, 0.5), (0, 1, 0.5), (1, 1, 1), (2, 1, 1)))
-    assert changes.lines_of("mesh") == ["small_00: 1 weight"]
+    assert changes.lines_of(Noun.MESH) == ["small_00: 1 weight"]
     assert differing_bytes(small.MODEL, document) <= field_bytes(0, *WEIGHT)
     assert document.children[0].first(Vertices).rows["weights"][0] == 0.5
 
@@ -252,7 +253,7 @@ def test_a_third_bone_needs_a_larger_format_and_the_other_vertices_keep_their_me
     before = read(data).children[0].first(Vertices).rows
     for name in ("position", "normal", "tangent", "binormal", "uv"):
         assert vertices.rows[name].tobytes() == before[name].tobytes()
-    assert changes.lines_of("mesh") == ["small_00: 1 weight"]
+    assert changes.lines_of(Noun.MESH) == ["small_00: 1 weight"]
 
 
 def test_the_format_stays_in_the_family_of_the_base():
@@ -280,7 +281,7 @@ def test_groups_that_are_no_bones_are_left_out_and_reported():
 
 def test_a_new_texture_is_written_and_nothing_else():
     document, changes = edited(materials=[Material("m", "wpn\\pip_2", "models\\model")])
-    assert changes.lines_of("mesh") == ["small_00: texture or shader"]
+    assert changes.lines_of(Noun.MESH) == ["small_00: texture or shader"]
     assert document.children[0].first(Texture) == Texture(b"wpn\\pip_2", b"models\\model")
     assert ogf.write(document) == small.MODEL.replace(b"pip_1", b"pip_2")
 
@@ -306,7 +307,7 @@ def square(**fields) -> Mesh:
 
 def encoded(mesh: Mesh, data: bytes = small.MODEL) -> tuple[Ogf, list[str]]:
     document, changes = encode_meshes([mesh], read(data))
-    return read(ogf.write(document)), changes.lines_of("mesh")
+    return read(ogf.write(document)), changes.lines_of(Noun.MESH)
 
 
 def test_new_vertices_get_the_smallest_format_and_tangents_along_the_texture():
@@ -337,7 +338,7 @@ def test_new_triangles_cost_a_progressive_model_its_details(corpus):
     assert child.header.type == VisualType.SKINNED_STRIP
     assert child.first(SlidingWindows) is None
     assert len(child.first(Indices).corners) == 3 * 297
-    assert changes.lines_of("mesh") == ["rat_00: triangles 298 -> 297"]
+    assert changes.lines_of(Noun.MESH) == ["rat_00: triangles 298 -> 297"]
     assert changes.left_out == ["the levels of detail of 'rat_00': they belong to the old triangles"]
     before = document.children[0].first(Vertices).rows
     assert child.first(Vertices).rows.tobytes() == before.tobytes()
@@ -435,7 +436,7 @@ def test_vertices_of_version_3_go_back_into_their_bones_space(corpus):
     moved = mesh.positions.copy()
     moved[5] += [0.5, 0, 0]
     result, changes = encode_meshes([replace(mesh, positions=moved)], document)
-    assert changes.lines_of("mesh") == ["old_00: 1 position"]
+    assert changes.lines_of(Noun.MESH) == ["old_00: 1 position"]
     (back,) = meshes_of(ogf.read(ogf.write(result), "old.ogf", Report()))
     assert np.allclose(back.positions, moved, atol=1e-6)
     before, after = (visual.children[0].first(Vertices).rows for visual in (document, result))
@@ -456,7 +457,7 @@ def test_a_vertex_of_version_3_that_moves_to_another_position_and_bone_at_once_i
     mesh.positions, mesh.weights = mesh.positions.copy(), replace(mesh.weights, groups=np.array([0, 1, 1], np.int32))
     mesh.positions[1] += [0.5, 0, 0]
     result, changes = encode_meshes([mesh], document)
-    assert changes.lines_of("mesh") == ["old_00: 1 position", "old_00: 1 weight"]
+    assert changes.lines_of(Noun.MESH) == ["old_00: 1 position", "old_00: 1 weight"]
     (back,) = meshes_of(ogf.read(ogf.write(result), "old.ogf", Report()))
     np.testing.assert_allclose(back.positions, mesh.positions, atol=1e-6)
     assert back.weights.groups.tolist() == [0, 1, 1]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core.binary import DAMAGED
+from addon.core.changes import Noun
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import Skeleton
 from addon.core.report import Report
@@ -241,7 +242,7 @@ def test_an_unedited_tree_leaves_unchanged_though_the_game_refuses_it(pairs):
     assert encode_skeleton(skeleton, document)[0] is document
     skeleton.rest_translation[0] += 1
     _, changes = encode_skeleton(skeleton, document)
-    assert changes.lines_of("bone") == [f"{pairs[0][0]}: rest position"]
+    assert changes.lines_of(Noun.BONE) == [f"{pairs[0][0]}: rest position"]
 
 
 def test_a_moved_bone_changes_its_own_twelve_bytes_and_no_other():
@@ -249,7 +250,7 @@ def test_a_moved_bone_changes_its_own_twelve_bytes_and_no_other():
     skeleton = skeleton_of(document)
     skeleton.rest_translation[1] = [0.5, -0.25, 8]
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.lines_of("bone") == ["hand: rest position"]
+    assert changes.lines_of(Noun.BONE) == ["hand: rest position"]
     expected = small.MODEL.replace(small.HAND_REST, small.HAND_REST[:12] + small.floats(0.5, -0.25, -8))
     assert ogf.write(edited) == expected
     assert ogf.write(document) == small.MODEL  # the base is not touched
@@ -263,7 +264,7 @@ def test_a_turned_bone_gets_the_angles_of_its_rotation():
     )
     skeleton.rest_rotation[1] = turned.rest_rotation[1]
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.lines_of("bone") == ["hand: rest rotation"]
+    assert changes.lines_of(Noun.BONE) == ["hand: rest rotation"]
     entry = edited.first(IkData).bones[1]
     assert np.allclose(entry.rotation, [-1.25, 2.5, 0.75], atol=1e-6)
     assert entry.offset.tobytes() == small.HAND_REST[12:]
@@ -275,7 +276,7 @@ def test_a_bone_moved_in_an_absolute_layout_moves_its_children_too():
     assert not encode_skeleton(skeleton, document)[1]
     skeleton.rest_translation[0] += [0, 0, 1]
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.lines_of("bone") == ["root: rest position", "hand: rest position"]
+    assert changes.lines_of(Noun.BONE) == ["root: rest position", "hand: rest position"]
     assert np.allclose(skeleton_of(edited).rest_matrices(), skeleton.rest_matrices(), atol=1e-6)
 
 
@@ -287,7 +288,7 @@ def test_a_new_bone_is_appended_with_a_shape_that_collides_with_nothing():
     skeleton.rest_rotation = np.vstack([skeleton.rest_rotation, [1, 0, 0, 0]])
     skeleton.rest_translation = np.vstack([skeleton.rest_translation, [0, 0.5, 0]])
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.lines_of("bone") == ["Finger: new"]
+    assert changes.lines_of(Noun.BONE) == ["Finger: new"]
     again = ogf.read(ogf.write(edited), "again.ogf", report := Report())
     assert not report
     listed, entry = again.first(BoneNames).bones[2], again.first(IkData).bones[2]
@@ -309,7 +310,7 @@ def test_vertices_follow_their_bones_into_a_new_order():
     )
     edited, changes = encode_skeleton(swapped, document)
     assert changes.lines == ["order of the bones"]
-    assert changes.lines_of("mesh") == ["small_00: bone numbers"]
+    assert changes.lines_of(Noun.MESH) == ["small_00: bone numbers"]
     rows = edited.children[0].first(Vertices).rows
     assert rows["bones"].tolist() == [[1, 0], [0, 0], [0, 1]]
     assert [bone.name for bone in edited.first(BoneNames).bones] == [b"hand", b"root"]
@@ -332,7 +333,7 @@ def test_a_bone_that_vertices_follow_cannot_be_removed():
 def test_a_bone_that_nothing_follows_can_be_removed():
     document = read(skeleton_file(("root", ""), ("hand", "root")))
     edited, changes = encode_skeleton(without_hand(skeleton_of(document)), document)
-    assert changes.lines_of("bone") == ["hand: removed"]
+    assert changes.lines_of(Noun.BONE) == ["hand: removed"]
     assert len(edited.first(IkData).bones) == len(edited.first(BoneNames).bones) == 1
 
 
@@ -350,7 +351,7 @@ def test_another_parent_is_written_and_the_rest_kept():
     skeleton = skeleton_of(document)
     skeleton.parents = np.array([-1, 0, 0], np.int32)
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.lines_of("bone") == ["hand: parent"]
+    assert changes.lines_of(Noun.BONE) == ["hand: parent"]
     assert [bone.parent for bone in edited.first(BoneNames).bones] == [b"", b"root", b"root"]
 
 
