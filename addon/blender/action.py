@@ -24,7 +24,7 @@ from ..core.errors import WriteError
 from ..core.model import Clip
 from ..core.report import say
 from . import action_lists, compat, control_transfer, rotation_modes
-from .armature import Rest, moving
+from .armature import Rest, matrices_of, moving
 from .bone_channels import LOCATION, ROTATION, ChannelReader
 from .bone_curves import (
     ActionTemplate,
@@ -327,20 +327,50 @@ def sample(
     with modes_set(rig, modes):
         poses = evaluated_poses(context, rig, action, key_frames(first, count, step))
     rows = [row for row, bone in enumerate(rest.bones) if bones is None or bone in bones]
-    parents = rest.parents[rows]
-    parent_poses = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
+    parent_poses = _parent_poses(poses, rest, rows)
     flat = affine.is_singular(parent_poses)
     if flat.any():
         frame, own_bone = np.argwhere(flat)[0].tolist()
         _refuse_flat(action, rest, rows[own_bone], poses[frame], float(key_frames(first, count, step)[frame]))
     local = (affine.inverse(parent_poses) @ poses[:, rows]).swapaxes(0, 1)
+    clip = _clip_of(action.name, local, [rest.bones[row] for row in rows], fps)
+    distorted = (affine.distortion(local) > DISTORTED).any(axis=1)
+    return clip, [clip.bones[row] for row in np.flatnonzero(distorted).tolist()]
+
+
+def action_of_pose(rig: Object, rest: Rest, name: str, bones: Collection[str], fps: float) -> Action:
+    """Create an action with the pose of ``bones`` that ``rig`` shows now, on frame 0. Keys added to it make it longer.
+
+    ``rest``: the rest pose of ``rig``. Raises `WriteError` if the parent of one of them has a scale of 0.
+    """
+    rows = [row for row, bone in enumerate(rest.bones) if bone in bones]
+    poses = matrices_of(rig.pose.bones, "matrix")[None]
+    parent_poses = _parent_poses(poses, rest, rows)
+    if affine.is_singular(parent_poses).any():
+        raise WriteError(say("bones of {!r} are scaled to 0", rig.name), remedy="Clear the scale (Alt S) in pose mode")
+    local = (affine.inverse(parent_poses) @ poses[:, rows]).swapaxes(0, 1)
+    writer = ClipWriter(rest, rows, compat.slot_name(rig))
+    try:
+        action = writer.build(_clip_of(name, local, [rest.bones[row] for row in rows], fps), list(range(len(rows))))
+    finally:
+        writer.close()
+    action.use_frame_range = False
+    return action
+
+
+def _parent_poses(poses: Floats, rest: Rest, rows: list[int]) -> Floats:
+    """Return (frames, rows, 4, 4) the poses of the parents of the bones in these rows."""
+    parents = rest.parents[rows]
+    result: Floats = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
+    return result
+
+
+def _clip_of(name: str, local: Floats, bones: list[str], fps: float) -> Clip:
+    """Return a clip of poses relative to the parents, ``local`` (bones, frames, 4, 4), without scale and shear."""
     rotations = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     translations = np.ascontiguousarray(local[..., :3, 3])
-    keyed = np.ones(len(rows), np.bool_)
-    names = [rest.bones[row] for row in rows]
-    distorted = (affine.distortion(local) > DISTORTED).any(axis=1)
-    clip = Clip(action.name, names, rotations, translations, keyed, keyed, fps)
-    return clip, [names[row] for row in np.flatnonzero(distorted).tolist()]
+    keyed = np.ones(len(bones), np.bool_)
+    return Clip(name, bones, rotations, translations, keyed, keyed, fps)
 
 
 def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: float) -> NoReturn:

@@ -17,6 +17,7 @@ from ...games.xray.motions import library, omf_host
 from ...games.xray.options import HudSceneOptions
 from ..bases import (
     BlenderList,
+    BlenderMenu,
     BlenderOperator,
     BlenderPanel,
     classes_of,
@@ -305,6 +306,20 @@ class MOTIONBRIDGE_UL_hud_actions(SearchedRows, BlenderList):
         return item.name, item.hands_motion, item.item_motion
 
 
+class MOTIONBRIDGE_MT_hud(BlenderMenu):
+    """What can be done with a first-person scene besides saving it back"""
+
+    bl_label = "First Person"
+
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
+        layout.operator("motionbridge.hud_add_action", icon="ADD")
+        layout.operator("motionbridge.hud_attach", icon="CONSTRAINT_BONE")
+        layout.operator("motionbridge.hud_preview", icon="RENDER_STILL")
+        layout.separator()
+        layout.operator("motionbridge.report", icon="TEXT")
+
+
 class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
     """Actions of the weapon in first person; a click plays hands and weapon together."""
 
@@ -319,14 +334,12 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         layout = self.layout
         hud = holder_of(context.active_object).motionbridge_hud
         layout.label(text=hud.section, translate=False)
-        layout.operator("motionbridge.hud_save_back", icon="FILE_TICK")
+        row = layout.row(align=True)
+        row.operator("motionbridge.hud_save_back", icon="FILE_TICK")
+        row.menu("MOTIONBRIDGE_MT_hud", text="", icon="DOWNARROW_HLT")
         if len(hud.actions):
             hud_tools.ACTIONS.draw(layout, hud, rows=6)
             _draw_active(context, layout, hud, hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)])
-            column = layout.column(align=True)
-            column.operator("motionbridge.hud_add_action", icon="ADD")
-            column.operator("motionbridge.hud_attach", icon="CONSTRAINT_BONE")
-            column.operator("motionbridge.hud_preview", icon="RENDER_STILL")
         else:
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
 

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...blender import action as actions
-from ...blender import action_lists, scope
+from ...blender import action_lists, bone_curves, compat, scope
 from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core import names
@@ -21,7 +21,7 @@ from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
 from .. import listed_actions, playing
-from ..bases import CALL, BlenderOperator, classes_of, rpt_
+from ..bases import CALL, BlenderOperator, classes_of, iface_, rpt_
 from ..layouts import Listing
 from ..operation import Need, Operation, Outcome, StartsAtOnce, call_operator, stores_nothing
 from ..searched_lists import PanelList, row_after_removal, search_of, shows
@@ -73,7 +73,11 @@ MOTIONS = Listing(
     _frames,
     _status,
     _named,
-    (("motionbridge.add_motion", "ADD"), ("motionbridge.delete_motion", "REMOVE")),
+    (
+        ("motionbridge.new_motion", "ADD"),
+        ("motionbridge.duplicate_motion", "DUPLICATE"),
+        ("motionbridge.delete_motion", "REMOVE"),
+    ),
     "MOTIONBRIDGE_MT_motion",
     "motionbridge.update_status",
 )
@@ -206,15 +210,103 @@ class MOTIONBRIDGE_OT_delete_motion(OnListedMotion, BlenderOperator):
         return Outcome(rpt_("Deleted {}; it is removed from {} on the next save").format(name, file.name))
 
 
+class MOTIONBRIDGE_OT_delete_listed_motions(OnMotionFile, BlenderOperator):
+    """Delete all motions that the list shows; they are removed from the file on the next save"""
+
+    bl_idname = "motionbridge.delete_listed_motions"
+    bl_label = "Delete Listed Motions"
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        """The armature with its file, and the actions."""
+        return (active_rig(context), *self._listed(context))
+
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
+        """Ask once for all of them."""
+        listed = self._listed(context)
+        edited = sum(listed_actions.row_of(action).edited for action in listed)
+        text = iface_("Motions that the list shows: {}, edited: {}").format(len(listed), edited)
+        return context.window_manager.invoke_confirm(self, event, message=text, confirm_text=iface_("Delete"))
+
+    def _listed(self, context: Context) -> list[Action]:
+        fits = search_of(context, MOTIONS.drawn_by)
+        motions = library.motions_of(active_file(active_rig(context)))
+        return [action for action in motions if fits is None or fits(listed_actions.row_of(action))]
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        """Delete the actions; if the one that plays is among them, play the first that is left."""
+        rig, deleted = active_rig(context), self._listed(context)
+        file, was_playing = active_file(rig), active_action(context) in deleted
+        for action in deleted:
+            omf_codec.delete(file, action)
+        left = library.motions_of(file)
+        if was_playing and left:
+            actions.play(context, rig, left[0])
+        text = rpt_("Deleted motions: {}; they are removed from {} on the next save")
+        return Outcome(text.format(len(deleted), file.name), done=bool(deleted))
+
+
+class MOTIONBRIDGE_OT_new_motion(OnMotionFile, BlenderOperator):
+    """Create a motion from the pose that the armature shows, on one frame; keys make it longer"""
+
+    bl_idname = "motionbridge.new_motion"
+    bl_label = "New Motion"
+
+    name: StringProperty(name="Name", description="Name of the motion in the game", default="new")
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        """The armature, which stores the file."""
+        return (active_rig(context),)
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        """Create the action with keys of all bones of the file, add it to the list and play it."""
+        rig = active_rig(context)
+        file = active_file(rig)
+        added = omf_codec.new(rig, file, self.name)
+        play(rig, added)
+        return Outcome(rpt_("Added {} to {}").format(added.motionbridge_motion.motion_name, file.name))
+
+
+class MOTIONBRIDGE_OT_duplicate_motion(OnListedMotion, BlenderOperator):
+    """Add a copy of the motion to the file, below it, and play the copy; written on the next save"""
+
+    bl_idname = "motionbridge.duplicate_motion"
+    bl_label = "Duplicate Motion"
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        """The armature with its file."""
+        return (self.chosen(context)[0],)
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        rig, action, file = self.chosen_of_file(context)
+        copy = library.add(omf_codec.OMF, file, action.copy())
+        listed = library.motions_of(file)
+        omf_codec.move(file, copy, listed.index(action) + 1 - listed.index(copy))
+        play(rig, copy)
+        return Outcome(rpt_("Added {} to {}").format(copy.motionbridge_motion.motion_name, file.name))
+
+
 class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
-    """Add the active action to the active motion file as a new motion; written on the next save"""
+    """Add an action to the active motion file as a new motion; written on the next save"""
 
     bl_idname = "motionbridge.add_motion"
     bl_label = "Add Action to File"
+    needs = (RIG,)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature with the file."""
         return self.chosen(context)
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
+        """Ask which action, unless a button names it."""
+        if self.action:
+            return self.execute(context)
+        rig, action = active_rig(context), active_action(context)
+        if action is not None and action_lists.file_of(rig, action, motion_properties.LISTS) is None:
+            self.action = action.name
+        return context.window_manager.invoke_props_dialog(self, confirm_text=iface_("Add"))
+
+    def draw(self, _context: Context) -> None:
+        self.layout.prop_search(self, "action", bpy.data, "actions")
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Append the action to the list."""
@@ -224,11 +316,16 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
             raise WriteError(say("{!r} has no motion file", rig.name), remedy="Export to a new file instead")
         if action in action_lists.listed(file):
             return Outcome(rpt_("{} is already in the file").format(action.name), done=False)
+        if not any(bone_curves.bone_of(curve.data_path) in rig.data.bones for curve in compat.curves_of(action, rig)):
+            raise WriteError(
+                say("the action {!r} has no keys for any bone of {!r}", action.name, rig.name),
+                remedy="Choose an action that moves its bones",
+            )
         added = library.add(omf_codec.OMF, file, action)
         if added != action:
             words = "another armature's file has the action; a copy of it was added"
             report.note(words, f"{action.name} > {added.name}")
-        return Outcome(rpt_("Added {} to {}").format(added.name, file.name))
+        return Outcome(rpt_("Added {} to {}").format(added.motionbridge_motion.motion_name, file.name))
 
 
 class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):

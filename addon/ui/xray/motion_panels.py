@@ -153,11 +153,14 @@ class MOTIONBRIDGE_MT_motion(BlenderMenu):
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
+        layout.operator("motionbridge.add_motion", icon="ACTION")
         layout.operator("motionbridge.revert_motion", icon="LOOP_BACK")
         layout.separator()
         top = layout.operator("motionbridge.move_motion", text="Move to Top", icon="TRIA_UP_BAR")
         bottom = layout.operator("motionbridge.move_motion", text="Move to Bottom", icon="TRIA_DOWN_BAR")
         top.direction, bottom.direction = "TOP", "BOTTOM"
+        layout.separator()
+        layout.operator("motionbridge.delete_listed_motions", icon="TRASH")
 
 
 class OnActiveMotion(MotionbridgePanel):
@@ -189,7 +192,7 @@ class PlayingPanel(OnActiveMotion):
             name = library.name_of_copy(action, copies[action], motion_properties.LISTS)
             text = iface_("Name in the file: {}").format(name)
             layout.label(text=text, icon="BLANK1", translate=False)
-            layout.operator("motionbridge.add_motion", icon="ADD")
+            layout.operator("motionbridge.add_motion", icon="ADD").action = action.name
         layout.prop(motion, "target")
         column = layout.column(align=True)
         for name in ("speed", "power", "accrue", "falloff"):

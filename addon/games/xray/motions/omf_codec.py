@@ -22,7 +22,7 @@ from ....blender.control_links import users_of
 from ....blender.properties import keep
 from ....blender.rotation_modes import HiddenKeys
 from ....blender.sampling import Movers, Sampler, warn_of_muted
-from ....core import files, space
+from ....core import files, names, space
 from ....core.errors import MotionbridgeError, ReadError, WriteError
 from ....core.model import Clip
 from ....core.report import Report, listed, say
@@ -45,6 +45,7 @@ from ....formats.xray.omf.tracks import refuse_overlong
 from ..bones.properties import bones_in_order, game_name
 from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
+from . import library
 from . import timing as motion_timing
 from .files import Unedited
 from .gathering import Gatherer
@@ -592,6 +593,15 @@ def _restore(file: MotionFile, own_motions: dict[Any, tuple[Motion, int]], repor
             builders.rebuild(action, motion, definition)
             describe(action, motion, definition, index, file)
             action.motionbridge_motion.order = order
+
+
+def new(rig: Object, file: MotionFile, name: str) -> Action:
+    """Add a motion to a file with the pose that ``rig`` shows now; ``name`` gets a number if the file has it."""
+    in_file = {bone.name.lower() for partition in file.partitions for bone in partition.bones}
+    bones = {bone.name for bone in rig.data.bones if game_name(bone).lower() in in_file}
+    label = names.distinct(name, {str(action.motionbridge_motion.motion_name) for action in motions_of(file)})
+    rest = rest_of(rig, space.XRAY_ROOT_FRAME)
+    return library.add(OMF, file, actions.action_of_pose(rig, rest, label, bones, FRAMES_PER_SECOND))
 
 
 def move(file: MotionFile, action: Action, steps: int) -> None:
