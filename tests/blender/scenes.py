@@ -35,11 +35,11 @@ def delete_faces(mesh, *faces, context="FACES_ONLY"):
         bmesh.ops.delete(work, geom=[work.faces[face] for face in faces], context=context)
 
 
-def column(values, name, count, width=1, kind=np.float32):
-    """(count, width) what rows of Blender say of one property; (count,) for a single number."""
-    flat = np.empty(count * width, kind)
-    values.foreach_get(name, flat)
-    return flat.reshape(count, width) if width > 1 else flat
+def column(rows, name, width=1, kind=np.float32):
+    """(rows, width) what rows of Blender say of one property; (rows,) for a single number."""
+    flat = np.empty(len(rows) * width, kind)
+    rows.foreach_get(name, flat)
+    return flat.reshape(-1, width) if width > 1 else flat
 
 
 def reopen(folder):

@@ -13,7 +13,7 @@ from addon.games.xray.levels import details as level_details
 from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels.details import models_of
 from addon.games.xray.options import LevelExportOptions, LevelImportOptions
-from tests.blender.scenes import add_object, delete_faces
+from tests.blender.scenes import add_object, column, delete_faces
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.test_details import GRASS, HEADER, OLD, SLOTS, SMALL, WORD
 from tests.real_files import corpus_files
@@ -57,9 +57,7 @@ def face_values(obj, name, width=1):
     stored = obj.data.attributes[name]
     assert stored.domain == "FACE"
     whole = stored.data_type == "INT"
-    values = np.empty(len(obj.data.polygons) * width, np.int32 if whole else np.float32)
-    stored.data.foreach_get("value" if width == 1 else "color", values)
-    return values if width == 1 else values.reshape(-1, width)
+    return column(stored.data, "value" if width == 1 else "color", width, np.int32 if whole else np.float32)
 
 
 def set_face(obj, name, face, value):
@@ -106,9 +104,7 @@ def test_the_ground_shows_what_the_bytes_say(path):
     header = struct.unpack("<2I2i2I", data[-24:])  # version 3 has its header last
     _, _, x0, z0, width, _ = header
     ground, _ = imported(path)
-    positions = np.empty(3 * len(ground.data.vertices), np.float32)
-    ground.data.attributes["position"].data.foreach_get("vector", positions)
-    corners = positions.reshape(-1, 4, 3)
+    corners = column(ground.data.attributes["position"].data, "vector", 3).reshape(-1, 4, 3)
     slot = np.arange(len(rows))
     low = np.stack([(slot % width - x0) * 2, (slot // width - z0) * 2], axis=1)
     np.testing.assert_array_equal(corners[..., :2].min(axis=1), low)
@@ -581,9 +577,7 @@ def test_missing_models_are_reported_and_the_file_still_leaves(tmp_path):
 @pytest.mark.parametrize("path", corpus_files("details/l08_yantar.details"))
 def test_slots_without_ground_are_hidden_and_kept(path):
     ground = imported(path)[0]
-    heights = np.empty(3 * len(ground.data.vertices), np.float32)
-    ground.data.vertices.foreach_get("co", heights)
-    assert heights[2::3].min() == -200
+    assert column(ground.data.vertices, "co", 3)[:, 2].min() == -200
     actual = ground.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
     assert len(ground.data.polygons) == 81510
     assert len(actual.polygons) == 81510 - 531, "of 651 at -200 m, which also have models in the file"

@@ -31,7 +31,7 @@ from addon.formats.xray.ogf.chunk_types import MotionReferences, MotionReference
 from addon.games.xray.models import editor_exporting, importing
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
 from tests.blender import raw_object
-from tests.blender.scenes import delete_faces, editing
+from tests.blender.scenes import column, delete_faces, editing
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.object.small_object import BONE, mesh, small
 from tests.real_files import corpus_files
@@ -530,17 +530,11 @@ def test_an_object_that_was_not_imported_is_refused():
         )
 
 
-def shown_normals(data):
-    result = np.empty(3 * len(data.loops), np.float32)
-    data.corner_normals.foreach_get("vector", result)
-    return result.reshape(-1, 3)
-
-
 @pytest.mark.parametrize("turned", [False, True])
 def test_normals_of_the_editor_are_shown_after_an_edit(samples, turned):
     model = imported(samples / "weapon.object")
     own_mesh = model.meshes[0]
-    before = shown_normals(own_mesh.data)
+    before = column(own_mesh.data.corner_normals, "vector", 3)
     sharp = [edge.use_edge_sharp for edge in own_mesh.data.edges]
     own_mesh.data.vertices[2].co.x += 0.25
     if turned:  # the mesh is moved and turned in the model
@@ -548,13 +542,13 @@ def test_normals_of_the_editor_are_shown_after_an_edit(samples, turned):
         own_mesh.location.y = 2
         bpy.context.view_layer.update()
     assert editor_exporting.show_normals(bpy.context, model.holder, Report()) == 1
-    now = shown_normals(own_mesh.data)
+    now = column(own_mesh.data.corner_normals, "vector", 3)
     assert np.abs(now - before).max() > 0.01
     _, plan = exported(model)
     (again,) = imported(made_file(plan)).meshes
-    wanted = (
-        shown_normals(again.data) @ np.array(own_mesh.matrix_local)[:3, :3] if turned else shown_normals(again.data)
-    )
+    wanted = column(again.data.corner_normals, "vector", 3)
+    if turned:
+        wanted = wanted @ np.array(own_mesh.matrix_local)[:3, :3]
     np.testing.assert_allclose(now, wanted, atol=2e-3)  # 4.2 stores normals in 16 bits
     assert [edge.use_edge_sharp for edge in again.data.edges] == sharp
     # Normals alone are no edit.

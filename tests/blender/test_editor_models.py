@@ -21,6 +21,7 @@ from addon.games.xray.motions import library, skl_codec
 from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.skl_codec import SkeletalExportOptions
 from addon.games.xray.options import ModelImportOptions
+from tests.blender.scenes import column
 from tests.blender.test_ui import refusal
 from tests.formats.xray.level_bytes import floats, words
 from tests.formats.xray.object.small_object import MESH, mesh, small
@@ -39,21 +40,15 @@ def imported(path, **options):
     return importing.import_editor_model(bpy.context, path, ModelImportOptions(**options), report), report
 
 
-def column(values, name, count, width, kind=np.float32):
-    flat = np.empty(count * width, kind)
-    values.foreach_get(name, flat)
-    return flat.reshape(count, width)
-
-
 def corners_of(data):
     """(faces, 3) vertices."""
-    return column(data.loops, "vertex_index", len(data.loops), 1, np.int32).reshape(-1, 3)
+    return column(data.loops, "vertex_index", 1, np.int32).reshape(-1, 3)
 
 
 def assert_edges_are_the_sides_of_faces(data):
     corners = corners_of(data)
-    edges = column(data.edges, "vertices", len(data.edges), 2, np.int32)
-    used = column(data.loops, "edge_index", len(data.loops), 1, np.int32).ravel()
+    edges = column(data.edges, "vertices", 2, np.int32)
+    used = column(data.loops, "edge_index", 1, np.int32)
     sides = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2)
     np.testing.assert_array_equal(np.sort(edges[used], axis=1), np.sort(sides, axis=1))
     assert len(np.unique(np.sort(edges, axis=1), axis=0)) == len(edges) == len(np.unique(used))
@@ -73,13 +68,13 @@ def test_every_face_shows_what_its_bytes_say(path):
     for own_mesh, held in zip(model.meshes, document.model.meshes, strict=True):
         data = own_mesh.data
         points, faces = held.first(Points).positions, held.first(Faces).corners.astype(np.int64)
-        positions = column(data.attributes["position"].data, "vector", len(data.vertices), 3)
+        positions = column(data.attributes["position"].data, "vector", 3)
         np.testing.assert_array_equal(positions[: len(points)], points[:, [0, 2, 1]])
         assert len(data.polygons) == len(faces)
         # The corners of a face in the other order, its first one first.
         np.testing.assert_array_equal(positions[corners_of(data)], points[faces[:, [0, 2, 1], 0]][..., [0, 2, 1]])
         names = [slot.motionbridge_surface.game_name.lower() for slot in data.materials]
-        index = column(data.polygons, "material_index", len(faces), 1, np.int32).ravel()
+        index = column(data.polygons, "material_index", 1, np.int32)
         for entry in held.first(SurfacesOfFaces).surfaces:
             assert {names[number] for number in index[entry.faces]} == {entry.label.lower()}
         assert_edges_are_the_sides_of_faces(data)
@@ -94,8 +89,8 @@ def test_corners_are_those_of_the_editor(path):
     for own_mesh, expected in zip(model.meshes, known["meshes"], strict=True):
         data = own_mesh.data
         vertices = corners_of(data)
-        uvs = column(data.uv_layers[0].uv, "vector", len(data.loops), 2).reshape(-1, 3, 2)
-        normals = column(data.corner_normals, "vector", len(data.loops), 3).reshape(-1, 3, 3)
+        uvs = column(data.uv_layers[0].uv, "vector", 2).reshape(-1, 3, 2)
+        normals = column(data.corner_normals, "vector", 3).reshape(-1, 3, 3)
         for corner in expected["corners"]:
             position = corner["face"], (0, 2, 1)[corner["corner"]]
             u, v = corner["uv"]
@@ -134,7 +129,7 @@ def test_faces_on_the_same_points_are_all_there(path):
     model, _ = imported(path)
     data = model.meshes[0].data
     points = data.attributes["object_point"].data
-    of_point = column(points, "value", len(data.vertices), 1, np.int32).ravel()
+    of_point = column(points, "value", 1, np.int32)
     sets = [tuple(sorted(face)) for face in of_point[corners_of(data)].tolist()]
     assert len(sets) - len(set(sets)) == 4
 
@@ -302,7 +297,7 @@ def test_through_the_operator(samples, tmp_path):
     assert bpy.context.view_layer.objects.active.type == "ARMATURE"
     held = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model.meshes[0]
     obj = next(target for target in bpy.context.scene.objects if target.type == "MESH")
-    normals = column(obj.data.corner_normals, "vector", len(obj.data.loops), 3).reshape(-1, 3, 3)
+    normals = column(obj.data.corner_normals, "vector", 3).reshape(-1, 3, 3)
     np.testing.assert_allclose(normals, corner_normals(held)[:, [0, 2, 1]][..., [0, 2, 1]], atol=1e-3)
     assert "nothing of an object" in refusal(
         bpy.ops.import_scene.xray_object, filepath=str(written(tmp_path, small()[:8] + b"x" * (len(small()) - 8)))

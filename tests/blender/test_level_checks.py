@@ -9,8 +9,8 @@ from mathutils import Vector
 
 from addon.core.report import Report
 from addon.games.xray.levels import geometry, layer_checks
+from tests.blender.scenes import column
 from tests.blender.test_level_saving import imported
-from tests.blender.test_level_visuals import column
 from tests.scene import differences, snapshot
 
 
@@ -267,10 +267,8 @@ def test_an_ai_map_is_checked_alone_and_shows_its_links(yard):
     assert bpy.ops.motionbridge.level_check(number=1) == {"FINISHED"}
     report = bpy.context.window_manager.motionbridge_report
     assert report.splitlines()[0].startswith("Selected finding 2 of 3: 1 of 11 nodes has a link that leads one way")
-    chosen = np.zeros(len(ai_map.data.polygons), np.bool_)
     bpy.ops.object.mode_set(mode="OBJECT")
-    ai_map.data.polygons.foreach_get("select", chosen)
-    assert np.flatnonzero(chosen).tolist() == [7]
+    assert np.flatnonzero(column(ai_map.data.polygons, "select", kind=np.bool_)).tolist() == [7]
     before = snapshot()
     assert bpy.ops.motionbridge.level_ai_links() == {"FINISHED"}
     links = {child.name: len(child.data.edges) for child in ai_map.children}

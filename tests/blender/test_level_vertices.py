@@ -13,8 +13,8 @@ from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.document import Kind
 from addon.games.plan import OtherBase
 from addon.games.xray.levels import geometry as level_geometry
+from tests.blender.scenes import column
 from tests.blender.test_level_saving import FILES, copied, imported
-from tests.blender.test_level_visuals import column
 from tests.real_files import corpus_files
 
 

@@ -23,6 +23,7 @@ from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels import visuals
 from addon.games.xray.options import LevelFolderOptions
+from tests.blender.scenes import column
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -57,12 +58,6 @@ def copied(source, target, *names):
 def yard(samples, tmp_path):
     """Our sample level as far as it is seen."""
     return copied(samples / "level", tmp_path / "gamedata" / "levels" / "yard", *FILES)
-
-
-def column(rows, name, width, kind=np.float32):
-    values = np.empty(len(rows) * width, kind)
-    rows.foreach_get(name, values)
-    return values.reshape(-1, width) if width > 1 else values
 
 
 def of_vertices(data, values):

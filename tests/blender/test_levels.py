@@ -11,7 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import hom
 from addon.games.xray.levels import game_materials
 from addon.games.xray.levels import geometry as level_geometry
-from tests.blender.scenes import add_object, delete_faces, editing, reopen
+from tests.blender.scenes import add_object, column, delete_faces, editing, reopen
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -34,21 +34,15 @@ def occluders_in(plan):
 
 
 def positions_of(obj):
-    flat = np.empty(3 * len(obj.data.vertices), np.float32)
-    obj.data.attributes["position"].data.foreach_get("vector", flat)
-    return flat.reshape(-1, 3)
+    return column(obj.data.attributes["position"].data, "vector", 3)
 
 
 def corners_of(obj):
-    flat = np.empty(len(obj.data.loops), np.int32)
-    obj.data.loops.foreach_get("vertex_index", flat)
-    return flat.reshape(-1, 3)
+    return column(obj.data.loops, "vertex_index", kind=np.int32).reshape(-1, 3)
 
 
 def face_values(obj, name, kind):
-    values = np.empty(len(obj.data.polygons), kind)
-    obj.data.attributes[name].data.foreach_get("value", values)
-    return values
+    return column(obj.data.attributes[name].data, "value", kind=kind)
 
 
 def is_kept(path, **options):
@@ -114,8 +108,7 @@ def test_collision_shows_what_its_bytes_say(path):
     np.testing.assert_array_equal(face_values(obj, "sector", np.int32), rows["s"])
     numbers = [material.motionbridge_material.number for material in obj.data.materials]
     assert numbers == sorted(set((rows["m"] & 0x3FFF).tolist()))
-    slots = np.empty(faces, np.int32)
-    obj.data.polygons.foreach_get("material_index", slots)
+    slots = column(obj.data.polygons, "material_index", kind=np.int32)
     np.testing.assert_array_equal(np.array(numbers)[slots], rows["m"] & 0x3FFF)
 
 
@@ -126,8 +119,7 @@ def test_occluders_show_which_faces_are_two_sided(path):
     rows = np.frombuffer(path.read_bytes(), [("p", "<f4", 9), ("f", "<u4")], offset=20)
     two_sided = face_values(obj, "two_sided", np.bool_)
     np.testing.assert_array_equal(two_sided, rows["f"] != 0)
-    slots = np.empty(len(two_sided), np.int32)
-    obj.data.polygons.foreach_get("material_index", slots)
+    slots = column(obj.data.polygons, "material_index", kind=np.int32)
     names = np.array([material.name for material in obj.data.materials])
     assert set(names[slots[two_sided]]) == {"occluder, two-sided"}
     assert len(obj.data.vertices) == 3 * len(rows)
@@ -401,8 +393,7 @@ def test_the_materials_that_are_shown_are_exported_those_of_objects_and_of_modif
     collision.material_slots[0].link = "OBJECT"
     collision.material_slots[0].material = other
     numbers = read_cform(planned(collision)[0].data)[1]["m"] & 0x3FFF
-    slots = np.zeros(len(numbers), np.int32)
-    collision.data.polygons.foreach_get("material_index", slots)
+    slots = column(collision.data.polygons, "material_index", kind=np.int32)
     assert ((numbers == 77) == (slots == 0)).all()
     plant = imported(corpus / "dm" / "bx_test.dm")[0].holder
     with_material_of_nodes(plant, other)

@@ -20,7 +20,7 @@ from addon.games.xray.bones import properties as bone_properties
 from addon.games.xray.models import exporting as model_export
 from addon.games.xray.models import importing as model_importing
 from tests.blender import raw_ogf
-from tests.blender.scenes import add_object
+from tests.blender.scenes import add_object, column
 from tests.real_files import corpus_files, sampled
 from tests.scene import differences, snapshot
 
@@ -44,12 +44,6 @@ def exported(holder, path, **options):
     return plan, report
 
 
-def column(values, name, count, width):
-    flat = np.empty(count * width, np.float32)
-    values.foreach_get(name, flat)
-    return flat.reshape(count, width)
-
-
 # What is seen -------------------------------------------------------------------------------------------------------
 
 
@@ -65,14 +59,13 @@ def test_every_model_shows_what_its_bytes_say(path):
     for own_mesh, (_, child) in zip(model.meshes, parts, strict=True):
         rows, number = raw_ogf.vertices(child)
         mesh = own_mesh.data
-        positions = column(mesh.attributes["position"].data, "vector", len(rows), 3)
+        positions = column(mesh.attributes["position"].data, "vector", 3)
         np.testing.assert_array_equal(positions, rows["p"][:, [0, 2, 1]])
-        corners = np.empty(len(mesh.loops), np.int32)
-        mesh.loops.foreach_get("vertex_index", corners)
+        corners = column(mesh.loops, "vertex_index", kind=np.int32)
         np.testing.assert_array_equal(corners.reshape(-1, 3), raw_ogf.triangles(child)[:, [0, 2, 1]])
-        uvs = column(mesh.uv_layers[0].uv, "vector", len(corners), 2)
+        uvs = column(mesh.uv_layers[0].uv, "vector", 2)
         np.testing.assert_allclose(uvs, (rows["uv"] * (1, -1) + (0, 1))[corners], atol=1e-6)
-        normals = column(mesh.corner_normals, "vector", len(corners), 3)
+        normals = column(mesh.corner_normals, "vector", 3)
         wanted = rows["n"][:, [0, 2, 1]][corners]
         if mesh.attributes.get("custom_normal") is not None:
             np.testing.assert_allclose(normals, wanted, atol=1e-6)
@@ -101,7 +94,7 @@ def test_version_3_stores_vertices_in_their_bones_space(path):
     rest = np.array(model.rig.data.bones[0].matrix_local)
     points = np.concatenate([rows["p"], np.ones((len(rows), 1))], axis=1)
     wanted = (rest @ MIRROR @ points.T).T[:, :3]
-    positions = column(model.meshes[0].data.attributes["position"].data, "vector", len(rows), 3)
+    positions = column(model.meshes[0].data.attributes["position"].data, "vector", 3)
     np.testing.assert_allclose(positions, wanted, atol=1e-6)
 
 
@@ -114,9 +107,8 @@ def test_at_rest_the_skin_is_where_the_file_has_it(path):
     for mesh in model.meshes:
         assert mesh.parent == model.rig
         assert [modifier.object for modifier in mesh.modifiers if modifier.type == "ARMATURE"] == [model.rig]
-        count = len(mesh.data.vertices)
-        posed = column(mesh.evaluated_get(graph).data.attributes["position"].data, "vector", count, 3)
-        stored = column(mesh.data.attributes["position"].data, "vector", count, 3)
+        posed = column(mesh.evaluated_get(graph).data.attributes["position"].data, "vector", 3)
+        stored = column(mesh.data.attributes["position"].data, "vector", 3)
         np.testing.assert_allclose(posed, stored, atol=2e-6)
 
 
@@ -148,7 +140,7 @@ def test_a_man_stands_upright_faces_plus_y_and_is_not_mirrored(path):
     for own_mesh in model.meshes:
         mesh = own_mesh.data
         graph = np.array([face.normal for face in mesh.polygons])
-        corner_normals = column(mesh.corner_normals, "vector", len(mesh.loops), 3).reshape(-1, 3, 3).sum(axis=1)
+        corner_normals = column(mesh.corner_normals, "vector", 3).reshape(-1, 3, 3).sum(axis=1)
         agrees = (graph * corner_normals).sum(axis=1) > 0
         assert agrees.mean() > 0.97
 
@@ -346,7 +338,7 @@ def test_a_mesh_below_an_empty_is_written_where_it_stands_while_it_is_disabled(s
 def test_a_mesh_moved_in_its_rig_is_written_where_it_stands(path, tmp_path):
     model, _ = imported(path)
     mesh = model.meshes[0]
-    stored = column(mesh.data.attributes["position"].data, "vector", len(mesh.data.vertices), 3)
+    stored = column(mesh.data.attributes["position"].data, "vector", 3)
     mesh.location = (0, 0, 2)
     mesh.scale = (-1, 1, 1)
     exported(model.rig, tmp_path / "out.ogf")

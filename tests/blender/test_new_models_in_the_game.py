@@ -9,7 +9,7 @@ import pytest
 from mathutils import Euler
 
 from tests.blender import raw_ogf, raw_poses
-from tests.blender.scenes import add_object
+from tests.blender.scenes import add_object, column
 
 HUMANOID = {
     # bone: parent, head, tail, size of its box
@@ -86,9 +86,7 @@ def shown_vertices(obj, frame):
     """(vertices, 3) as Blender shows them."""
     bpy.context.scene.frame_set(frame)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    flat = np.empty(3 * len(evaluated.data.vertices), np.float32)
-    evaluated.data.vertices.foreach_get("co", flat)
-    return flat.reshape(-1, 3).astype(float)
+    return column(evaluated.data.vertices, "co", 3).astype(float)
 
 
 @pytest.mark.parametrize(("bones", "reach", "links"), [(HUMANOID, 0.05, "4"), (WEAPON, 0.03, "2")])

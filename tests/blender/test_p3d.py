@@ -17,6 +17,7 @@ from addon.games.arma.options import AnimationImportOptions, Levels, ModelImport
 from addon.games.arma.textures import Surfaces, colour_of
 from addon.games.xray.game_tree import GameTree
 from tests.blender.rtm_scene import raw_matrices
+from tests.blender.scenes import column
 from tests.blender.test_ui import last_report
 from tests.real_files import CORPUS, corpus_files
 
@@ -83,11 +84,10 @@ def evaluated(obj) -> np.ndarray:
     """(vertices, 3) in the world, modifiers applied."""
     seen = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = seen.to_mesh()
-    flat = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", flat)
+    points = column(mesh.vertices, "co", 3)
     seen.to_mesh_clear()
     world = np.array(obj.matrix_world, np.float64)
-    return flat.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+    return points @ world[:3, :3].T + world[:3, 3]
 
 
 def first_lod(file):

@@ -17,6 +17,7 @@ from addon.formats.xray import anm
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import OLD, StoredEnvelope
 from addon.games.xray.paths import PathExportOptions, PathImportOptions, import_path, plan_export
+from tests.blender.scenes import column
 from tests.core.envelope.formula import BEZIER_2D, CONSTANT_BEHAVIOUR, LINEAR_BEHAVIOUR, STEPPED, TCB, Channel, solved
 from tests.real_files import corpus_files
 
@@ -46,9 +47,7 @@ class Drawn:
 
     def __init__(self, actual, channel, sign, fps):
         self.shown, self.channel, self.sign, self.fps = actual, channel, sign, fps
-        flat = np.empty(2 * len(actual.keyframe_points), np.float32)
-        actual.keyframe_points.foreach_get("co", flat)
-        self.keys = flat[::2]
+        self.keys = column(actual.keyframe_points, "co", 2)[:, 0]
         """Frames (keys,)."""
 
     def frames(self, count=SAMPLES):

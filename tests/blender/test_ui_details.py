@@ -8,6 +8,7 @@ from addon.formats.xray import details
 from addon.games.xray.levels import details as level_details
 from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels.details import models_of
+from tests.blender.scenes import column
 from tests.blender.test_details import face_values, models_in, planned, slots_of, tuft, written
 from tests.formats.xray.test_details import OLD, SLOTS, SMALL
 from tests.formats.xray.test_dm import SMALL as GRASS
@@ -123,19 +124,12 @@ def test_colours_follow_a_script_that_changed_attributes(tmp_path):
 def test_occluders_colours_follow_a_script_too(corpus):
     bpy.ops.import_scene.xray_level_geometry(filepath=str(corpus / "hom" / "l05_bar.hom"))
     obj = bpy.context.active_object
-    two_sided = face_values_of_bool(obj)
+    two_sided = column(obj.data.attributes["two_sided"].data, "value", kind=np.bool_)
     obj.data.attributes["two_sided"].data.foreach_set("value", ~two_sided)
     assert bpy.ops.motionbridge.level_colours() == {"FINISHED"}
-    index = np.empty(len(two_sided), np.int32)
-    obj.data.polygons.foreach_get("material_index", index)
+    index = column(obj.data.polygons, "material_index", kind=np.int32)
     names = np.array([material.name for material in obj.data.materials])
     assert (names[index] == np.where(~two_sided, "occluder, two-sided", "occluder, one-sided")).all()
-
-
-def face_values_of_bool(obj):
-    values = np.empty(len(obj.data.polygons), np.bool_)
-    obj.data.attributes["two_sided"].data.foreach_get("value", values)
-    return values
 
 
 def test_version_2_has_no_light_to_show(tmp_path):

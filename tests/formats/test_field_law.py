@@ -6,7 +6,8 @@ Fields for which another part of the law does not hold are listed with the reaso
 
 from collections import Counter, defaultdict
 from functools import cache
-from itertools import chain
+from itertools import chain, starmap, zip_longest
+from operator import ne
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def verdict(document, leaf, model, lines) -> set[str]:
             return {"framing"}
         walk = document.format.walk
         assert next(walk.differences(document.value, changed), ""), (document.name, leaf.name)
-        assert list(walk.dump(changed)) != lines, (document.name, leaf.name)
+        assert any(starmap(ne, zip_longest(walk.dump(changed), lines))), (document.name, leaf.name)
         return {"modelled" if decoded(document, changed) != model else "not modelled"}
     return {"refused"}
 

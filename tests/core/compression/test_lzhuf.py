@@ -145,7 +145,7 @@ def test_matches_extend_across_the_whole_window_and_into_the_spaces_before_it():
 
 
 def test_the_tree_is_halved_at_0x4000_and_goes_on():
-    plain = bytes((i * i * 7 + i // 3) % 256 for i in range(40_000))
+    plain = bytes((i * i * 7 + i // 3) % 256 for i in range(26_000))
     encoder = Encoder()
     packed = encoder.pack(plain, reach=0)
     assert encoder.order[-1].frequency < 0x4000
