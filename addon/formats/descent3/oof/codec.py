@@ -320,39 +320,43 @@ def _find_records(
 
     The length of a record depends on its content, so records are visited in sequence, runs of equal ones in one step.
     """
-    starts = np.zeros(count, np.int64)
-    counts = np.zeros(count, np.int32)
-    textured = np.zeros(count, np.bool_)
-    index, equal, before = 0, 0, (-1, False)
+    runs: list[tuple[int, int, bool, int]] = []
+    index, equal, before, size = 0, 0, (-1, False), 0
+    data, end, position = reader.data, len(reader.data), reader.position
     while index < count:
-        start = reader.position
-        if reader.remaining < _FIXED.itemsize:
+        if end - position < _FIXED.itemsize:
+            reader.position = position
             reader.take(_FIXED.itemsize, "a face")
-        corners, flag = _KIND.unpack_from(reader.data, start + _KIND_AT)
+        corners, flag = _KIND.unpack_from(data, position + _KIND_AT)
         if corners < 0:
-            reader.position += _FIXED.itemsize
+            reader.position = position + _FIXED.itemsize
             raise reader.error(say("a face of {:# corner|# corners}", corners))
         kind, run = (corners, flag != 0), 1
-        size = _record_sizes(*kind, sizes)
-        equal = equal + 1 if kind == before else 0
-        before = kind
+        if kind == before:
+            equal += 1
+        else:
+            equal, before, size = 0, kind, _record_sizes(*kind, sizes)
         if equal >= _SINGLE_RECORDS:
-            run = _equal_records(reader, kind, size, min(count - index, _BLOCK))
-        if run * size > reader.remaining:
+            run = _equal_records(data, position, kind, size, min(count - index, _BLOCK))
+        if run * size > end - position:
+            reader.position = position
             reader.take(run * size, say("a face of {:# corner|# corners}", corners))
-        reader.position = start + run * size
-        starts[index : index + run] = start + size * np.arange(run)
-        counts[index : index + run], textured[index : index + run] = kind
+        runs.append((position, *kind, run))
+        position += run * size
         index += run
-    return starts, counts, textured
+    reader.position = position
+    first, counts, textured, number = np.array(runs, np.int64).reshape(-1, 4).T
+    within = np.arange(count) - np.repeat(np.cumsum(number) - number, number)
+    starts = np.repeat(first, number) + within * np.repeat(_record_sizes(counts, textured, sizes), number)
+    return starts, np.repeat(counts.astype(np.int32), number), np.repeat(textured != 0, number)
 
 
-def _equal_records(reader: Reader, kind: tuple[int, bool], size: int, most: int) -> int:
-    """Return how many of the next records are of this kind and fit into the data: from 1 to ``most``."""
-    most = min(most, reader.remaining // size)
+def _equal_records(data: memoryview, position: int, kind: tuple[int, bool], size: int, most: int) -> int:
+    """Return how many records from this position on are of this kind and fit into the data: from 1 to ``most``."""
+    most = min(most, (len(data) - position) // size)
     if most < 2:
         return 1
-    heads: NDArray[np.int32] = np.ndarray((most, 2), "<i4", reader.data, reader.position + _KIND_AT, (size, 4))
+    heads: NDArray[np.int32] = np.ndarray((most, 2), "<i4", data, position + _KIND_AT, (size, 4))
     same = (heads[:, 0] == kind[0]) & ((heads[:, 1] != 0) == kind[1])
     return most if same.all() else max(int(np.argmin(same)), 1)
 

@@ -305,6 +305,37 @@ def test_vertices_and_faces_find_their_rows_in_any_order():
     assert oof.encode(result, document)[0] is document
 
 
+def edited(data, *, reverse):
+    """The bytes and changes of a file whose positions, texture coordinates and materials were edited in places.
+
+    ``reverse``: the faces are in reversed order, so that their rows in the file have to be found.
+    """
+    document, result = decoded(data)
+    for part in result.parts:
+        mesh = part.mesh
+        mesh.positions, mesh.uvs, mesh.normals = mesh.positions.copy(), mesh.uvs.copy(), None
+        mesh.positions[::7] += np.float32(0.25)
+        mesh.uvs[::11] += np.float32(0.5)
+        mesh.material_index[::13] = 0
+        if reverse:
+            order = np.arange(len(mesh.counts))[::-1]
+            corners = polygons.corners_of(mesh.counts, order)
+            mesh.corners, mesh.uvs, mesh.counts = mesh.corners[corners], mesh.uvs[corners], mesh.counts[order]
+            mesh.material_index = mesh.material_index[order]
+            for name, attribute in mesh.attributes.items():
+                if attribute.domain is Domain.FACE:
+                    mesh.attributes[name] = Attribute(Domain.FACE, attribute.values[order])
+    again, changes = oof.encode(result, document)
+    return oof.write(again), changes.lines
+
+
+@pytest.mark.parametrize("file", [None, *corpus_files("oof")], ids=lambda file: file.stem if file else "annotated")
+def test_edits_are_the_same_whether_or_not_rows_have_to_be_found(file):
+    data = file.read_bytes() if file else model()
+    assert edited(data, reverse=True) == edited(data, reverse=False)
+    assert edited(data, reverse=False)[0] != data
+
+
 def test_a_vertex_taken_out_leaves_the_others_bits():
     document, result = decoded()
     mesh = result.parts[0].mesh
