@@ -30,6 +30,7 @@ NOT_WRITTEN = {
     "several layouts, versions or encodings store these values alike": (
         "Description.time_size IkData.layout Ltx.encoding Placed.version Surfaces.layout VertexMaps.layout"
     ),
+    "only some values leave bytes in their chunk": "Section.tail",
     "the compressed block of a frame is written as long as it is kept": (
         "Binarised.transforms.rotation Binarised.transforms.translation"
     ),
@@ -130,6 +131,7 @@ RARE = {
     "Line.comment",
     "Section.body",
     "Section.id",
+    "Section.tail",
     "Visuals.entries.depth",
 }
 """Fields that break a part of the law in few leaves, which `SAMPLE` does not contain."""

@@ -7,7 +7,7 @@ bad example that it must complain about: a rule that cannot bite proves nothing.
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -444,20 +444,21 @@ def test_what_is_loaded_late_is_imported_by_what_is_loaded_at_the_start():
 # Circles --------------------------------------------------------------------------------------------------------------
 
 
-def circle(files: Iterable[Module]) -> list[str]:
-    """Modules of which each imports the one before; none where there is no circle.
+def circle(files: Iterable[Module], whole: Callable[[str], str] = str) -> list[str]:
+    """Modules of which each imports the one before; none where there is no circle. ``whole``: what one is a part of.
 
     At once, late, in a function or only for types: who reads one of them has to read them all.
     """
     known = {name_of(module): module for module in files}
-    graph: dict[str, set[str]] = {name: set() for name in known}
+    graph: dict[str, set[str]] = {whole(name): set() for name in known}
     for name, module in known.items():
         for node in module.nodes:
             if isinstance(node, ast.ImportFrom) and node.level:
                 up = len(module.package) - (node.level - 1)
                 imported = ".".join([*module.package[:up], *([node.module] if node.module else [])])
                 inner = (f"{imported}.{alias.name}".lstrip(".") for alias in node.names)
-                graph[name] |= {entry if entry in known else imported for entry in inner}
+                parts = {whole(entry if entry in known else imported) for entry in inner}
+                graph[whole(name)] |= parts if whole is str else parts - {whole(name)}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as closed:
@@ -467,6 +468,15 @@ def circle(files: Iterable[Module]) -> list[str]:
 
 def test_imports_make_no_circles():
     assert circle(modules()) == []
+
+
+@pytest.mark.parametrize("game", ["arma", "descent3", "xray"])
+@pytest.mark.parametrize("layer", ["formats", "games"])
+def test_packages_of_a_game_have_one_direction(layer, game):
+    folder = f"{layer}.{game}."
+    files = [module for module in modules() if name_of(module).startswith(folder)]
+    assert files
+    assert circle(files, lambda name: folder + name.removeprefix(folder).split(".")[0]) == []
 
 
 @pytest.mark.parametrize(

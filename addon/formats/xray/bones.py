@@ -20,10 +20,11 @@ from ...core.binary import Reader
 from ...core.changes import Changes, Noun
 from ...core.errors import ReadError
 from ...core.records import Record, array, f32, list_of, list_to_end, nested, string, u16, u32
-from ...core.report import Message, Report, say
+from ...core.report import Report, say
 from ...core.walk import View, Views, pairs
 from .chunks import CHUNK_VIEWS, Section, listed, section_view
 from .contents import Contents, Read, read_contents, typed_reader, unknown_size, write_contents
+from .ogf.bone_values import changed_values, editor_limits
 from .ogf.chunk_types import IkBone, Joint, Shape
 
 PARTS = 0x923
@@ -246,7 +247,7 @@ def decode_bone(bone: Bone) -> Physics:
     entry = IkBone(
         material.name if material is not None else b"",
         shape if shape is not None else Shape(0, 0, *(np.zeros(size, "<f4") for size in (15, 4, 8))),
-        Joint(joint.type, _negated_limits(joint.limits), joint.spring, joint.damping)
+        Joint(joint.type, editor_limits(joint.limits), joint.spring, joint.damping)
         if joint is not None
         else Joint(0, np.zeros((3, 4), "<f4"), zero, zero),
         empty,
@@ -275,55 +276,11 @@ def _chunks(entry: IkBone) -> dict[type, Record]:
         Material: Material(entry.material),
         Shape: entry.shape,
         IkFlags: IkFlags(joint.flags or 0),
-        Joint: Joint(joint.type, _negated_limits(joint.limits), joint.spring, joint.damping),
+        Joint: Joint(joint.type, editor_limits(joint.limits), joint.spring, joint.damping),
         Breaking: Breaking(breaking[0], breaking[1]),
         Friction: Friction(joint.friction if joint.friction is not None else np.float32(0)),
         Mass: Mass(entry.mass, entry.centre_of_mass),
     }
-
-
-def _negated_limits(limits: Any) -> Any:
-    result = limits.copy()
-    result[:, 0], result[:, 1] = -limits[:, 1], -limits[:, 0]
-    return result
-
-
-_LENGTHS = {
-    "box_rotation": 9, "box_centre": 3, "box_half_size": 3, "sphere_centre": 3, "sphere_radius": 1,
-    "cylinder_centre": 3, "cylinder_direction": 3, "cylinder_height": 1, "cylinder_radius": 1,
-    **{f"limit_{axis}.{part}": 1 for axis in "xyz" for part in ("lowest", "highest", "spring", "damping")},
-    "spring": 1, "damping": 1, "mass": 1, "centre_of_mass": 3, "break_force": 1, "break_torque": 1, "friction": 1,
-}  # fmt: skip
-"""How many numbers each property has, in the order of `numbers_of`; ``limit_x.lowest`` is one of a nested group."""
-_ENDS = np.cumsum(list(_LENGTHS.values())).tolist()
-NUMBERS = [(path, end - width, end) for (path, width), end in zip(_LENGTHS.items(), _ENDS, strict=True)]
-
-
-def numbers_of(entry: IkBone) -> NDArray[np.float32]:
-    """Return all numbers of an entry, concatenated, the limits as in the editor. Old layouts lack the last ones."""
-    shape, joint = entry.shape, entry.joint
-    limits = _negated_limits(joint.limits)  # as minimum and maximum change places
-    single = np.array([joint.spring, joint.damping, entry.mass], np.float32)
-    parts = [shape.box, shape.sphere, shape.cylinder, limits.ravel(), single, entry.centre_of_mass]
-    if joint.breaking is not None:
-        parts.append(joint.breaking)
-    if joint.friction is not None:
-        parts.append(np.array([joint.friction], np.float32))
-    return np.concatenate(parts)
-
-
-def changed_values(before: IkBone, after: IkBone) -> list[Message]:
-    """Return the names of the values that differ, except those of the rest pose."""
-    mine, other = numbers_of(before), numbers_of(after)
-    changed = [name for name, start, end in NUMBERS if mine[start:end].tobytes() != other[start:end].tobytes()]
-    fields = {
-        "material": (before.material, after.material),
-        "shape": (before.shape.type, after.shape.type),
-        "shape_flags": (before.shape.flags, after.shape.flags),
-        "joint": (before.joint.type, after.joint.type),
-        "breakable": (before.joint.flags, after.joint.flags),
-    }
-    return [say(name) for name in (*(name for name, (first, second) in fields.items() if first != second), *changed)]
 
 
 def compare(before: Bones, after: Bones) -> Changes:

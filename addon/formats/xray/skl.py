@@ -42,9 +42,8 @@ from .chunks import (
     open_chunk,
     read_chunks,
     starts_like_chunks,
-    with_body,
-    write_chunks,
 )
+from .contents import Contents, write_contents
 from .envelopes import (
     BONE,
     ENVELOPE_VIEWS,
@@ -134,7 +133,7 @@ class Skl:
         """Return the same file with other motions; a `.skl` takes only the first."""
         if self.sections is None:
             return Skl(changed, None, self.tail)
-        sections = [Section(part.chunk, changed[0] if part.value is not None else None) for part in self.sections]
+        sections = [replace(part, value=changed[0]) if part.value is not None else part for part in self.sections]
         return Skl(changed[:1], sections, self.tail)
 
 
@@ -336,13 +335,7 @@ def write(document: Skl) -> bytes:
             write_motion(writer, motion)
         writer.raw(document.tail)
         return writer.getvalue()
-    chunks = []
-    for section in document.sections:
-        if section.value is None:
-            chunks.append(section.chunk)
-            continue
-        chunks.append(with_body(section.chunk, bytes_of(section.value)))
-    return write_chunks(ChunkRun(chunks, document.tail))
+    return write_contents(Contents(document.sections, document.tail), bytes_of)
 
 
 recompose = write

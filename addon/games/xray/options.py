@@ -24,7 +24,21 @@ from ..options import (
     option,
     path,
 )
-from .motions.properties import PATH_VERSIONS, ROTATIONS
+
+ROTATIONS = (
+    ("EULER", "Euler ZXY", "Euler angles, as the editor stores them; curves are preserved"),
+    ("QUATERNION", "Quaternion", "Quaternions, like imported game motions"),
+)
+PATH_VERSIONS = (
+    (
+        "AUTOMATIC",
+        "Same as Imported",
+        "The version of the imported file; for new paths version 3, which stores handles exactly",
+    ),
+    ("3", "3", "Handles are stored exactly; read by every engine and editor"),
+    ("4", "4", "Handles are rounded to 0.98 ms; written by old builds only"),
+    ("5", "5", "Handles are rounded to 0.98 ms; written by the latest editors"),
+)
 
 
 def _fake_user() -> Any:

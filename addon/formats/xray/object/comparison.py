@@ -9,6 +9,7 @@ from ....core import names, rebase
 from ....core.changes import Changes, Noun
 from ....core.report import Message, Report, say
 from .. import bones, skl, skl_comparison
+from ..ogf.bone_values import changed_values
 from ..ogf.chunk_types import UserData
 from .chunk_types import TWO_SIDED, ExportScale, LodName, ObjectFlags, Surface
 from .document import Model, Object
@@ -65,7 +66,7 @@ def _compare_bones(before: Model, after: Model, changes: Changes) -> None:
         above = [first.parent.lower() for first in (bone, other)]
         if (above[0] if above[0] in parents[0] else "") != (above[1] if above[1] in parents[1] else ""):
             fields.append(say("parent"))
-        fields += bones.changed_values(*(bones.decode_bone(first).entry for first in (bone, other)))
+        fields += changed_values(*(bones.decode_bone(first).entry for first in (bone, other)))
         if fields:
             changes.change(Noun.BONE, bone.name, *fields)
     for bone in after.bones:

@@ -6,9 +6,9 @@ from typing import Any
 
 from ....core.changes import Changes, Noun
 from ....core.report import Report, say
-from .. import bones
 from ..omf.mapping import decode as decode_motions
 from ..omf.mapping import encode as encode_motions
+from .bone_values import changed_values
 from .chunk_types import BoneNames, IkData, UserData
 from .document import Ogf, lod_path, motion_set_of, reference_names
 from .mesh import bone_labels, decode_meshes, encode_meshes, mesh_parts
@@ -46,7 +46,7 @@ def _with_skeleton(document: Ogf, after: Ogf) -> tuple[Ogf, Changes]:
     if physics is not None and now is not None:
         entries = dict(zip(map(str.lower, bone_labels(after)), now.bones, strict=False))
         for label, entry in zip(bone_labels(document), physics.bones, strict=False):
-            fields = bones.changed_values(entry, entries.get(label.lower(), entry))
+            fields = changed_values(entry, entries.get(label.lower(), entry))
             changes.change(Noun.BONE, label, *fields)
     return document, changes
 

@@ -22,7 +22,6 @@ from ....core.report import Report, listed, say
 from ....formats.xray import bones as bones_format
 from ....formats.xray import conversion
 from ....formats.xray.bones import (
-    NUMBERS,
     Bones,
     Breaking,
     Friction,
@@ -35,12 +34,11 @@ from ....formats.xray.bones import (
     encode_bone,
     new_bone,
     new_bones,
-    numbers_of,
     with_bones,
 )
+from ....formats.xray.ogf.bone_values import NUMBERS, numbers_of
 from ....formats.xray.ogf.chunk_types import IkBone, Joint, Shape
 from ...plan import FilePlan
-from ..motions import files as motion_files
 from . import properties as bone_properties
 from .properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES, UNKNOWN, game_name, known
 
@@ -366,8 +364,8 @@ def _new_bone(bone: Bone, changes: Changes) -> bones_format.Bone:
 def _parts(rig: Object) -> Iterator[Part]:
     """Yield the bone parts of the armature's first motion file."""
     for file in list(rig.motionbridge_motion_files)[:1]:
-        for partition in motion_files.partitions_of(file):
-            yield Part(partition.name, [bone.name or b"" for bone in partition.bones])
+        for partition in file.partitions:
+            yield Part(names.encode(partition.name), [names.encode(bone.name) for bone in partition.bones])
 
 
 def _file_entry(bone: Bone) -> IkBone:

@@ -24,6 +24,7 @@ from ....blender.properties import AddedProperties, Event, bytes_property, chang
 from ....blender.typed import Action, Context
 from ....core import names
 from ..bones.properties import in_order, known
+from ..options import PATH_VERSIONS, ROTATIONS
 
 LISTS = Kind("motionbridge_motion_files", "motionbridge_motion")
 """Property names of the game's motion files on an armature and of their actions."""
@@ -261,10 +262,6 @@ class MotionFile(StoredFile, bpy.types.PropertyGroup):
 
 # The editor's motions -------------------------------------------------------------------------------------------------
 
-ROTATIONS = (
-    ("EULER", "Euler ZXY", "Euler angles, as the editor stores them; curves are preserved"),
-    ("QUATERNION", "Quaternion", "Quaternions, like imported game motions"),
-)
 EULER_ORDER = "ZXY"
 """Rotation order of the editor's motions."""
 
@@ -301,17 +298,6 @@ class SkeletalFile(StoredFile, bpy.types.PropertyGroup):
 
 
 # Motion paths ---------------------------------------------------------------------------------------------------------
-
-PATH_VERSIONS = (
-    (
-        "AUTOMATIC",
-        "Same as Imported",
-        "The version of the imported file; for new paths version 3, which stores handles exactly",
-    ),
-    ("3", "3", "Handles are stored exactly; read by every engine and editor"),
-    ("4", "4", "Handles are rounded to 0.98 ms; written by old builds only"),
-    ("5", "5", "Handles are rounded to 0.98 ms; written by the latest editors"),
-)
 
 
 class PathProperties(bpy.types.PropertyGroup):

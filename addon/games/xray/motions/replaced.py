@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ....blender.properties import kept
 from ....core import files
@@ -13,9 +12,7 @@ from ....core.report import Report, listed, say
 from ....formats.xray import object as editor_model
 from ....formats.xray import ogf, skl
 from ....formats.xray.ogf.document import motion_set_of
-
-if TYPE_CHECKING:
-    from ..models.properties import EditorModelProperties, ModelProperties
+from ...plan import StoredFile
 
 
 def removed(on_disk: Iterable[str], written: Iterable[str]) -> list[str]:
@@ -51,9 +48,7 @@ def names_inside_file(path: Path) -> list[str]:
         return []
 
 
-def warn_of_model(
-    stored: ModelProperties | EditorModelProperties, path: str, data: bytes, suffix: str, report: Report
-) -> None:
+def warn_of_model(stored: StoredFile, path: str, data: bytes, suffix: str, report: Report) -> None:
     """Warn, before ``data`` replaces the model at ``path``, of what is lost: other hard links, the motions inside it.
 
     ``suffix``: that of the kind of model that is written, whatever the file is called. Motions of the imported model,
