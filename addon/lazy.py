@@ -26,6 +26,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "control_transfer",
         "delta_action",
         "mesh",
+        "mirror",
         "modifiers",
         "nla",
         "sampling",

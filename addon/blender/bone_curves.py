@@ -28,7 +28,8 @@ ROTATION_KINDS = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}
 """Rotation channel of each rotation mode; all other modes are orders of Euler angles."""
 UNSCALED = 1e-6
 """Largest difference from 1 of a scale that counts as no scale."""
-_LINEAR = 1
+LINEAR = 1
+"""Interpolation of keys: the number that `foreach_get` gives for linear ones."""
 _DIGEST_SIZE = 16
 _OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
 _BONE_PREFIX = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
@@ -142,7 +143,7 @@ def write_keys(
     Every key is linear: linear keys need no handles, and the games interpolate linearly between frames as well.
     """
     count = keys.shape[1]
-    all_linear, one_linear = bytes([_LINEAR]) * count, bytes([_LINEAR])
+    all_linear, one_linear = bytes([LINEAR]) * count, bytes([LINEAR])
     animated = [True] * len(curves) if keyed is None else keyed.tolist()
     for curve, row, several in zip(curves, keys.reshape(-1, 2 * count), animated, strict=True):
         points = curve.keyframe_points
@@ -252,7 +253,7 @@ def keeps_scale_at_one(curve: bpy.types.FCurve) -> bool:
         points.foreach_get(name, row)
     points.foreach_get("interpolation", kinds)
     # Baking leaves handles at 0; linear and constant keys ignore them.
-    read = np.stack([np.ones(len(points), np.bool_), *[kinds > _LINEAR] * 2])
+    read = np.stack([np.ones(len(points), np.bool_), *[kinds > LINEAR] * 2])
     return bool((np.abs(values[:, 1::2] - 1.0) <= UNSCALED)[read].all())
 
 

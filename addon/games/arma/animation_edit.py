@@ -204,6 +204,13 @@ def original_of(action: Action) -> Action | None:
     return None if action in originals or not originals else originals[0]
 
 
+def reflect_step(action: Action) -> None:
+    """Let the step of an animation go to the other side, for its motion with left and right exchanged."""
+    properties = action.motionbridge_animation
+    for step in (properties.step, properties.step_shown):
+        step[0] = -step[0]
+
+
 def _set_frame_range(action: Action, frames: Any) -> None:
     """Set the action's frame range to the keys of the written file, and store whether that excludes keys."""
     if not action.use_frame_range:

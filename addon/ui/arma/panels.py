@@ -289,6 +289,7 @@ class MOTIONBRIDGE_MT_animation_file(BlenderMenu):
         layout.separator()
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
         layout.separator()
+        layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
         layout.operator("motionbridge.arma_compare", icon="VIEWZOOM")
         layout.operator("motionbridge.arma_list_animations", icon="FILE_REFRESH")
         layout.separator()

@@ -275,6 +275,7 @@ class MOTIONBRIDGE_MT_editor_motions(BlenderMenu):
         _draw_files(layout)
         layout.separator()
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
+        layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
         layout.separator()
         layout.operator("motionbridge.report", icon="TEXT")
 
