@@ -176,8 +176,9 @@ COMPARISONS: Mapping[str, str] = {
     "skl": "xray.skl_comparison",
     "som": "xray.som",
 }
-"""Name of a format -> dotted path of the module, below this package, whose ``compare(before, after)`` returns what
-differs between two documents, as the `Changes` that an export of the second onto the first would report.
+"""Name of a format -> dotted path of the module, below this package, that tells what differs between two documents, as
+the `Changes` that an export of the second onto the first would report: by its ``compare(before, after)``, else by its
+``decode`` and ``encode``.
 """
 
 
@@ -194,7 +195,11 @@ def compare(name: str, before: bytes, after: bytes) -> Changes:
     """
     source = cast("Format", detect(name, after[:HEAD_SIZE]))
     module: Any = import_module(f"{__name__}.{COMPARISONS[source.name]}")
-    changes: Changes = module.compare(*(source.module.read(data, name, Report()) for data in (before, after)))
+    first, other = (source.module.read(data, name, Report()) for data in (before, after))
+    if hasattr(module, "compare"):
+        changes: Changes = module.compare(first, other)
+    else:
+        _, changes = module.encode(module.decode(other, Report()), first)
     if not changes and before != after:
         changes.note_other_data()
     return changes

@@ -239,11 +239,6 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
     return base.with_animation(result), _changes(changes, fields)
 
 
-def compare(before: Anm, after: Anm) -> Changes:
-    """Return what differs in ``after``, in the words of an export. Raises `WriteError` for what an export refuses."""
-    return encode(decode(after, Report()), before)[1]
-
-
 def _checked_rate(fps: float) -> float:
     if not (np.isfinite(fps) and fps >= 1e-3):
         raise WriteError(say("a frame rate of {} cannot be written", fps), remedy="Give the path a frame rate")

@@ -329,11 +329,6 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     return Cform(base.version, box, vertices, faces, build, base.file, base.tail), changes
 
 
-def compare(before: Cform, after: Cform) -> Changes:
-    """Return what differs in ``after``, in the words of an export. Raises `WriteError` for what an export refuses."""
-    return encode(decode(after, Report()), before)[1]
-
-
 def _out_of_range(mesh: Mesh, base: Cform | None) -> Iterator[Problem]:
     limits = _HIGHEST
     if base is not None and base.build is not None:

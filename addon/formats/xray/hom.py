@@ -21,7 +21,6 @@ from .occluders import VIEWS, Occluders, describe, raw_size, write
 
 __all__ = [
     "VIEWS",
-    "compare",
     "decode",
     "describe",
     "encode",
@@ -64,11 +63,6 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     """
     rows, _ = occluders.encode_rows(in_file_order(mesh), base, TRIANGLE, weld)
     return occluders.with_rows(rows, base, _TEMPLATES)
-
-
-def compare(before: Occluders, after: Occluders) -> Changes:
-    """Return what differs in ``after``, in the words of an export. Raises `WriteError` for what an export refuses."""
-    return encode(decode(after, Report()), before)[1]
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:

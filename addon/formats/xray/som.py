@@ -22,7 +22,6 @@ from .occluders import VIEWS, Occluders, raw_size, write
 
 __all__ = [
     "VIEWS",
-    "compare",
     "decode",
     "describe",
     "encode",
@@ -92,11 +91,6 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     edited = rows["occlusion"][is_edited | (source < 0)]
     rebase.refuse_not_finite(say("an occlusion of {!r} is NaN or infinite", mesh.name), "Set it again", edited)
     return occluders.with_rows(rows, base, _TEMPLATES)
-
-
-def compare(before: Occluders, after: Occluders) -> Changes:
-    """Return what differs in ``after``, in the words of an export. Raises `WriteError` for what an export refuses."""
-    return encode(decode(after, Report()), before)[1]
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
