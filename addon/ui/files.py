@@ -18,6 +18,7 @@ from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.report import Report, listed, say
 from ..games import plan as plans
 from ..games.kinds import FileKind
+from . import playing
 from .bases import OPERATOR, ExportHelper, MixedIn, rpt_, tell
 from .layouts import fields, paragraph
 from .operation import FileChoice, Need, Operation, Outcome, open_editors, stores_nothing
@@ -51,6 +52,7 @@ class FirstView(MixedIn):
         if self._existing is not None and answer == {"FINISHED"}:
             objects = [obj for obj in scope.objects_of(context.view_layer) if obj.session_uid not in self._existing]
             views.frame(context, objects)
+            playing.follow_active(context)
         return answer
 
 

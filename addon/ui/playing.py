@@ -1,21 +1,29 @@
 """Playing a motion: what a click on it does to the scene, the scene's frame rate and range, notes on other rates."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..blender import delta_action, scope
-from ..blender.typed import Action, Context
+from ..blender import delta_action, scope, transforms
+from ..blender.typed import Action, Context, Object
+from ..core.errors import WriteError
 from ..core.report import Report, say
 from ..formats.xray import omf
 from ..games.arma import timing as arma_timing
+from ..games.descent3 import hierarchy
+from ..games.descent3 import motion as descent_motion
+from ..games.descent3.model_properties import holder_of
 from ..games.xray import paths as motion_paths
 from ..games.xray.motions import timing as motion_timing
 from .bases import BlenderOperator, classes_of, rpt_
 from .operation import Need, Operation, Outcome, stores_nothing
 from .preferences import preferences
 from .target import active_action, active_object, active_rig
+
+TICKS_PER_SECOND = 30
+"""Rate at which models of Descent 3 were animated; their files have none."""
 
 if TYPE_CHECKING:
     Frames = tuple[int, int]
@@ -46,9 +54,23 @@ def follow(context: Context, frames: "Frames") -> None:
         scene.frame_preview_start = frames[0]
 
 
+def follow_active(context: Context) -> None:
+    """`follow` the motion or path that the active object plays, if any; the user has just imported it."""
+    timing = timing_of_active(context)
+    if timing is not None:
+        first, last = timing[1]
+        follow(context, (math.floor(first), math.ceil(last)))
+
+
 def is_playing(context: Context) -> bool:
-    """Return whether the window plays the scene."""
-    return context.screen is not None and context.screen.is_animation_playing
+    """Return whether a window plays the scene."""
+    windows = [window for manager in bpy.data.window_managers for window in manager.windows]
+    return any(window.scene == context.scene and window.screen.is_animation_playing for window in windows)
+
+
+def state_of(context: Context, name: str) -> str:
+    """Return in words that a motion, or the motion on an object, is shown or plays."""
+    return (rpt_("now playing: {}") if is_playing(context) else rpt_("shown: {}")).format(name)
 
 
 def draw_switches(layout: Any, context: Context) -> None:
@@ -78,6 +100,9 @@ def timing_of_active(context: Context) -> tuple[float | None, Any] | None:
     path = motion_paths.followed_action(active_object(context))
     if path is not None:
         return path.motionbridge_path.fps, path.frame_range
+    holder = holder_of(active_object(context))
+    if holder is not None:
+        return _timing_of_model(context, holder)
     rig, action = active_rig(context), active_action(context)
     if action is None:
         return None
@@ -90,8 +115,17 @@ def timing_of_active(context: Context) -> tuple[float | None, Any] | None:
     return None, (length.first, length.last)
 
 
+def _timing_of_model(context: Context, holder: Object) -> tuple[float, Any] | None:
+    """Return the rate and the ticks of a model of Descent 3, None if nothing of it moves."""
+    moving = descent_motion.moved_by_keys(hierarchy.hierarchy_of(context, hierarchy.Chosen(holder), Report()))
+    ends = transforms.key_range([curve for _, curves in moving for curve in curves])
+    return (TICKS_PER_SECOND, ends) if ends is not None else None
+
+
 def _plays(context: Context) -> bool:
-    return motion_paths.followed_action(active_object(context)) is not None or active_action(context) is not None
+    active = active_object(context)
+    is_part = holder_of(active) is not None or motion_paths.followed_action(active) is not None
+    return is_part or active_action(context) is not None
 
 
 class MOTIONBRIDGE_OT_match_scene(Operation, BlenderOperator):
@@ -103,7 +137,9 @@ class MOTIONBRIDGE_OT_match_scene(Operation, BlenderOperator):
     edited = stores_nothing  # nothing but the scene
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        timing: Any = timing_of_active(context)
+        timing = timing_of_active(context)
+        if timing is None:
+            raise WriteError("the active object plays no motion", remedy="Choose one in the list")
         match_scene(context, *timing)
         scene = context.scene
         text = rpt_("Frames {} to {}, {:g} per second")

@@ -363,7 +363,7 @@ def test_both_play_in_the_games_time(gamedata, flags, hands_speed, item_speed):
     created.hands.motionbridge_hud.active_action = number
     scene, bits = bpy.context.scene, MotionFlag.STOP_AT_END if flags else 0
     assert created.hands.animation_data.action == hands
-    assert (scene.frame_start, scene.frame_end) == (0, hands.frame_end)
+    assert (scene.frame_preview_start, scene.frame_preview_end) == (0, hands.frame_end)
     last = int(item.frame_end)
     assert last > 3
     frames = [0, 1, 2, 3, int(hands.frame_end) - 1]

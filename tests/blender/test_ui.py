@@ -115,7 +115,7 @@ def test_complaint_1_something_plays_after_the_import(game):
     before = pose(rig, "thigh_l")
     scene.frame_set(8)
     assert np.abs(pose(rig, "thigh_l") - before).max() > 0.01
-    assert last_report()[0].startswith("Motions imported onto humanoid: 5; now playing walk")
+    assert last_report()[0].startswith("Motions imported onto humanoid: 5; shown: walk")
 
 
 def test_complaint_1_every_other_motion_plays_when_it_is_clicked_in_the_list(game):

@@ -78,7 +78,7 @@ def test_several_files_move_an_object_each_and_all_are_selected():
         "mixed_fusker",
         "tcb_stepped_aim_walk",
     }
-    assert last_report()[0] == "Imported paths: 2; now playing on mixed_fusker"
+    assert last_report()[0] == "Imported paths: 2; shown: mixed_fusker"
     assert any(line.startswith("left out:") and "odd_strafe" in line for line in last_report())
 
 

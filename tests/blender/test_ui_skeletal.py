@@ -45,7 +45,7 @@ def labels(data):
 def test_import_change_nothing_export_and_it_is_the_same(two, tmp_path):
     rig = rig_of(BONES)
     load(two)
-    assert last_report()[0] == "Motions imported onto rig: 2; now playing walk"
+    assert last_report()[0] == "Motions imported onto rig: 2; shown: walk"
     assert rig.animation_data.action.name == "walk"
     assert rig.animation_data.action.use_fake_user
     assert export(tmp_path / "new.skls") == two.read_bytes()
@@ -114,7 +114,7 @@ def test_a_single_motion_and_several_files(walk, tmp_path):
     entry = written(tmp_path, motion, name="one.skl")
     files = [{"name": name} for name in (entry.name, walk.name, "gone.skl")]
     assert bpy.ops.import_scene.xray_skl(directory=str(tmp_path), files=files) == {"FINISHED"}
-    assert last_report()[0] == "Motions imported onto rig: 2; now playing alone"
+    assert last_report()[0] == "Motions imported onto rig: 2; shown: alone"
     assert any(line.startswith("left out:") and "gone.skl" in line for line in last_report())
     assert export(tmp_path / "again.skl") == entry.read_bytes()
 

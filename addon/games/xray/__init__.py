@@ -5,7 +5,7 @@ from ... import lazy
 lazy.attach(__name__)
 
 from .bones import properties as bone_properties
-from .hud import attachments, pairs, placing
+from .hud import attachments, placing
 from .hud import properties as hud_properties
 from .levels import properties as level_properties
 from .models import properties as model_properties
@@ -22,6 +22,5 @@ ADDED = (
 
 motion_properties.start_typed.follow = lambda interval, _context: motion_timing.move_marker(interval, 0)
 motion_properties.end_typed.follow = lambda interval, _context: motion_timing.move_marker(interval, 1)
-hud_properties.action_chosen.follow = lambda hud, context: pairs.play(context, hud.id_data, hud.active_action)
 hud_properties.stance_chosen.follow = lambda hud, _context: placing.show(hud.id_data)
 hud_properties.attachments_chosen.follow = lambda hud, _context: attachments.show(hud.id_data)

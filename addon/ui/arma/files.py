@@ -12,6 +12,7 @@ from ...core.report import Report
 from ...formats.arma import skeletons
 from ...games.arma import animation_export, animation_import, kinds, model_import
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions, ModelImportOptions
+from .. import playing
 from ..bases import (
     BlenderOperator,
     ExportHelper,
@@ -210,7 +211,8 @@ class IMPORT_SCENE_OT_arma_rtm(
         if animations[0].rig is not rig:
             scope.make_current(context, [animations[0].rig], animations[0].rig)
         return Outcome(
-            rpt_("Imported animations: {}; now playing on {}").format(len(animations), animations[0].rig.name)
+            f"{rpt_('Imported animations: {}').format(len(animations))}; "
+            f"{playing.state_of(context, animations[0].action.name)}"
         )
 
     def _import(

@@ -36,6 +36,7 @@ from ..files import (
 from ..images import ImageExport, ImageImport
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Need, Outcome, call_operator
+from ..playing import TICKS_PER_SECOND
 from ..preferences import descent3_folders
 from ..saving import ModelSaveBack
 from ..target import has_mesh, objects_of
@@ -54,9 +55,6 @@ KEY_ITEMS = (
     ("EVERY", "Every Tick", "Playback is the same as in the game"),
     ("FEW", "As in the File", "Keys of the file, and more where needed to stay within 0.05° of the game"),
 )
-FRAMES_PER_SECOND = 30
-"""Rate at which the game's models were animated. Files store no rate: tables of the game set the duration of a motion.
-"""
 OPTIONS = (
     "shown_as",
     "readable_bones",
@@ -232,7 +230,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
         if not self.match_scene or moving is None:
             return
         scene = context.scene
-        scene.render.fps, scene.render.fps_base = FRAMES_PER_SECOND, 1.0
+        scene.render.fps, scene.render.fps_base = TICKS_PER_SECOND, 1.0
         # The first possible start frame of a Blender scene is 0.
         scene.frame_start, scene.frame_end = max(moving.ticks[0], 0), max(moving.ticks[1], 1)
         for imported in models:

@@ -11,10 +11,12 @@ from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
 from ...core.report import Report, listed
 from ...games.xray.hud import attachments, pairs, placing, sections
+from ...games.xray.hud import properties as hud_properties
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.state import holder_of, rigs_of
 from ...games.xray.motions import library, omf_host
 from ...games.xray.options import HudSceneOptions
+from .. import playing
 from ..bases import (
     BlenderList,
     BlenderMenu,
@@ -492,4 +494,12 @@ def _files_of(hands: Object) -> Iterator[tuple[Any, Any]]:
             yield rig, file
 
 
+def _choose(hud: Any, context: Context) -> None:
+    """Play the action that was chosen in the list."""
+    frames = pairs.play(context, hud.id_data, hud.active_action)
+    if frames is not None:
+        playing.start(context, frames)
+
+
+hud_properties.action_chosen.follow = _choose
 CLASSES = classes_of(__name__)

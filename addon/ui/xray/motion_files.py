@@ -17,6 +17,7 @@ from ...games.xray.models import importing as model_importing
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import MotionImportOptions
+from .. import playing
 from ..bases import (
     CALL,
     BlenderOperator,
@@ -30,7 +31,6 @@ from ..bases import (
 )
 from ..layouts import draw_folded, fields
 from ..operation import FileChoice, Need, Outcome
-from ..playing import match_scene
 from ..preferences import model_options
 from ..saving import Target
 from ..target import (
@@ -124,7 +124,8 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
         rig = self._target(context, next(iter(chosen)), report)
         actions = self.import_chosen(context, omf_codec.OMF, rig, chosen, options=MotionImportOptions, report=report)
         self._after(context, actions, report)
-        text = rpt_("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
+        text = rpt_("Motions imported onto {}: {}").format(rig.name, len(actions))
+        text = f"{text}; {playing.state_of(context, actions[0].motionbridge_motion.motion_name)}"
         if len(actions) > 1:
             text = f"{text}, {rpt_('the others are in the Motionbridge tab and the Action Editor')}"
         return Outcome(text)
@@ -155,7 +156,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
 
     def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
-            match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
+            playing.match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
         rate = scope.frames_per_second(context.scene)
         if abs(rate - omf.FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             words = "the scene plays {:g} frames per second, the game {:g}; each key of the game is one frame"

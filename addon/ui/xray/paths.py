@@ -84,7 +84,8 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         if self.match_scene:
             playing.match_scene(context, played[0].motionbridge_path.fps, played[0].frame_range)
         playing.note_other_rates(context, played, lambda action: action.motionbridge_path.fps, report, paths=True)
-        return Outcome(rpt_("Imported paths: {}; now playing on {}").format(len(paths_made), owners[0].name))
+        text = rpt_("Imported paths: {}").format(len(paths_made))
+        return Outcome(f"{text}; {playing.state_of(context, owners[0].name)}")
 
 
 def active_path(context: Context) -> Any:

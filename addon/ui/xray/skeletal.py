@@ -91,9 +91,8 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, MotionImport, BlenderOp
                 context, skl_codec.SKL, rig, chosen, options=SkeletalImportOptions, report=report
             )
         self._after(context, actions, report)
-        return Outcome(
-            rpt_("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
-        )
+        text = rpt_("Motions imported onto {}: {}").format(rig.name, len(actions))
+        return Outcome(f"{text}; {playing.state_of(context, actions[0].motionbridge_motion.motion_name)}")
 
     def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
         """Return path -> names of the motions to import; without a list, those that match the filter."""

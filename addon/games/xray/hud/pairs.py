@@ -161,20 +161,23 @@ def remember(hud_scene: HudScene, section: str, pairs: Sequence[Pair]) -> None:
         row.view = hud_scene.view_actions.get(pair.hands) if pair.exists else None
 
 
-def play(context: Context, hands: Any, number: int) -> None:
-    """Play an action of the list with hands, item and view; does nothing if its motions are missing."""
+def play(context: Context, hands: Any, number: int) -> tuple[int, int] | None:
+    """Play an action of the list with hands, item and view; does nothing if its motions are missing.
+
+    Returns the first and the last frame of the hands' motion, None if it is missing.
+    """
     properties, row, item = hands.motionbridge_hud, playable_row(hands, number), item_of(hands)
     if row is None:
-        return
+        return None
     for rig in rigs_of(hands):
         library.adopt_copies(omf_codec.OMF, rig)
     library.play(context, hands, row.hands)
     first, count = blender_action.frame_range(row.hands)
-    context.scene.frame_start, context.scene.frame_end = first, first + max(count - 1, 1)
     if item is not None and row.item is not None:
         play_item(context, item, row.item, row.hands)
     if properties.view is not None:
         _play_view(properties.view, row.view if properties.camera_effects else None, row)
+    return first, first + max(count - 1, 1)
 
 
 def play_item(context: Context, item: Object, action: Action, of_hands: Action) -> None:

@@ -366,9 +366,9 @@ def render_strip(
     ):
         try:
             for line, number in enumerate(numbers):
-                pairs.play(context, hands, number)
+                frames = pairs.play(context, hands, number) or (scene.frame_start, scene.frame_end)
                 row = properties.actions[number]
-                for column, frame in enumerate(np.linspace(scene.frame_start, scene.frame_end, columns)):
+                for column, frame in enumerate(np.linspace(*frames, columns)):
                     scene.frame_set(round(float(frame)))
                     scene.render.stamp_note_text = f"{row.name}  {scene.frame_current}"
                     bottom, left = (len(numbers) - 1 - line) * down, column * across  # image rows start at the bottom
