@@ -1,6 +1,6 @@
 """Every scene, by name."""
 
-from tests.window import controls, exports, hud, identity, imports, long_work, manual, new_models
+from tests.window import controls, exports, hud, identity, imports, long_work, manual, new_models, playing
 
 SCENES = [
     *imports.SCENES,
@@ -11,4 +11,5 @@ SCENES = [
     *new_models.SCENES,
     *controls.SCENES,
     *manual.SCENES,
+    *playing.SCENES,
 ]
