@@ -1,6 +1,7 @@
 """Properties that the extension adds to Blender's data-blocks: registration, where they are stored, change detection.
 
 - `AddedProperties`: property group classes, the names under which Blender's types hold them, and handlers.
+- `use_own_translations`: where Blender looks up our labels.
 - `Event`: what a property says when it was changed, for behaviour that the property group does not know.
 - `is_local`, `refuse_linked`: Blender shows and plays linked data-blocks, but what is stored in them is lost on
   reload. A library override keeps poses, animation and single values, but takes no new entries in collection
@@ -29,6 +30,30 @@ from ..core.errors import ReadError, WriteError
 from ..core.report import say
 from .typed import Scene
 
+TRANSLATIONS = "Motionbridge"
+"""Translation context of our labels. In Blender's own contexts its own words come first: Track, Head, Power, Pivot."""
+
+
+_DECLARED = type(BoolProperty())
+
+
+def use_own_translations(kind: Any) -> None:
+    """Let Blender look up the labels of a class, and of the properties that it and its mixins declare, in our context.
+
+    Called before the class is registered. Tooltips have no context.
+    """
+    if issubclass(kind, (bpy.types.Operator, bpy.types.Panel, bpy.types.Menu)):
+        kind.bl_translation_context = TRANSLATIONS
+    for base in kind.__mro__:
+        if not base.__module__.startswith(("bpy", "_bpy")):  # Blender's own file paths stay in its words
+            for declared in getattr(base, "__annotations__", {}).values():
+                _translate(declared)
+
+
+def _translate(declared: Any) -> None:
+    if isinstance(declared, _DECLARED):  # else an annotation for type checkers
+        declared.keywords.setdefault("translation_context", TRANSLATIONS)
+
 
 class AddedProperties(NamedTuple):
     """Property group classes, the properties added to Blender's types, and handlers.
@@ -44,8 +69,10 @@ class AddedProperties(NamedTuple):
     def register(self) -> None:
         """Register the classes, add the properties and the handlers, which stay when another file is loaded."""
         for kind in self.classes:
+            use_own_translations(kind)
             bpy.utils.register_class(kind)
         for (owner, name), value in self.held.items():
+            _translate(value)
             setattr(owner, name, value)
         for name, called in self.handlers:
             getattr(bpy.app.handlers, name).append(persistent(called))

@@ -14,6 +14,7 @@ from .. import lazy
 lazy.attach(__name__)
 
 from .. import games
+from ..blender.properties import use_own_translations
 from . import (
     arma,
     badges,
@@ -71,6 +72,7 @@ def register() -> None:
     for part in _WITH_MORE:
         part.register()
     for kind in CLASSES:
+        use_own_translations(kind)
         bpy.utils.register_class(kind)
 
 

@@ -29,6 +29,7 @@ from bpy.app import translations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras import io_utils
 
+from ..blender.properties import TRANSLATIONS
 from ..core.report import Message, on_one_line, say, translated
 from ..games.options import Option, Options
 
@@ -158,7 +159,8 @@ def _dialog_folder(operator: Any, context: Context) -> Path:
 PACKAGE = (__package__ or "").rpartition(".")[0]
 """Full name of the extension's package; it begins with the repository from which the user installed it."""
 FILES = {"ru_RU": Path(__file__).with_name("ru.json")}
-DEFAULT, OPERATOR = "*", "Operator"
+DEFAULT = "*"
+"""Blender's context of tooltips, and of texts drawn without an operator or a property."""
 
 
 def iface_(english: str) -> str:
@@ -241,12 +243,10 @@ def notice_language() -> None:
 def contexts(file: Path) -> dict[str, dict[str, str]]:
     """Return context -> English -> translation, with Blender's names of the contexts.
 
-    Blender looks up the text of a button in the context `OPERATOR`. So texts of the context `DEFAULT` are copied there,
-    unless `OPERATOR` translates them differently.
+    Labels of our classes and properties are looked up in `TRANSLATIONS`, which has the texts of `DEFAULT` too.
     """
     table: dict[str, dict[str, str]] = json.loads(file.read_bytes())
-    default = table[DEFAULT]
-    return table | {OPERATOR: default | table.get(OPERATOR, {})}
+    return table | {TRANSLATIONS: table[DEFAULT]}
 
 
 def register() -> None:

@@ -19,7 +19,7 @@ from ..core.report import Report, listed, say
 from ..games import plan as plans
 from ..games.kinds import FileKind
 from . import playing
-from .bases import OPERATOR, ExportHelper, MixedIn, rpt_, tell
+from .bases import ExportHelper, MixedIn, iface_, rpt_, tell
 from .layouts import fields, paragraph
 from .operation import FileChoice, Need, Operation, Outcome, open_editors, stores_nothing
 from .preferences import preferences
@@ -72,7 +72,7 @@ class FileImport(FirstView, Operation, FileChoice):
         if not self.properties.is_property_set("filepath"):
             context.window_manager.fileselect_add(self)
             return {"RUNNING_MODAL"}
-        button = bpy.app.translations.pgettext_iface(self.bl_label, OPERATOR)
+        button = iface_(self.bl_label)
         return context.window_manager.invoke_props_dialog(self, title=self.files_title(), confirm_text=button)
 
     def chosen_files(self, remedy: str) -> list[str]:

@@ -349,7 +349,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_props_dialog(
-            self, width=720, title=iface_("Motionbridge Report"), confirm_text="Keep as Text"
+            self, width=720, title=iface_("Motionbridge Report"), confirm_text=iface_("Keep as Text")
         )
 
     def draw(self, context: Context) -> None:

@@ -565,7 +565,13 @@ def test_what_was_in_the_picture_is_hidden_and_named(gamedata):
     assert "Hidden, because it was in the picture: Default, Near" in bpy.context.window_manager.motionbridge_report
     assert [obj.hide_render and obj.hide_get() for obj in hidden] == [True, True]
     assert [obj.hide_render or obj.hide_get() for obj in others] == [False, False, False]
-    own = bpy.data.collections["wpn_sample_hud"].all_objects
+    bpy.ops.import_scene.xray_ogf(filepath=str(gamedata / "meshes" / "samples" / "humanoid.ogf"))
+    rig = bpy.context.object
+    rig.location = 0, 0.8, -1
+    bpy.ops.motionbridge.new_hud_scene(folders=str(gamedata), section="wpn_sample")
+    assert rig.hide_get()
+    assert rig.name in bpy.context.window_manager.motionbridge_report
+    own = bpy.context.object.users_collection[0].all_objects
     assert not any(obj.hide_get() for obj in own if obj.type == "MESH")
 
 

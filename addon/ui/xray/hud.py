@@ -180,7 +180,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         game, _ = folders(context)
         if game is not None and not self.folders:
             self.folders = str(game)
-        return context.window_manager.invoke_props_dialog(self, width=480, confirm_text="Create")
+        return context.window_manager.invoke_props_dialog(self, width=480, confirm_text=iface_("Create"))
 
     def draw(self, context: Context) -> None:
         """Draw folders and section, and what the section lacks; the rest is folded."""
@@ -244,7 +244,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         return rigs_of(holder_of(context.active_object))
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        return context.window_manager.invoke_props_dialog(self, confirm_text="Add")
+        return context.window_manager.invoke_props_dialog(self, confirm_text=iface_("Add"))
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Add the row and play it."""

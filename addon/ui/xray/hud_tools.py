@@ -17,7 +17,7 @@ from ...games.xray.bones.properties import game_name
 from ...games.xray.hud import attachments, placing
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.state import active_row, holder_of, item_of
-from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, classes_of, rpt_
+from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, classes_of, iface_, rpt_
 from ..files import NamedFile, absolute
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome
@@ -87,7 +87,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         self.bone = posed.name if posed is not None else ""
         self.holder = _named(hands, HAND)
         self.first, self.last = context.scene.frame_current, context.scene.frame_end
-        return context.window_manager.invoke_props_dialog(self, confirm_text="Attach")
+        return context.window_manager.invoke_props_dialog(self, confirm_text=iface_("Attach"))
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)

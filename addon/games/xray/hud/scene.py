@@ -96,7 +96,7 @@ def new_scene(context: Context, options: HudSceneOptions, report: Report) -> Hud
 
 
 def _in_the_way(context: Context, options: HudSceneOptions) -> list[Object]:
-    """Return the visible objects that rays from the camera through its picture meet within `REACH`."""
+    """Return the visible objects that rays from the camera through its picture meet within `REACH`, with armatures."""
     height = math.tan(math.radians(hud.VIEWS[options.game.label].field_of_view) / 2)
     width = height * options.aspect.size[0] / options.aspect.size[1]
     graph: Any = context.evaluated_depsgraph_get()
@@ -112,7 +112,8 @@ def _in_the_way(context: Context, options: HudSceneOptions) -> list[Object]:
             result[obj.original] = None
             distance += (position - start).length + STEP
     layer = set(scope.objects_of(context.view_layer))
-    return [obj for obj in result if obj in layer]
+    result |= dict.fromkeys(rig for obj in list(result) if (rig := obj.find_armature()) is not None)
+    return [obj for obj in result if obj in layer and obj.visible_get(view_layer=context.view_layer)]
 
 
 def _of_beside(options: HudSceneOptions) -> HudSceneOptions:
