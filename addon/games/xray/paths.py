@@ -58,7 +58,7 @@ class ImportedPath:
     """An imported path: the object that moves, and its action."""
 
     owner: Any
-    action: Any
+    action: Action
 
 
 @dataclass

@@ -289,8 +289,8 @@ def _first_of_each_name(document: Bones) -> dict[str, bones_format.Bone]:
     return result
 
 
-def _bones_by_name(rig: Object) -> dict[str, Any]:
-    result: dict[str, Any] = {}
+def _bones_by_name(rig: Object) -> dict[str, Bone]:
+    result: dict[str, Bone] = {}
     for bone in bone_properties.in_order(rig):
         result.setdefault(bone_properties.game_name(bone).lower(), bone)
     return result

@@ -218,7 +218,7 @@ def plan_save_back(
 
 
 def find_problems(
-    context: Context, holder: Object, report: Report, found_meshes: Sequence[Any] | None = None
+    context: Context, holder: Object, report: Report, found_meshes: Sequence[Object] | None = None
 ) -> list[Offending]:
     """Return what the editors or the game would reject in a model, problems of its meshes first.
 
@@ -376,10 +376,10 @@ def _meshes_of(holder: Object) -> list[Object]:
 
 
 def _with_meshes(
-    holder: Object, gathered: dict[Any, Gathered], model: Model, changes: Changes, report: Report
+    holder: Object, gathered: dict[Object, Gathered], model: Model, changes: Changes, report: Report
 ) -> Model:
     listed = model.meshes
-    parts: dict[int, Any] = {}
+    parts: dict[int, Object] = {}
     added = []
     for obj in gathered:
         properties = obj.motionbridge_editor_mesh

@@ -95,7 +95,7 @@ def plan_new_object(
     options: EditorModelExportOptions,
     report: Report,
     *,
-    chosen: Sequence[Any] = (),
+    chosen: Sequence[Action] = (),
     motions: SkeletalExportOptions | None = None,
     for_game: bool = False,
     rigid: bool = False,
@@ -483,7 +483,7 @@ def _object_problems(obj: Object) -> Iterator[tuple[str, str]]:
         yield say("the object is scaled ({})", ", ".join(f"{number:g}" for number in scale)), "Apply its scale (Ctrl A)"
 
 
-def _shape_problems(bone: Any) -> Iterator[tuple[str, str]]:
+def _shape_problems(bone: Bone) -> Iterator[tuple[str, str]]:
     properties = bone_properties.known(bone)
     if properties is None:
         return

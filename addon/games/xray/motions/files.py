@@ -79,7 +79,7 @@ def attach(rig: Object, path: str, lists: Kind) -> Any:
 # ---- the game's files
 
 
-def keep_document(file: Any, document: Omf, path: str, digest: str) -> None:
+def keep_document(file: MotionFile, document: Omf, path: str, digest: str) -> None:
     """Store ``document`` without its keys. ``path``: where the file is. ``digest``: SHA-256 of its bytes."""
     file.path, file.sha256 = path, digest
     show_partitions(file, document.motion_set.parameters.partitions)
@@ -154,7 +154,7 @@ def joined(file: MotionFile, document: Omf, motions: dict[int, Motion]) -> Omf:
 # ---- the editor's files
 
 
-def keep_skl_document(file: Any, document: Skl) -> None:
+def keep_skl_document(file: SkeletalFile, document: Skl) -> None:
     """Store ``document`` without its tracks."""
     keep(
         file, "document", skl.write(document.with_motions([replace(motion, tracks=[]) for motion in document.motions]))
@@ -209,7 +209,7 @@ def deleted_bones(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
     return [entry.name for entry in file.rest if entry.name not in rig.data.bones]
 
 
-def rest_then(file: Any, now: Rest) -> Rest:
+def rest_then(file: MotionFile | SkeletalFile, now: Rest) -> Rest:
     """Return the rest pose at import; bones that did not exist then keep their current one."""
     known_matrices = {entry.name: np.array(entry.matrix[:]).reshape(4, 4) for entry in file.rest}
     kept_matrices = np.stack([known_matrices.get(bone, np.full((4, 4), np.nan)) for bone in now.bones])
@@ -320,7 +320,7 @@ class Unedited:
     same later, the action is still unedited; if it differs or is missing, the motion has to be compared.
     """
 
-    def __init__(self, rig: Object, file: Any) -> None:
+    def __init__(self, rig: Object, file: MotionFile) -> None:
         """Collect what all motions of the file depend on: rest poses (now, at import), names, bone parts, the file."""
         self._rig = rig
         rest = rest_of(rig, space.XRAY_ROOT_FRAME)

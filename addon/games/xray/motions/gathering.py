@@ -109,7 +109,7 @@ class Gatherer(ABC, Generic[PlanType]):
                     listed(deleted),
                 )
         changed = self._rest_changes[file.name] if file is not None else []
-        if not changed:
+        if file is None or not changed:
             return self._rest_now, set()
         if self._options.rest_change is RestChange.REFUSE:
             raise WriteError(

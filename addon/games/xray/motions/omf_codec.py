@@ -477,7 +477,7 @@ def update_status(
 
     ``sample`` False: nothing is sampled, and actions that would need it get the status unknown.
     """
-    by_file: dict[str, list[Any]] = {}
+    by_file: dict[str, list[Action]] = {}
     files_of = action_lists.files_of_actions(rig, LISTS)
     for action in chosen:
         known = files_of.get(action)
@@ -502,7 +502,7 @@ def update_status(
         done += len(digests)
 
 
-def edited(context: Context, rig: Object, file: Any) -> list[Action]:
+def edited(context: Context, rig: Object, file: MotionFile) -> list[Action]:
     """Return the listed actions of a file that differ from their motions in it, without sampling.
 
     Of an action that has to be sampled the last comparison counts. If one of them cannot be written, all that may have
@@ -518,7 +518,7 @@ def edited(context: Context, rig: Object, file: Any) -> list[Action]:
     return [action for action, now in statuses.items() if "EDITED" in (now, now == "UNKNOWN" and last[action])]
 
 
-def _unknown(rig: Object, file: Any, chosen: Sequence[Action]) -> dict[Action, bytes]:
+def _unknown(rig: Object, file: MotionFile, chosen: Sequence[Action]) -> dict[Action, bytes]:
     """Return those of the actions that have to be compared with their motions in ``file``, with their digests."""
     unedited, movers, indices = Unedited(rig, file), Movers(rig), action_lists.listed(file)
     digests = {
@@ -539,13 +539,13 @@ def _set_status(action: Action, status: str) -> None:
 def _compared(
     context: Context,
     rig: Object,
-    file: Any,
+    file: MotionFile,
     chosen: Sequence[Action],
     report: Report,
     *,
     sample: bool,
     progress: Callable[[int], None],
-) -> dict[Any, str]:
+) -> dict[Action, str]:
     """Return the status of actions of one file, each compared with its motion in that file."""
     if not chosen:
         return {}
@@ -579,7 +579,7 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
     keys_replaced(context, rig, action)
 
 
-def _restore(file: MotionFile, own_motions: dict[Any, tuple[Motion, int]], report: Report) -> None:
+def _restore(file: MotionFile, own_motions: dict[Action, tuple[Motion, int]], report: Report) -> None:
     """Rebuild actions from the motions of a file. ``own_motions``: action -> its motion and its index in the file."""
     rig: Any = file.id_data
     motions = motion_files.document_of(file).motion_set

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
@@ -30,6 +30,7 @@ from .skl_host import fingerprint, host_on_disk
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Object
+    from .properties import SkeletalFile
 
 Restore = Callable[[], object]
 SAME = 1e-4
@@ -62,7 +63,9 @@ def _of_game(context: Context, rig: Object, edited: Sequence[Action]) -> Iterato
             yield action, partial(omf_codec.revert, context, rig, action, Report())
 
 
-def _of_editor(context: Context, rig: Object, file: Any, chosen: Sequence[Action]) -> Iterator[tuple[Action, Restore]]:
+def _of_editor(
+    context: Context, rig: Object, file: SkeletalFile, chosen: Sequence[Action]
+) -> Iterator[tuple[Action, Restore]]:
     """Compare with the file on disk: actions store their motions as imported, not as saved."""
     path = bpy.path.abspath(file.path)
     options = SkeletalExportOptions(rest_change=RestChange.GAME_POSE, hidden_keys=HiddenKeys.RESTORE)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import bpy
 import numpy as np
@@ -393,7 +393,7 @@ class _Imported:
     drawn: bytes
 
     @classmethod
-    def of(cls, action: Any, motion: SkeletalMotion, bones: Bones) -> _Imported:
+    def of(cls, action: Action, motion: SkeletalMotion, bones: Bones) -> _Imported:
         """Return the motion with what its action stores about the import."""
         skeletal = action.motionbridge_skeletal
         showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
