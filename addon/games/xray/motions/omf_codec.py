@@ -306,9 +306,10 @@ class OmfGatherer(Gatherer[MotionPlan]):
 
     def add(self, action: Action, label: str) -> None:
         """Read the action as a clip with its marks; motion and bones have the game's names."""
-        step, imported = action.motionbridge_motion.frame_step, motion_timing.imported_frames(action)
-        frames, table = motion_timing.frames_of(action, imported, self._rig), table_of(action, self._rig)
         movers, stored = self._sampler.movers, motion_files.motion_of(action)
+        imported = max(stored.frames, 1) if stored is not None else motion_timing.imported_frames(action)
+        step = action.motionbridge_motion.frame_step
+        frames, table = motion_timing.frames_of(action, imported, self._rig), table_of(action, self._rig)
         saved = stored if movers.is_as_saved(action) else None
         frames = (frames[0], saved.frames) if saved is not None else movers.play.frames(action, frames, step)
         modes = self._shown.modes(action, order_of_angles(action), table)
