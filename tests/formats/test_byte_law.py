@@ -296,6 +296,8 @@ def test_a_small_file_is_written_as_it_was_read_and_known_by_its_first_bytes(doc
     assert document.lines(document.data) == SAID.get(document.name, [])
     assert verdict.raw_share * len(document.data) == pytest.approx(KEPT_BYTES.get(document.name, 0))
     assert document.name in UNMARKED or detect("nameless", document.data[:HEAD_SIZE]) is document.format
+    for size in range(HEAD_SIZE):
+        assert detect("nameless", document.data[:size]) in {None, *FORMATS}
 
 
 @smalls

@@ -256,7 +256,7 @@ _OLD_HEADER = 128
 
 def starts_like(head: bytes) -> bool:
     """Return whether a file starts with the header of a `level` of any version, but not of a `level.geom`."""
-    if len(head) < 12 or head[:4] != b"\1\0\0\0":
+    if len(head) < 13 or head[:4] != b"\1\0\0\0":
         return False
     size, version = int.from_bytes(head[4:8], "little"), int.from_bytes(head[8:10], "little")
     if version not in OLDER and version not in VERSIONS:
