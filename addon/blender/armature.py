@@ -202,8 +202,10 @@ def parent_at_rest(obj: Object, rig: Object, bone: str) -> None:
 # Bones that can be read: custom shapes, with colours and collections by part of the body ------------------------------
 
 BONE, JOINT = "Motionbridge Bone", "Motionbridge Joint"
-CIRCLE, BOX = "Motionbridge Circle", "Motionbridge Box"
-"""Names of the shapes. Bone and joint are for bones of the game, circle and box for controls."""
+CIRCLE, BOX, SQUARE = "Motionbridge Circle", "Motionbridge Box", "Motionbridge Square"
+"""Names of the shapes. Bone and joint are for bones of the game, circle, box and square for controls."""
+FINGER_JOINTS = "Finger Joints"
+"""Bone collection of the controls of single finger joints, which is hidden at first: they are too many for one hand."""
 SHAPE_COLLECTION = "Motionbridge Bone Shapes"
 """Name of the collection of the shapes, which is linked to no scene."""
 MARK = "motionbridge_bone_display"
@@ -337,12 +339,14 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
     got.
 
     Controls of a bone are circles around it, goals are boxes, poles are rings. Circles of torso and chest are
-    horizontal, those that curl fingers are wheels.
+    horizontal, those that curl fingers are wheels. Controls of root bones are horizontal squares, unlike the circle
+    that moves everything.
     """
     heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
     least = 0.012 * float(np.ptp(heads, axis=0).max(initial=0.0))
-    drawn, parts, sides = [], [], []
+    drawn, parts, sides, finger_joints = [], [], [], []
     topmost = {target_rotation.source: target_rotation.bone for target_rotation in planned.rotations}
+    curled = {planned.bones[target.bone].bone for target in planned.rotations if target.is_curl}
     for index, (bone, name) in enumerate(zip(planned.bones, given, strict=True)):
         if bone.role in HIDDEN:
             continue
@@ -355,14 +359,33 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
         elif bone.role is Role.CHEST:
             pose_bone.custom_shape_transform = controls.pose.bones[given[topmost[index]]]
+        part = planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT
+        if bone.role is Role.FREE and part is Part.ROOT:
+            upright = Matrix(bone.matrix.tolist()).to_3x3().transposed() @ HORIZONTAL.to_matrix()
+            pose_bone.custom_shape = _shape(SQUARE)
+            pose_bone.custom_shape_rotation_euler = upright.to_euler()
+        elif bone.role is Role.FREE and bone.bone in curled:
+            finger_joints.append(controls.data.bones[name])
         drawn.append(controls.data.bones[name])
-        parts.append(planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT)
+        parts.append(part)
         sides.append(planned.body.sides[bone.bone] if bone.bone >= 0 else Side.NONE)
     _color_and_collect(controls.data, drawn, Body(parts, sides, is_body=True))
     for control, part, side in zip(drawn, parts, sides, strict=True):
         line = LINE_COLORS.get((part, side if part in SIDED else Side.NONE))
         if line is not None:
             _set_line_color(control.color, np.array(line))
+    if finger_joints:
+        _set_aside(controls.data, finger_joints)
+
+
+def _set_aside(armature: Armature, bones: Sequence[Bone]) -> None:
+    """Move bones out of the collections of their parts of the body into `FINGER_JOINTS`."""
+    joints = armature.collections.new(FINGER_JOINTS)
+    for bone in bones:
+        for collection in list(bone.collections):
+            collection.unassign(bone)
+        joints.assign(bone)
+    joints.is_visible = False
 
 
 def _set_line_color(color: Any, line: Floats) -> None:
@@ -500,7 +523,13 @@ def _rings() -> tuple[Any, Any, Any]:
     return corners, np.stack([first, following], axis=1), []
 
 
-SHAPES = {BONE: _octahedron, JOINT: _rings, CIRCLE: _circle, BOX: _box}
+@cache
+def _square() -> tuple[Any, Any, Any]:
+    """Return a square around the y axis, with corners at a distance of 1 along x and z."""
+    return [(1, 0, 1), (-1, 0, 1), (-1, 0, -1), (1, 0, -1)], [(0, 1), (1, 2), (2, 3), (3, 0)], []
+
+
+SHAPES = {BONE: _octahedron, JOINT: _rings, CIRCLE: _circle, BOX: _box, SQUARE: _square}
 """Shape name -> function that returns vertices, edges and triangles."""
 
 

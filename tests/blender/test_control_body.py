@@ -7,6 +7,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from addon.blender import action as actions
 from addon.blender import control_links, control_transfer
+from addon.blender.armature import FINGER_JOINTS
 from addon.core import rotation
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_control_rig import (
@@ -288,6 +289,20 @@ def test_fingers_that_are_curled_change_their_tracks_on_those_frames(model, firs
         turn(controls, "hand_fist.L" if control == "fist" else control_of(controls, "curl", first), frames, 0.2)
 
     assert edit_some(model, curl, is_moved, tmp_path / "edited.omf") == []
+
+
+@pytest.mark.parametrize(("model", "first"), sampled(FINGERS[1::-1], 1))
+def test_of_fingers_only_fist_and_curl_are_in_view_at_first(model, first):
+    rig, controls, _ = playing(model)
+    seen = {bone.name for bone in controls.data.bones if any(group.is_visible for group in bone.collections)}
+    assert {
+        control_of(controls, "fist", rig.data.bones[first].parent.name),
+        control_of(controls, "curl", first),
+    } <= seen
+    joints = {control_of(controls, "fk", joint) for joint in joints_of(rig, first)}
+    assert joints.isdisjoint(seen)
+    controls.data.collections[FINGER_JOINTS].is_visible = True
+    assert joints <= {bone.name for bone in controls.data.collections[FINGER_JOINTS].bones}
 
 
 def look_of(controls):
