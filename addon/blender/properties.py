@@ -19,6 +19,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -45,9 +46,14 @@ def use_own_translations(kind: Any) -> None:
     if issubclass(kind, (bpy.types.Operator, bpy.types.Panel, bpy.types.Menu)):
         kind.bl_translation_context = TRANSLATIONS
     for base in kind.__mro__:
-        if not base.__module__.startswith(("bpy", "_bpy")):  # Blender's own file paths stay in its words
-            for declared in getattr(base, "__annotations__", {}).values():
-                _translate(declared)
+        _translate_declared_by(base)
+
+
+@cache
+def _translate_declared_by(base: type) -> None:
+    if not base.__module__.startswith(("bpy", "_bpy")):  # Blender's own file paths stay in its words
+        for declared in getattr(base, "__annotations__", {}).values():
+            _translate(declared)
 
 
 def _translate(declared: Any) -> None:
