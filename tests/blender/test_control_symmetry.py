@@ -9,7 +9,7 @@ import pytest
 from mathutils import Vector
 
 from addon.blender import compat, control_links, control_rig
-from addon.blender.armature import matrices_of
+from addon.blender.armature import FINGER_JOINTS, matrices_of
 from addon.core import rotation, symmetry
 from addon.core.control_rig import Role
 from tests.blender.rtm_scene import load
@@ -47,6 +47,8 @@ def at_rest(model):
         for bone in owner.pose.bones:
             bone.matrix_basis.identity()
             bone.rotation_quaternion, bone.location = (1, 0, 0, 0), (0, 0, 0)
+    if FINGER_JOINTS in controls.data.collections:  # Blender copies no hidden controls
+        controls.data.collections[FINGER_JOINTS].is_visible = True
     bpy.context.view_layer.objects.active = controls
     bpy.ops.object.mode_set(mode="POSE")
     return rig, controls
