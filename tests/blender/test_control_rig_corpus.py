@@ -35,6 +35,11 @@ HANDS_OF_SETS = {
 QUICK = 60_000
 """Size in bytes up to which a file of motions is played in every Blender; larger ones are deep tests."""
 
+DIGITS = 1e-6
+"""Of a distance: what poses lose along a chain of bones, which Blender keeps in numbers of seven digits. A cartridge that
+a motion throws eleven metres away is off by that much more than the hand that throws it.
+"""
+
 
 def files():
     """Parameters: a model and one of its files of motions."""
@@ -70,11 +75,12 @@ class Shown:
 
     def compare(self, label, capsys):
         """Tell and check how far bones are off on any frame; controls have no scale, which is left out."""
-        metres, radians = [np.empty(0)], [np.empty(0)]
+        metres, radians, allowed = [np.empty(0)], [np.empty(0)], [np.empty(0)]
         own_poses = self._poses(self._before)
         for action, poses in self._before.items():
             now = own_poses[action]
             metres.append(np.linalg.norm(now[..., :3, 3] - poses[..., :3, 3], axis=-1).ravel())
+            allowed.append(METRES + DIGITS * np.linalg.norm(poses[..., :3, 3], axis=-1).ravel())
             rotations = (rotation.from_matrices(entry[..., :3, :3]) for entry in (now, poses))
             radians.append(rotation.angles_between(*rotations).ravel())
         apart, turned = np.concatenate(metres), np.concatenate(radians)
@@ -85,7 +91,7 @@ class Shown:
                 f"{turned.max():.1e} rad; "
                 f"99% by {np.quantile(apart, 0.99):.1e} m, {np.quantile(turned, 0.99):.1e} rad\n"
             )
-        assert apart.max() < METRES
+        assert (apart < np.concatenate(allowed)).all()
         assert turned.max() < RADIANS
 
 
