@@ -36,8 +36,8 @@ QUICK = 60_000
 """Size in bytes up to which a file of motions is played in every Blender; larger ones are deep tests."""
 
 DIGITS = 1e-6
-"""Of a distance: what poses lose along a chain of bones, which Blender keeps in numbers of seven digits. A cartridge that
-a motion throws eleven metres away is off by that much more than the hand that throws it.
+"""Of a distance: what poses lose along a chain of bones, which Blender keeps in numbers of seven digits. A cartridge
+that a motion throws eleven metres away is off by that much more than the hand that throws it.
 """
 
 
