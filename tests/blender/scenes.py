@@ -46,3 +46,10 @@ def reopen(folder):
     """Save the scene in a folder and open it again."""
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"), compress=False)
     bpy.ops.wm.open_mainfile(filepath=str(folder / "scene.blend"))
+
+
+def play_new(rig, name):
+    """Let an armature play a new action of this name, with a key of one bone."""
+    rig.animation_data.action = bpy.data.actions.new(name)
+    rig.pose.bones[0].keyframe_insert("location", frame=1)
+    return rig.animation_data.action

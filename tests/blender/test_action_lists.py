@@ -11,7 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf, skl
 from addon.games.xray.motions import library, omf_codec, skl_codec
 from addon.games.xray.motions import properties as motion_properties
-from tests.blender.scenes import reopen
+from tests.blender.scenes import play_new, reopen
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
@@ -339,7 +339,7 @@ def test_a_copy_another_armature_uses_is_not_written(game):
 
 def test_undo_takes_an_added_motion_out_of_the_list(game):
     rig = load(game)
-    rig.animation_data.action = bpy.data.actions.new("fresh")
+    play_new(rig, "fresh")
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.motionbridge.add_motion()
     bpy.ops.ed.undo_push(message="added")
@@ -384,7 +384,7 @@ def test_undo_leaves_no_list_that_points_at_an_action_that_is_gone(game):
 
 def test_undo_keeps_a_new_motion_in_a_list_that_is_the_same_in_both_steps(game):
     rig = load(game)
-    rig.animation_data.action = bpy.data.actions.new("fresh")
+    play_new(rig, "fresh")
     bpy.ops.motionbridge.add_motion()
     bpy.ops.ed.undo_push(message="added")
     rig.location.x = 1

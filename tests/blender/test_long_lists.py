@@ -13,6 +13,7 @@ from addon.ui import listed_actions
 from addon.ui.xray.motion_operators import EDITOR_MOTIONS, MOTIONS
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 from addon.ui.xray.skeletal import MOTIONBRIDGE_UL_editor_motions
+from tests.blender.scenes import play_new
 
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
 
@@ -46,6 +47,10 @@ class Labels:
 
     def prop(self, owner, name, **_):
         self.texts.append(getattr(owner, name))
+
+    def operator(self, _name, **_):
+        """The badge of a motion of which it is unknown whether it is edited."""
+        return SimpleNamespace(bl_rna=SimpleNamespace(properties=()))
 
 
 def a_list(kind=MOTIONBRIDGE_UL_motions, *, bitflag_item_never_show=0, **filters) -> SimpleNamespace:
@@ -178,7 +183,7 @@ def test_moving_adding_and_deleting_are_seen(rig):
     assert shown() == ["nod", "walk", "idle", "wave", "jump"]
     bpy.ops.motionbridge.delete_motion(action="idle")
     assert shown() == ["nod", "walk", "wave", "jump"]
-    rig.animation_data.action = bpy.data.actions.new("mine")
+    play_new(rig, "mine")
     bpy.ops.motionbridge.add_motion()
     assert shown() == ["nod", "walk", "wave", "jump", "mine"]
 

@@ -76,14 +76,15 @@ def test_zip_is_what_blenders_own_builder_makes(computer, archive, tmp_path):
         "--command", "extension", "build", "--source-dir", str(stage), "--output-filepath", str(by_blender)
     )
     assert entries(archive) == entries(by_blender)
+    with zipfile.ZipFile(archive) as content:
+        assert {each.date_time for each in content.infolist()} == {build.EARLIEST}, "the same bytes at any time"
 
 
 def entries(archive):
     with zipfile.ZipFile(archive) as content:
         assert content.namelist()[0] == "blender_manifest.toml"
         return {
-            each.filename: (each.date_time, each.external_attr, each.compress_type, content.read(each))
-            for each in content.infolist()
+            each.filename: (each.external_attr, each.compress_type, content.read(each)) for each in content.infolist()
         }
 
 
