@@ -153,7 +153,7 @@ def test_select_mirror_selects_the_controls_of_the_other_side(model):
         assert selected == [f"{ending}.R"]
 
 
-@pytest.mark.skipif(bpy.app.version < (4, 3), reason="Blender 4.2 as a module ends in transform operators")
+@pytest.mark.skipif(bpy.app.version < (4, 4), reason="Blender before 4.4 without a window ends in transform operators")
 @pytest.mark.parametrize("is_ik", [False, True])
 @pytest.mark.parametrize("model", MODELS)
 def test_x_axis_mirror_poses_both_sides(model, is_ik):
