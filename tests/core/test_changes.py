@@ -9,7 +9,9 @@ import pytest
 from addon.core.changes import Changes, Item, Noun, Part, Unit, sampled_because
 from addon.core.report import say, translated
 
-TABLE = json.loads(Path("addon/ui/ru_reports.json").read_text(encoding="utf-8"))
+TABLE = json.loads(
+    (Path(__file__).resolve().parents[2] / "addon" / "ui" / "ru_reports.json").read_text(encoding="utf-8")
+)
 ITEMS = (Item("hand X"), Item("hand Y"))
 EDITED, NEW = Part("walk", Noun.MOTION, items=ITEMS), Part("run", Noun.MOTION, new=True)
 
