@@ -35,7 +35,7 @@ TRANSLATIONS = "Motionbridge"
 """Translation context of our labels. In Blender's own contexts its own words come first: Track, Head, Power, Pivot."""
 
 
-_DECLARED = type(BoolProperty())
+_DECLARED: Any = type(BoolProperty())
 
 
 def use_own_translations(kind: Any) -> None:
@@ -58,7 +58,8 @@ def _translate_declared_by(base: type) -> None:
 
 def _translate(declared: Any) -> None:
     if isinstance(declared, _DECLARED):  # else an annotation for type checkers
-        declared.keywords.setdefault("translation_context", TRANSLATIONS)
+        keywords: Any = declared.keywords
+        keywords.setdefault("translation_context", TRANSLATIONS)
 
 
 class AddedProperties(NamedTuple):

@@ -47,7 +47,7 @@ def test_what_an_older_blender_saved_leaves_this_one_unchanged(model, tmp_path) 
         )
         assert plan.changes.parts == []
         assert plan.data == path.read_bytes()
-    plan = model_export.plan_export(bpy.context, rig, model_export.ModelExportOptions(), Report())
+    plan = model_export.plan_export(bpy.context, rig, model_path, model_export.ModelExportOptions(), Report())
     assert not plan.changes
     assert plan.data == model_path.read_bytes()
 

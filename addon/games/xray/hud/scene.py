@@ -99,14 +99,15 @@ def _in_the_way(context: Context, options: HudSceneOptions) -> list[Object]:
     """Return the visible objects that rays from the camera through its picture meet within `REACH`, with armatures."""
     height = math.tan(math.radians(hud.VIEWS[options.game.label].field_of_view) / 2)
     width = height * options.aspect.size[0] / options.aspect.size[1]
-    graph: Any = context.evaluated_depsgraph_get()
+    scene: Any = context.scene
+    graph = context.evaluated_depsgraph_get()
     result: dict[Any, None] = {}
     for x, z in product(np.linspace(-1, 1, RAYS), repeat=2):
         direction = Vector((x * width, 1.0, z * height)).normalized()
         distance = 0.0
         while distance < REACH:
             start = direction * distance
-            is_hit, position, _, _, obj, _ = context.scene.ray_cast(graph, start, direction, distance=REACH - distance)
+            is_hit, position, _, _, obj, _ = scene.ray_cast(graph, start, direction, distance=REACH - distance)
             if not is_hit:
                 break
             result[obj.original] = None
