@@ -71,14 +71,19 @@ _WHICH = "Name an archive of X-Ray, Arma or Descent 3"
 
 
 @lru_cache(maxsize=8)
-def _opened(path: Path, _size: int, _time: int) -> Archive:
-    return open_archive(path, Report())
+def _opened(path: Path, _size: int, _time: int) -> tuple[Archive, Report]:
+    return open_archive(path, report := Report()), report
+
+
+def _unchanged(path: Path | str) -> tuple[Archive, Report]:
+    """Return an archive whose table is read once, unless the file changes, and what is odd about it."""
+    status = Path(path).stat()
+    return _opened(Path(path), status.st_size, status.st_mtime_ns)
 
 
 def opened(path: Path | str) -> Archive:
     """Return an archive whose table is read once, unless the file changes. Raises `ReadError` as `open_archive`."""
-    status = Path(path).stat()
-    return _opened(Path(path), status.st_size, status.st_mtime_ns)
+    return _unchanged(path)[0]
 
 
 # Paths that lead into archives ---------------------------------------------------------------------------------------
@@ -144,14 +149,17 @@ def inner_file(path: Path | str, *, verify: bool = False) -> bytes | None:
 
 def verify(path: Path | str) -> list[str]:
     """Return warnings about an archive as a whole: its names, and the checksum after its files. Raises `ReadError`."""
-    archive = open_archive(path, report := Report())
+    archive, findings = _unchanged(path)
+    report = Report()
+    report.include(findings)
     keys = Counter(map(key_of, archive.table.names))
     repeated = [name for name, count in keys.items() if count > 1]
     if repeated:
         report.warn(say("{:# name is|# names are} listed more than once", len(repeated)), repeated[0])
-    with opened_for_reading(path) as file:
-        if archive.table.kind == pbo.KIND and (problem := pbo.checksum_problem(file, archive.table, archive.status[0])):
-            report.warn(problem)
+    if archive.table.has_sha1:
+        with opened_for_reading(path) as file:
+            if problem := pbo.checksum_problem(file, archive.table, archive.status[0]):
+                report.warn(problem)
     return report.lines()
 
 

@@ -20,7 +20,6 @@ from ...core.errors import ReadError
 from ...core.report import Report, say
 from .table import NUMBERS, Method, Table
 
-KIND = "Arma archive"
 _NUMBERS = struct.Struct("<5I")
 _STORED, _COMPRESSED, _PROPERTIES, _ENCRYPTED = 0, 0x43707273, 0x56657273, 0x456E6372
 _METHODS = {_STORED, _COMPRESSED, _PROPERTIES, _ENCRYPTED}
@@ -108,7 +107,7 @@ def read_table(file: BinaryIO, size: int, path: str, _report: Report) -> Table:
     originals = np.array([original for _, _, original, _ in rows], np.int64)
     numbers["size"] = np.where(is_packed, originals, numbers["stored"])
     mount = _mount(properties, path)
-    return Table(KIND, names, numbers, mount, properties, int(offsets[-1]))
+    return Table("Arma archive", names, numbers, mount, properties, int(offsets[-1]), has_sha1=True)
 
 
 def _properties(header: _Header, path: str) -> dict[str, str]:

@@ -69,9 +69,9 @@ class Table:
     ``numbers`` (files,) of `NUMBERS`.
 
     ``mount``: the path at which the game sees the files, with a backslash at the end, "" for none. ``properties``:
-    texts of the header. ``end``: offset after the last file that the table counts, where some kinds have a checksum.
-    ``left_out``: files whose names no file can have. ``first_counts``: of several files of one name the game takes the
-    first, not the last.
+    texts of the header. ``end``: offset after the last file that the table counts; with ``has_sha1`` the archive's
+    checksum may follow there. ``left_out``: files whose names no file can have. ``first_counts``: of several files of
+    one name the game takes the first, not the last.
     """
 
     kind: str
@@ -82,6 +82,7 @@ class Table:
     end: int = 0
     left_out: int = 0
     first_counts: bool = False
+    has_sha1: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +200,7 @@ class _File(NamedTuple):
 
 
 def _entries(table: Table) -> Entries:
-    yield from fields(table, "names", "numbers")
+    yield from fields(table, "names", "numbers", "has_sha1")
     yield "files", [_File(name, table.numbers[[index]]) for index, name in enumerate(table.names)]
 
 
