@@ -125,7 +125,7 @@ class Ring:
         self, arguments: Sequence[str], limit: float, more: Mapping[str, str] | None = None
     ) -> tuple[int | None, str]:
         arguments = ["-q", "-p", "no:cacheprovider", *arguments]
-        environment = os.environ | blenders.ONE_THREAD | {"CI": "1", "PYTHONDONTWRITEBYTECODE": "1"} | (more or {})
+        environment = os.environ | blenders.SURROUNDINGS | {"CI": "1", "PYTHONDONTWRITEBYTECODE": "1"} | (more or {})
         if self.version is None:
             call = [str(virtual.dev()), "-m", "pytest", *arguments]
             return blenders.run(call, limit, environment, cwd=self.checkout)

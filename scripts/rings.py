@@ -258,7 +258,7 @@ def _in_this_python(ring: str, arguments: Sequence[str], *, narrowed: bool) -> O
             results = Path(folder) / "results.xml"
             command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *chosen]
             began = time.monotonic()
-            ended = blenders.run(command, LIMIT, os.environ | blenders.ONE_THREAD)
+            ended = blenders.run(command, LIMIT, os.environ | blenders.SURROUNDINGS)
             label = f"Python {platform.python_version()}"
             return _tests(ring, label, ended, results, time.monotonic() - began, narrowed=narrowed)
 
@@ -301,7 +301,12 @@ def _library() -> Iterator[Outcome]:
     start = time.monotonic()
     with TemporaryDirectory() as folder:
         virtual.pip(virtual.dev(), [str(ROOT)], ["--no-deps", "--target", folder])
-        command = [str(virtual.dev()), f"{folder}/bin/motionbridge", "verify", "--deep", str(ROOT / "tests/samples")]
+        command = [
+            f"{folder}/bin/motionbridge{'.exe' if os.name == 'nt' else ''}",
+            "verify",
+            "--deep",
+            str(ROOT / "tests/samples"),
+        ]
         status, output = blenders.run(command, LIMIT, os.environ | {"PYTHONPATH": folder}, cwd=Path(folder))
     outcome = Outcome("library", "installed with pip", FAILED, time.monotonic() - start, output=output)
     if status == 0 and " identical" in output:

@@ -12,6 +12,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - tells users of an older Python w
     sys.exit("Motionbridge is tested with Python 3.11 or newer: install it and start this again with it.")
 
 import argparse
+import io
 
 import rings
 
@@ -31,6 +32,8 @@ def main() -> int:
     parser.add_argument("--fast", action="store_true", help="lint, the pure tests and one Blender")
     parser.add_argument("--release", action="store_true", help="all tests, deep ones too, in every Blender and Python")
     chosen, pytest_arguments = parser.parse_known_args()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a log on Windows cannot hold what tests of texts print
     status = rings.run(chosen.blender, pytest_arguments, fast=chosen.fast, release=chosen.release)
     if not (chosen.fast or pytest_arguments):
         rings.record_run("all" if chosen.blender == "all" or chosen.release else "default", passed=status == 0)

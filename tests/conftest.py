@@ -43,6 +43,24 @@ def pytest_collection_finish():
     gc.enable()
 
 
+@pytest.fixture(autouse=True)
+def files_in_use_are_not_replaced(monkeypatch):
+    """Refuse, as Windows does and Linux does not, to replace a file that this process has open or mapped."""
+    files = import_module("addon.core.files")
+    put_in_place = files._put_in_place
+
+    def put_unless_in_use(fresh, target):
+        own = Path("/proc/self")
+        if own.is_dir() and target.exists():
+            names = {os.path.realpath(link) for link in (own / "fd").iterdir()}
+            maps = (own / "maps").read_text(errors="replace")
+            in_use = str(target) in names or f" {target}\n" in maps
+            assert not in_use, f"{target} is in use while it is replaced"
+        put_in_place(fresh, target)
+
+    monkeypatch.setattr(files, "_put_in_place", put_unless_in_use)
+
+
 @pytest.fixture
 def run(capsys):
     """Run a command of the command line: exit status, lines of output, text of the standard error."""

@@ -32,6 +32,8 @@ ABANDONED_AFTER = 24 * 3600.0
 """Seconds. A temporary file that has not changed for longer is abandoned, even if a process with that id runs."""
 START_SLACK = 2.0
 """Seconds by which the clocks of files and of processes may differ."""
+WINDOWS_WAITS = (0.05, 0.1, 0.2, 0.4)
+"""Seconds between attempts to replace a file that another program has open; together less than a user notices."""
 _NAME = re.compile(r"\.motionbridge-([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{16})\.tmp")
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _PROCESS_TOKEN = secrets.token_hex(4)
@@ -147,6 +149,7 @@ def opened_for_reading(path: Path | str) -> Iterator[BinaryIO]:
     """Open a file of which parts are read, and close it again. Raises `ReadError` as `read_file`; it may be empty."""
     path = Path(path)
     with _refusals(ReadError, path):
+        path = _reachable(path)
         _refuse_what_is_no_file(path)
         with path.open("rb") as stream:
             yield stream
@@ -184,6 +187,7 @@ def map_file(path: Path | str) -> memoryview:
     """
     path = Path(path)
     with _refusals(ReadError, path):
+        path = _reachable(path)
         _refuse_what_is_no_file(path)
         if not path.stat().st_size:
             raise _empty(path)
@@ -221,19 +225,36 @@ def why_unsafe(name: str) -> str:
     return ""
 
 
+def _reachable(path: Path, more: int = 0) -> Path:
+    """Return the path under which Windows opens a file whose path, with ``more`` characters, is too long for it."""
+    return Path(_extended(os.path.abspath(path), more)) if os.name == "nt" else path  # noqa: PTH100 (links stay)
+
+
+def _extended(path: str, more: int) -> str:
+    r"""Return an absolute path of Windows, if it is too long in the form ``\\?\C:\…`` or ``\\?\UNC\server\…``."""
+    if len(path) + more < _LONGEST_ON_WINDOWS or path.startswith(_UNLIMITED):
+        return path
+    return f"{_UNLIMITED}UNC{path[1:]}" if path.startswith("\\\\") else f"{_UNLIMITED}{path}"
+
+
+_LONGEST_ON_WINDOWS = 260
+"""Characters, with the zero at the end; a program needs a setting of the whole system for more."""
+_UNLIMITED = "\\\\?\\"
+
+
 def is_file(path: Path | str) -> bool:
     """Return whether a file is there. Never raises, as `Path.is_file` does for folders that must not be looked into."""
-    return os.path.isfile(path)  # noqa: PTH113
+    return os.path.isfile(_reachable(Path(path)))  # noqa: PTH113
 
 
 def exists(path: Path | str) -> bool:
     """Return whether a file or folder is there. Never raises, as `is_file`."""
-    return os.path.exists(path)  # noqa: PTH110
+    return os.path.exists(_reachable(Path(path)))  # noqa: PTH110
 
 
 def is_folder(path: Path | str) -> bool:
     """Return whether a folder is there. Never raises, as `is_file`."""
-    return os.path.isdir(path)  # noqa: PTH112
+    return os.path.isdir(_reachable(Path(path)))  # noqa: PTH112
 
 
 def backup_of(path: Path | str) -> Path:
@@ -279,6 +300,8 @@ def _refuse_unwritable(path: Path | str) -> None:
         raise WriteError("this is a link that leads back to itself", file=str(path), remedy=remedy)
     if target.is_dir():
         raise WriteError("this is a folder", file=str(path), remedy="Name a file in it")
+    if os.name == "nt" and why_unsafe(target.name):  # "walk:1.omf" would become a hidden part of a file "walk"
+        raise WriteError("Windows cannot store a file of this name", file=str(path), remedy="Choose another name")
     if target.exists() and not os.access(target, os.W_OK):
         remedy = "Remove the write protection, or export under another name"
         raise WriteError("the file is write-protected", file=str(path), remedy=remedy)
@@ -302,7 +325,7 @@ def write_atomically(
     path = Path(path)
     with _refusals(WriteError, path):
         refuse_unwritable(path)
-        target = resolved(path)
+        target = _reachable(resolved(path), len(temporary_name()))
         exists = target.exists()
         if tidy:
             remove_abandoned(target.parent)
@@ -321,11 +344,25 @@ def write_atomically(
                     shutil.copy2(target, copy)
                     copy.replace(backup_of(target))
             try:
-                fresh.replace(target)
+                _put_in_place(fresh, target)
             except OSError:  # on Windows, if a program has the file open
                 if backs_up:
                     backup_of(target).unlink()
                 raise
+
+
+def _put_in_place(fresh: Path, target: Path) -> None:
+    """Rename a complete file over the old one.
+
+    Windows refuses while any program has the old file open, as virus scanners do for a moment: it is tried again.
+    """
+    waits = WINDOWS_WAITS if os.name == "nt" and target.exists() else ()
+    for seconds in waits:
+        with contextlib.suppress(PermissionError):
+            fresh.replace(target)
+            return
+        time.sleep(seconds)
+    fresh.replace(target)
 
 
 def _keep_owner(old: Path, fresh: Path) -> None:

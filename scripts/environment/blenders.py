@@ -20,7 +20,8 @@ NEWEST = "newest"
 """In place of a version: the newest bpy wheel that pip offers, to meet a Blender before it gates."""
 
 # For numpy's linear algebra: synchronising threads would take longer than computing with our small matrices.
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+SURROUNDINGS = {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+"""Variables of every program of the tests: one thread each, and text is UTF-8 on Windows, too, as in Blender."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Sessio
         scratch = inside / "scratch"
         variables["BLENDER_USER_RESOURCES"] = str(scratch / "user")
         variables["TMPDIR"] = str(scratch / "temporary")
-        variables |= ONE_THREAD
+        variables |= SURROUNDINGS
         if "CI" in os.environ:
             variables["CI"] = os.environ["CI"]
         yield Session(blender, root, scratch, outside / "scratch", variables)

@@ -1,9 +1,11 @@
 """Files are read whole and replaced whole; whatever fails, the old file is as it was and nothing lies about."""
 
 import errno
+import ntpath
 import os
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,6 +108,55 @@ def test_a_file_that_cannot_be_replaced_gets_no_backup(tmp_path, monkeypatch):
         write_atomically(path, b"new", backup=True)
     assert names_in(tmp_path) == ["walk.omf"]
     assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("head", ["C:\\mod", r"\\server\share"])
+def test_paths_that_are_too_long_for_windows_get_the_form_without_a_limit(head):
+    short = ntpath.join(head, "walk.omf")
+    assert files._extended(short, 0) == short
+    longest = head + "\\" + "a" * (258 - len(head))
+    assert len(longest) == 259
+    assert files._extended(longest, 0) == longest
+    long = files._extended(longest, 1)
+    assert long.startswith("\\\\?\\")
+    assert files._extended(long, 1) == long
+    # The system reads what follows the sign literally, and a share by the word UNC.
+    assert ntpath.splitdrive(long)[0] == ("\\\\?\\C:" if head[1] == ":" else r"\\?\UNC\server\share")
+    assert ntpath.splitdrive(long)[1] == ntpath.splitdrive(longest)[1]
+
+
+@pytest.mark.parametrize("name", ["walk:1.omf", "nul.omf", "COM1", "walk.", "a?b.omf"])
+def test_on_windows_names_that_it_cannot_store_are_refused(tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    monkeypatch.setattr(files, "os", SimpleNamespace(**{**vars(os), "name": "nt"}))
+    with pytest.raises(WriteError, match="Windows cannot store a file of this name"):
+        write_atomically(path, b"new", tidy=False)
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("refusals", [0, 3, 4, 5])
+def test_on_windows_a_file_that_is_open_for_a_moment_is_replaced_after_it(tmp_path, monkeypatch, refusals):
+    path = tmp_path / "walk.omf"
+    path.write_bytes(b"old")
+    waits, attempts, replace = [], [], Path.replace
+
+    def refuse(fresh, target):
+        attempts.append(target)
+        if len(attempts) <= refusals:
+            raise PermissionError(errno.EACCES, "The process cannot access the file")
+        return replace(fresh, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(files, "os", SimpleNamespace(**{**vars(os), "name": "nt"}))
+    monkeypatch.setattr(files.time, "sleep", waits.append)
+    if refusals <= len(files.WINDOWS_WAITS):
+        write_atomically(path, b"new", tidy=False)
+    else:
+        with pytest.raises(WriteError, match="no other program has it open"):
+            write_atomically(path, b"new", tidy=False)
+    assert path.read_bytes() == (b"new" if refusals < 5 else b"old")
+    assert waits == list(files.WINDOWS_WAITS[:refusals])
+    assert names_in(tmp_path) == ["walk.omf"]
 
 
 def test_the_first_bytes_are_kept_as_a_backup_when_asked(tmp_path):
