@@ -1,4 +1,4 @@
-"""Generate the manual pages that F1 opens from the guide: one per section and language.
+"""Generate the manual pages that F1 opens from the guide: one per page and language.
 
 `python3 scripts/make_manual.py`
 
@@ -24,15 +24,27 @@ if __name__ == "__main__" and (status := virtual.started_again("dev")) is not No
     sys.exit(status)  # from here on, markdown can be imported
 
 import markdown
-from markdown.extensions.toc import TocExtension, slugify
+from markdown.extensions.toc import TocExtension, slugify_unicode
 
-GUIDES = {"en": "guide.md", "ru": "guide.ru.md"}
-"""Language -> guide; the sections of all guides correspond, in the same order."""
+DOCS = ROOT / "docs"
+GUIDE = (
+    "guide",
+    "stalker-animations",
+    "stalker-models",
+    "stalker-levels",
+    "stalker-first-person",
+    "arma",
+    "descent3",
+    "command-line",
+)
+"""Names of the guide's pages, the first of which leads to the others."""
+SUFFIXES = {"en": ".md", "ru": ".ru.md"}
+"""Language -> suffix of its pages; the headings of a page correspond in all languages, in the same order."""
 MANUAL = ROOT / "addon" / "manual"
 
-_SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+_TITLE = re.compile(r"^# (.+)\n(?:\n\*In English:.*\n)?")
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)|\s*\(\[[^\]]*\]\([^)]*\.png\)\)")
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"\[([^\]]*)\]\(([^)#]*)(?:#([^)]*))?\)")
 _ANCHOR = re.compile(r'<h\d id="([^"]*)"')
 _STYLE = (
     "body{max-width:46em;margin:2em auto;padding:0 1em;font:16px/1.5 sans-serif;color:#ddd;background:#222}"
@@ -55,35 +67,58 @@ def main() -> int:
 
 def pages() -> dict[str, str]:
     """Return path below `MANUAL` -> content; pages and anchors are named after the English headings."""
-    guides = {language: (ROOT / "docs" / guide).read_text(encoding="utf-8") for language, guide in GUIDES.items()}
-    english = _sections(guides["en"])
-    names = [f"{slugify(heading, '-')}.html" for heading, _ in english]
-    anchors = [_ANCHOR.findall(_html(text, slugify)) for _, text in english]
     result = {}
-    for language, guide in guides.items():
-        sections = _sections(guide)
-        for index, (heading, text) in enumerate(sections):
-            links = [f'<a href="{page}">{other}</a>' for page, (other, _) in zip(names, sections, strict=True)]
-            links[index] = heading
-            given = iter(anchors[index])
-            result[f"{language}/{names[index]}"] = (
+    anchors = {name: _anchors(name, "en") for name in GUIDE}
+    for language, suffix in SUFFIXES.items():
+        guide = {name: _page(name, language) for name in GUIDE}
+        targets: dict[tuple[str, str], str] = {}
+        for name in GUIDE:
+            targets[f"{name}{suffix}", ""] = f"{name}.html"
+            for own, english in zip(_anchors(name, language), anchors[name], strict=True):
+                targets[f"{name}{suffix}", own] = f"{name}.html#{english}"
+        for name, (title, text) in guide.items():
+            links = [
+                title if other == name else f'<a href="{other}.html">{heading}</a>'
+                for other, (heading, _) in guide.items()
+            ]
+            given = iter(anchors[name])
+            content = _html(_with_links(text, targets), lambda *_, given=given: next(given))
+            result[f"{language}/{name}.html"] = (
                 f'<!DOCTYPE html>\n<html lang="{language}">\n<meta charset="utf-8">\n'
-                f"<title>{heading} - Motionbridge</title>\n<style>{_STYLE}</style>\n<nav>{' · '.join(links)}</nav>\n"
-                f"<h1>{heading}</h1>\n{_html(text, lambda *_, given=given: next(given))}\n</html>\n"
+                f"<title>{title} - Motionbridge</title>\n<style>{_STYLE}</style>\n<nav>{' · '.join(links)}</nav>\n"
+                f"<h1>{title}</h1>\n{content}\n</html>\n"
             )
     return result
 
 
-def _sections(guide: str) -> list[tuple[str, str]]:
-    """Return heading and text of each section, without the text before the first."""
-    result = _SECTION.split(guide)
-    return list(zip(result[1::2], result[2::2], strict=True))
+def _anchors(name: str, language: str) -> list[str]:
+    """Return the anchors of a page's headings, as Markdown shown on the web has them."""
+    return _ANCHOR.findall(_html(_page(name, language)[1], slugify_unicode))
+
+
+def _with_links(text: str, targets: dict[tuple[str, str], str]) -> str:
+    """Return a page's text without pictures; of its links only those to ``targets`` stay."""
+
+    def replaced(link: re.Match[str]) -> str:
+        words, page, anchor = link.groups(default="")
+        target = targets.get((page, anchor))
+        return f"[{words}]({target})" if target else words
+
+    return _LINK.sub(replaced, _PICTURE.sub("", text))
+
+
+def _page(name: str, language: str) -> tuple[str, str]:
+    """Return title and text of a page of the guide."""
+    text = (DOCS / f"{name}{SUFFIXES[language]}").read_text(encoding="utf-8")
+    title = _TITLE.match(text)
+    if title is None:
+        raise ValueError(f"{name}{SUFFIXES[language]} does not begin with its title.")
+    return title[1], text[title.end() :]
 
 
 def _html(text: str, name: Callable[[str, str], str]) -> str:
-    """Convert a section to HTML; ``name`` returns the anchor of a heading."""
-    actual = _LINK.sub(r"\1", _PICTURE.sub("", text))
-    return markdown.markdown(actual, extensions=["extra", "sane_lists", TocExtension(slugify=name)])
+    """Convert a page to HTML; ``name`` returns the anchor of a heading."""
+    return markdown.markdown(text, extensions=["extra", "sane_lists", TocExtension(slugify=name)])
 
 
 if __name__ == "__main__":

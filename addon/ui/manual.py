@@ -18,21 +18,26 @@ MANUAL = Path(__file__).resolve().parents[1] / "manual"
 LANGUAGES = ("en", "ru")
 """The first one is used for all languages without pages."""
 
-_PREFERENCES = "installation-and-preferences.html"
-_MODEL = "a-model.html"
-_READABLE = f"{_MODEL}#readable-bones"
-_CONTROLS = f"{_MODEL}#control-rig"
-_MOTIONS = "motions.html"
-_SAVING = "saving-back.html"
-_HANDS = "first-person.html"
-_EDITOR = "the-editors-motions-and-bones.html"
-_PATHS = "motion-paths.html"
-_LEVEL = "a-level.html"
-_ARMA = "an-animation-of-arma-or-operation-flashpoint.html"
-_DESCENT = "a-model-of-descent-3.html"
+_GUIDE = "guide.html"
+_ANIMATIONS = "stalker-animations.html"
+_MODELS = "stalker-models.html"
+_PREFERENCES = f"{_GUIDE}#installation-and-preferences"
+_MODEL = f"{_MODELS}#a-model"
+_NEW_MODEL = f"{_MODELS}#a-new-model"
+_READABLE = f"{_MODELS}#readable-bones"
+_EDITOR_MODELS = f"{_MODELS}#the-editors-models"
+_CONTROLS = f"{_ANIMATIONS}#control-rig"
+_MOTIONS = f"{_ANIMATIONS}#motions"
+_SAVING = f"{_ANIMATIONS}#saving-back"
+_EDITOR = f"{_ANIMATIONS}#the-editors-motions-and-bones"
+_PATHS = f"{_ANIMATIONS}#motion-paths"
+_HANDS = "stalker-first-person.html"
+_LEVEL = "stalker-levels.html"
+_ARMA = "arma.html"
+_DESCENT = "descent3.html"
 
 _PAGES: dict[str, tuple[str, ...]] = {
-    f"{_MODEL}#a-new-model": (
+    _NEW_MODEL: (
         "ops.motionbridge.bones_as",
         "ops.motionbridge.choose_game_material",
         "ops.motionbridge.fit_shapes",
@@ -46,7 +51,7 @@ _PAGES: dict[str, tuple[str, ...]] = {
         "ops.motionbridge.*control*",
         "ops.motionbridge.hold_bone*",
     ),
-    f"{_EDITOR}#the-editors-models": (
+    _EDITOR_MODELS: (
         "ops.*.xray_object*",
         "ops.motionbridge.editor_model*",
         "ops.motionbridge.take_over_xray*",
@@ -104,7 +109,7 @@ _PAGES: dict[str, tuple[str, ...]] = {
         "types.*motion*",
         "types.partition*",
     ),
-    "when-something-is-refused.html": ("ops.motionbridge.*",),
+    f"{_GUIDE}#when-something-is-refused": ("ops.motionbridge.*",),
 }
 SECTIONS = tuple((f"bpy.{name}", page) for page, names in _PAGES.items() for name in names)
 """Pairs of a pattern of API names and the page, relative to the folder of a language."""

@@ -87,11 +87,11 @@ def test_no_two_groups_have_one_name():
 @pytest.mark.parametrize("kind", SHOWN, ids=lambda kind: kind.__name__)
 def test_fields_of_a_game_have_a_section_of_that_game(kind, opened):
     of_game = {
-        "arma": {"An animation of Arma or Operation Flashpoint"},
-        "descent3": {"A model of Descent 3"},
+        "arma": {"Arma and Operation Flashpoint"},
+        "descent3": {"Descent 3"},
         "xray": {
-            *("A model", "A new model", "Motions", "First person", "The editor's motions and bones"),
-            *("The editor's models", "Motion paths", "A level"),
+            *("A model", "A new model", "Motions", "First person in S.T.A.L.K.E.R.", "The editor's motions and bones"),
+            *("The editor's models", "Motion paths", "Levels of S.T.A.L.K.E.R."),
         },
     }
     match = re.search(r"\bgames\.(\w+)", kind.__module__)
@@ -106,18 +106,18 @@ def test_sections_are_those_of_the_subject(opened):
         "motionbridge.add_control_rig": "Control rig",
         "import_scene.xray_omf": "Motions",
         "motionbridge.save_back": "Saving back",
-        "motionbridge.hud_save_back": "First person",
+        "motionbridge.hud_save_back": "First person in S.T.A.L.K.E.R.",
         "motionbridge.path_save_back": "Motion paths",
         "export_scene.xray_object": "The editor's models",
         "motionbridge.skeletal_save_back": "The editor's motions and bones",
-        "import_scene.xray_level_geometry": "A level",
-        "export_scene.arma_rtm": "An animation of Arma or Operation Flashpoint",
-        "motionbridge.descent_battery_add": "A model of Descent 3",
+        "import_scene.xray_level_geometry": "Levels of S.T.A.L.K.E.R.",
+        "export_scene.arma_rtm": "Arma and Operation Flashpoint",
+        "motionbridge.descent_battery_add": "Descent 3",
         "MotionProperties.speed": "Motions",
         "BoneProperties.mass": "A model",
-        "LevelProperties.detail": "A level",
-        "ArmaLevelProperties.resolution": "An animation of Arma or Operation Flashpoint",
-        "MarkProperties.game_name": "An animation of Arma or Operation Flashpoint",
+        "LevelProperties.detail": "Levels of S.T.A.L.K.E.R.",
+        "ArmaLevelProperties.resolution": "Arma and Operation Flashpoint",
+        "MarkProperties.game_name": "Arma and Operation Flashpoint",
     }
     for name in expected:
         bpy.ops.wm.doc_view_manual(doc_id=name)

@@ -13,8 +13,10 @@ from types import ModuleType
 from unittest.mock import patch
 
 import pytest
+from markdown.extensions.toc import slugify_unicode
 
 from addon.formats import FORMATS
+from scripts.make_manual import GUIDE
 from tests.sources.trees import ADDING_A_FORMAT, code_on, nodes_of, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +29,7 @@ NOT_YET = re.compile(r"(\b|_)toy")
 QUOTED = re.compile(r"`([^`\n]+)`")
 FILE = re.compile(r"[\w./-]+(\.py|/)")
 DOTTED = re.compile(r"[a-z]\w*(\.\w+)+")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -95,6 +98,18 @@ def test_every_link_to_a_page_or_picture_leads_somewhere(page):
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_to_a_heading_leads_to_one(page):
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    missing = []
+    for target, anchor in links:
+        if anchor and "://" not in target:
+            headings = HEADING.findall((page.parent / target).read_text(encoding="utf-8"))
+            if anchor[1:] not in {slugify_unicode(heading.replace("`", ""), "-") for heading in headings}:
+                missing.append(target + anchor)
+    assert missing == []
+
+
 def test_the_page_of_the_architecture_names_much_that_is_checked():
     page = ROOT / "docs" / "architecture.md"
     assert len([name for name in quoted(page, DOTTED) if name.split(".")[0] in LAYERS]) > 60
@@ -117,7 +132,8 @@ BOLD = re.compile(r"\*\*([^*]+)\*\*")
 RULE = re.compile(r"^\s*(-|\d\.) \*\*[^*]+\*\*", re.MULTILINE)
 """What a list item begins with in bold is its subject."""
 GAMES = ("xray", "arma", "descent3")
-GUIDES = ["README.md", "docs/guide.md", "docs/coming-from-xray-tools.md", "docs/coming-from-arma-tools.md"]
+TRANSLATED = {"README.md": "docs/README.ru.md"} | {f"docs/{name}.md": f"docs/{name}.ru.md" for name in GUIDE}
+GUIDES = [*TRANSLATED, "docs/coming-from-xray-tools.md", "docs/coming-from-arma-tools.md"]
 BLENDERS_OWN = {
     "File",
     "Edit",
@@ -174,7 +190,6 @@ def test_names_of_the_interface_exist(page):
     assert unknown == []
 
 
-RUSSIAN_PAGES = ["docs/README.ru.md", "docs/guide.ru.md"]
 BLENDERS_RUSSIAN = {"Файл", "Правка", "Настройки", "Получить расширения", "Установить с диска", "Manual Frame Range"}
 CASES = {"Папку игры": "Папка игры", "Папке Arma": "Папка Arma", "Папку Descent 3": "Папка Descent 3", "Оси": "Ось"}
 """What grammar asks for -> the name."""
@@ -186,17 +201,17 @@ def translations() -> dict[str, str]:
     return {english: russian for texts in contexts.values() for english, russian in texts.items()}
 
 
-@pytest.mark.parametrize("page", RUSSIAN_PAGES)
+@pytest.mark.parametrize("page", TRANSLATED.values())
 def test_names_of_the_russian_interface_exist(page):
     russian = translations()
     known = set(russian.values()) | ((texts_in("ui") | texts_in_menus()) - russian.keys()) | BLENDERS_RUSSIAN
     assert [name for name in bold_names(page) if CASES.get(name, name) not in known] == []
 
 
-@pytest.mark.parametrize("page", ["README", "guide"])
+@pytest.mark.parametrize("page", TRANSLATED)
 def test_a_russian_page_has_what_the_english_one_has(page):
-    english = (ROOT / "docs" / f"{page}.md" if page == "guide" else ROOT / "README.md").read_text(encoding="utf-8")
-    russian = (ROOT / "docs" / f"{page}.ru.md").read_text(encoding="utf-8")
+    english = (ROOT / page).read_text(encoding="utf-8")
+    russian = (ROOT / TRANSLATED[page]).read_text(encoding="utf-8")
     assert len(re.findall("^##+ ", russian, re.MULTILINE)) == len(re.findall("^##+ ", english, re.MULTILINE))
     assert set(re.findall(r"[a-z_]+\.png", russian)) == set(re.findall(r"[a-z_]+\.png", english))
     assert russian.count("bpy.ops.") == english.count("bpy.ops.")
@@ -234,9 +249,7 @@ def test_the_form_for_bugs_knows_every_kind_of_file_and_every_blender():
     assert [version for version in wheels if wheels[version].get("gate", True) and f'"{version}' not in form] == []
 
 
-@pytest.mark.parametrize(
-    ("english", "russian"), [("README.md", "docs/README.ru.md"), ("docs/guide.md", "docs/guide.ru.md")]
-)
+@pytest.mark.parametrize(("english", "russian"), TRANSLATED.items())
 def test_what_the_english_page_calls_by_name_the_russian_one_calls_too(english, russian):
     known = translations()
     # Menus have the suffix behind a name: X-Ray Motions (.omf).
