@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeAlias, Typ
 import bpy
 
 from ....blender import action as actions
-from ....blender import action_lists, armature, control_transfer, nla
+from ....blender import action_lists, armature, control_transfer, imported_bones, nla
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled
 from ....blender.bone_curves import bone_of
 from ....blender.compat import curves_of
 from ....blender.control_links import control_action
+from ....blender.imported_bones import BonesInArmature
 from ....blender.properties import drop
 from ....blender.sampling import Sampler
 from ....blender.scope import rows_removed_on_failure
@@ -31,7 +32,7 @@ from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, say
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ...plan import FilePlan, OtherBase, location_of, remember_saved, saved_here, starts_from_disk
-from ..bones.properties import game_name
+from ..bones.properties import game_name, in_order
 from . import files as motion_files
 from . import hosts, replaced
 from .files import lists_of
@@ -128,10 +129,6 @@ class Builder(ABC, Generic[File]):
         """Yield the index of each chosen motion and its finished action. ``file``: as stored on the rig."""
 
     @abstractmethod
-    def missing(self) -> list[str]:
-        """Return the file's names of bones that these motions have tracks for and that are not in the armature."""
-
-    @abstractmethod
     def report_results(self, result: MotionImport[File]) -> None:
         """Report anything else the user should know, before the first action is played."""
 
@@ -182,6 +179,13 @@ class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportT
         """Return the name and the number of frames of each motion of a document."""
 
     @abstractmethod
+    def bones(self, rig: Object, document: Document, chosen: Sequence[int]) -> list[str]:
+        """Return the names of the bones for which the motions at the indices ``chosen`` have tracks, each once.
+
+        ``rig``: the armature, whose bones are those of tracks without names.
+        """
+
+    @abstractmethod
     def builder(
         self, rig: Object, opened: Opened[Document], chosen: list[int], options: ImportType, report: Report
     ) -> Builder[File]:
@@ -228,38 +232,6 @@ class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportT
 # ---- import
 
 
-class ReadFiles:
-    """Files of one operator, each parsed once for both its list of motions and its import."""
-
-    def __init__(self) -> None:
-        self._read: dict[str, tuple[tuple[int, int], Opened[Any], Report]] = {}
-
-    def list_motions(self, codec: AnyCodec, path: str) -> list[tuple[str, int]]:
-        """Return the name and the number of frames of each motion, and keep the file for `take`. Raises `ReadError`."""
-        state = _file_state(path)
-        if path not in self._read or self._read[path][0] != state:
-            report = Report()
-            self._read[path] = state, codec.read(path, report), report
-        return codec.motions(self._read[path][1].document)
-
-    def take(self, codec: AnyCodec, path: str, report: Report) -> Opened[Any]:
-        """Remove and return the kept file, with its report. Reads it again if it has changed on disk."""
-        state, opened, found_report = self._read.pop(path, (None, None, report))
-        if opened is None or state != _file_state(path):
-            return codec.read(path, report)
-        report.include(found_report)
-        return opened
-
-
-def _file_state(path: str) -> tuple[int, int]:
-    """Return the modification time and the size of a file; zeros if unknown, and reading it reports why."""
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
-
-
 def list_motions(codec: AnyCodec, path: str) -> list[tuple[str, int]]:
     """Return the name and the number of frames of each motion of a file without importing it. Raises `ReadError`."""
     return codec.motions(codec.read(path, Report()).document)
@@ -292,13 +264,10 @@ def import_motions(
                 action_lists.add(result.file, action, index)
                 result.actions.append(action)
                 progress(len(result.actions))
-            result.missing = builder.missing()
-        if result.missing:
-            words = (
-                "{0:# bone|# bones} of the file {0:is|are} not in the armature; {0:its|their} keys are kept and "
-                "written back"
-            )
-            report.warn(say(words, len(result.missing)), ", ".join(result.missing))
+        in_file = codec.bones(rig, opened.document, chosen)
+        present, result.missing = bones_in(rig, in_file)
+        imported_bones.warn_of_missing(result.missing, BonesInArmature(len(present), len(in_file)), report)
+        imported_bones.warn_of_constraints(rig, present, report)
         builder.report_results(result)
         if options.assign_first:
             actions.play(context, rig, result.actions[0], order_of_angles(result.actions[0]))
@@ -307,6 +276,15 @@ def import_motions(
         builder.finish()
         hold_used(rig)  # last, so that a failed import leaves the lists unchanged
         return result
+
+
+def bones_in(rig: Object, names_in_file: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return Blender's names of the bones of a file that ``rig`` has, and the file's names of the others."""
+    known: dict[str, str] = {}
+    for bone in in_order(rig):
+        known.setdefault(game_name(bone).lower(), bone.name)
+    present = [known[name.lower()] for name in names_in_file if name.lower() in known]
+    return present, [name for name in names_in_file if name.lower() not in known]
 
 
 def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> list[int]:

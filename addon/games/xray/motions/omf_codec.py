@@ -90,6 +90,13 @@ class OmfCodec(Codec[Omf, "MotionFile", OmfHost, MotionPlan, MotionImportOptions
             (label, motion.frames) for label, motion in zip(motion_set.labels, motion_set.library.motions, strict=True)
         ]
 
+    def bones(self, rig: Object, document: Omf, chosen: Sequence[int]) -> list[str]:
+        library, parameters = document.motion_set
+        counts = dict.fromkeys(library.motions[index].track_count for index in chosen)
+        model_bones = bones_in_order(rig)
+        named = (track_bones(parameters, count, Report(), model_bones) for count in counts)
+        return list(dict.fromkeys(itertools.chain.from_iterable(named)))
+
     def builder(
         self, rig: Object, opened: Opened[Omf], chosen: list[int], options: MotionImportOptions, report: Report
     ) -> OmfBuilder:
@@ -202,10 +209,6 @@ class Builders:
         writer.rebuild(action, clip, tracks, first_frame=first, step=step, owner=self._rig)
         action.motionbridge_motion.is_cut = False
         motion_timing.store_marks(action, clip.markers)
-
-    def missing(self) -> list[str]:
-        named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
-        return [bone for bone in named if bone.lower() not in self._bone_indices]
 
 
 class OmfBuilder(Builders, Builder["MotionFile"]):
