@@ -432,10 +432,9 @@ class Check(Operation):
         return [problem for problem in chosen if problem.obj in there and not problem.obj.hide_viewport]
 
     def select(self, context: Context, chosen: Any) -> None:
-        """Select the faces or vertices of one finding in edit mode."""
+        """Select the faces or vertices of one finding in edit mode, alone: Blender edits all objects selected."""
         meshes.select_elements(chosen.obj, chosen.faces, chosen.vertices)
-        context.view_layer.objects.active = chosen.obj
-        chosen.obj.select_set(True)
+        scope.make_current(context, [chosen.obj], chosen.obj)
         on_faces = bool(len(chosen.faces))
         scope.set_select_mode(context.scene, vertices=not on_faces, faces=on_faces)
         scope.set_mode("EDIT")
