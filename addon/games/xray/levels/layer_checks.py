@@ -227,8 +227,8 @@ def _beside(faces: Floats, points: Floats) -> NDArray[np.bool_]:
     start = points[:, :2].min(axis=0)
     side = np.maximum(points[:, :2].max(axis=0) - start, 1.0) / _SQUARES
 
-    def square(places: Floats) -> NDArray[np.int64]:
-        return np.clip(np.floor((places - start) / side), -1, _SQUARES).astype(np.int64) + 1
+    def square(positions: Floats) -> NDArray[np.int64]:
+        return np.clip(np.floor((positions - start) / side), -1, _SQUARES).astype(np.int64) + 1
 
     counts = np.zeros((_SQUARES + 2, _SQUARES + 2), np.int64)
     np.add.at(counts, tuple(square(points[:, :2]).T), 1)
