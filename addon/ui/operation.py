@@ -17,7 +17,7 @@ from bpy.props import CollectionProperty, IntProperty, StringProperty
 
 from ..blender import compat, scope
 from ..blender import mesh as meshes
-from ..blender.properties import refuse_linked
+from ..blender.properties import key_digests, refuse_linked
 from ..blender.typed import Context
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
@@ -163,6 +163,8 @@ class Operation(LongWork):
     bl_options = {"REGISTER", "UNDO"}
     needs: tuple[Need, ...] = ()
     """In the order in which they are looked for."""
+    changes_keys = True
+    """Whether, with UNDO, keys of actions may change: then what was read of them before is forgotten."""
     if TYPE_CHECKING:
         report: Callable[[set[str], str], None]
 
@@ -206,6 +208,8 @@ class Operation(LongWork):
     def _checked(
         self, context: Context, work: Callable[[Any, Report], Outcome | None], report: Report
     ) -> Outcome | None:
+        if self.changes_keys and "UNDO" in self.bl_options:
+            key_digests.clear()
         refuse_linked(self.edited(context))
         renamed_bones.refuse_renamed_in_edit_mode()
         renamed_bones.follow_renames(report)

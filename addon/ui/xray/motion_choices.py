@@ -512,6 +512,7 @@ class MotionFileSaveBack(MotionSaveBack):
             progress=step,
             only=self.only,
             samples=samples,
+            is_preview=self._is_preview,
         )
 
     def is_changed(self, target: Target) -> bool:

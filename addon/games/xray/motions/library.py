@@ -210,6 +210,10 @@ class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportT
     ) -> HostType:
         """Return the target for saving a file's list. ``others_changed``: keep those changes at ``disk``."""
 
+    def left_alone(self, rig: Object, file: File, chosen: Sequence[Action], host: HostType) -> set[Action]:
+        """Return those of ``chosen`` that the preview of a save of ``file`` into ``host`` need not compare."""
+        return set()
+
     @abstractmethod
     def gatherer(
         self, rig: Object, options: ExportType, report: Report, sampler: Sampler, host: HostType
@@ -412,23 +416,6 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
     return names.shortened(action.name, LONGEST_NAME) if label in inherited else label
 
 
-def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: hosts.Host[Any]) -> None:
-    """Raise `WriteError` if two motions would get the same name, unless they already have it in the target."""
-    actions_by_name: dict[str, list[Action]] = {}
-    for action, label in zip(chosen, labels, strict=True):
-        actions_by_name.setdefault(label.lower(), []).append(action)
-    for label, same_named in actions_by_name.items():
-        if len(same_named) > 1 and any(host.name_of(action).lower() != label for action in same_named):
-            raise WriteError(
-                say(
-                    "the actions {} would be motions of one name, {!r}",
-                    " and ".join(repr(action.name) for action in same_named[:3]),
-                    label,
-                ),
-                remedy="Type another name for one of them in the list of motions",
-            )
-
-
 # Export ---------------------------------------------------------------------------------------------------------------
 
 
@@ -483,12 +470,14 @@ def plan_save_back(
     progress: Callable[[int], None] = lambda _: None,
     only: Action | None = None,
     samples: Samples | None = None,
+    is_preview: bool = False,
 ) -> PlanType:
     """Plan to save a file of ``rig``: edited, new, renamed, deleted and reordered motions; the rest stays as it is.
 
-    ``only``: save one action; no other action is sampled or written. ``samples`` as in `Sampler`. Raises `WriteError`
-    if other programs changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`. With `OtherBase.DISK`, motions
-    that were not edited in Blender stay as they are on disk.
+    ``only``: save one action; no other action is sampled or written. ``samples`` as in `Sampler`. ``is_preview``: leave
+    out `Codec.left_alone`, unless the plan then changes no motion. Raises `WriteError` if other programs changed the
+    file on disk and ``if_changed`` is `OtherBase.REFUSE`. With `OtherBase.DISK`, motions that were not edited in
+    Blender stay as they are on disk.
     """
     listed = motions_of(file)
     if only is not None and only not in listed:
@@ -513,18 +502,16 @@ def plan_save_back(
             "and values of the file",
             action.name,
         )
-    plan = plan_onto(
-        codec,
-        context,
-        rig,
-        [action for action in chosen if action not in theirs],
-        path,
-        host=host,
-        options=options,
-        report=report,
-        progress=progress,
-        samples=samples,
-    )
+    compared = [action for action in chosen if action not in theirs]
+    alone = codec.left_alone(rig, file, compared, host) if is_preview and not others_changed else set()
+    how: Any = {"host": host, "options": options, "samples": samples}
+    own_report = Report()
+    plan = plan_onto(codec, context, rig, compared, path, report=own_report, progress=progress, left_alone=alone, **how)
+    if alone and not plan.changes:
+        alone, own_report = set(), Report()
+        plan = plan_onto(codec, context, rig, compared, path, report=own_report, progress=progress, **how)
+    report.include(own_report)
+    plan.is_preview = bool(alone)
     host.arrange(plan, chosen, whole=only is None)
     plan.imported, plan.theirs = file.sha256, list(theirs)
     plan.base = (location_of(file).digest() or "") if others_changed else ""
@@ -625,8 +612,12 @@ def plan_onto(
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
     samples: Samples | None = None,
+    left_alone: Collection[Action] = (),
 ) -> PlanType:
-    """Plan the file at ``path``: the target ``host`` with the motions of ``chosen``. ``samples`` as in `Sampler`."""
+    """Plan the file at ``path``: the target ``host`` with the motions of ``chosen``. ``samples`` as in `Sampler`.
+
+    ``left_alone``: those of ``chosen`` whose motions in ``host`` stay as they are.
+    """
     if is_turned_or_scaled(rig) and not _is_placed_by_configs(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "
@@ -635,10 +626,11 @@ def plan_onto(
         )
     files.warn_of_replacing(bpy.path.abspath(path), report)
     labels = written_names(chosen, codec.lists, report, rename=options.rename)
-    _refuse_same_names(chosen, labels, host)
+    hosts.refuse_same_names(chosen, labels, host)
     with Sampler(context, rig, samples) as sampler:
         gatherer = codec.gatherer(rig, options, report, sampler, host)
-        for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
+        read = [pair for pair in zip(chosen, labels, strict=True) if pair[0] not in left_alone]
+        for done, (action, label) in enumerate(read, len(chosen) - len(read)):
             gatherer.add(action, label)
             progress(done + 1)
     for action, bones in sampler.distorted.items():
