@@ -109,7 +109,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "library",
         "omf_codec",
         "omf_host",
-        "read_files",
         "replaced",
         "saved_edits",
         "skl_codec",
