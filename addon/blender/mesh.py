@@ -68,8 +68,7 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
     _add_values(data, mesh, materials, shown_faces)
     corners = triangles.ravel()
     if mesh.uvs is not None:
-        layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
-        layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs[corners], np.float32).ravel())
+        _add_uvs(data, {UV_LAYER: mesh.uvs[corners]})
     _store_loose_values(data, mesh, corners)
     data.update(calc_edges=not _add_edges_of_separate_triangles(data, corners))
     if flat and len(triangles):
@@ -370,10 +369,7 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
         data.attributes[".edge_verts"].data.foreach_set("value", mesh.edges.ravel())
         data.attributes[".corner_edge"].data.foreach_set("value", mesh.corner_edges)
     _add_values(data, mesh, materials)
-    layers = mesh.more_uvs if mesh.uvs is None else {UV_LAYER: mesh.uvs, **mesh.more_uvs}
-    for name, uvs in layers.items():
-        layer = data.uv_layers.new(name=name, do_init=False)
-        layer.uv.foreach_set("vector", np.ascontiguousarray(uvs, np.float32).ravel())
+    _add_uvs(data, mesh.more_uvs if mesh.uvs is None else {UV_LAYER: mesh.uvs, **mesh.more_uvs})
     data.update(calc_edges=mesh.edges is None)
     data.shade_smooth()
     if mesh.sharp_edges is not None and len(mesh.sharp_edges):
@@ -383,6 +379,16 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     elif mesh.normals is not None and len(corners):
         _set_normals(data, _finite_or_zero(mesh.normals)[corners], corners)
     return data
+
+
+def _add_uvs(data: typed.Mesh, maps: dict[str, NDArray[np.float32]]) -> None:
+    """Add UV maps (corners, 2) by name; materials use the first."""
+    for name, uvs in maps.items():
+        layer = data.uv_layers.new(name=name, do_init=False)
+        layer.uv.foreach_set("vector", np.ascontiguousarray(uvs, np.float32).ravel())
+    if maps:
+        # Since Blender 5.2 a pair of numbers on faces counts as the map that is there already, and would be rendered.
+        data.uv_layers[0].active_render = True
 
 
 def _set_normals(data: typed.Mesh, normals: NDArray[np.float32], corners: NDArray[np.int32]) -> None:

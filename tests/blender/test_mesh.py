@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from addon.blender import compat
 from addon.blender import mesh as meshes
 from addon.core.errors import MotionbridgeError
-from addon.core.model import Material, Mesh, PolygonMesh, VertexWeights
+from addon.core.model import Attribute, Domain, Material, Mesh, PolygonMesh, VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.mesh import decode_meshes
@@ -85,6 +85,19 @@ def test_what_goes_in_comes_out(mesh):
     assert result.exact_normals or all(folded)
     assert len(report.warnings) == any(folded)
     assert len(obj.data.polygons) == len(folded) - sum(folded)
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_materials_use_the_uv_map_whatever_else_a_mesh_has(domain):
+    pairs = {"pairs": Attribute(domain, np.ones((3 if domain is Domain.VERTEX else 1, 2), np.float32))}
+    positions, uvs = np.eye(3, dtype=np.float32), np.eye(3, 2, dtype=np.float32)
+    corners = np.arange(3, dtype=np.int32)
+    triangles = made(Mesh("one", positions, corners[None], uvs=uvs, attributes=pairs))[0].data
+    polygons = meshes.build_polygons(
+        PolygonMesh("one", positions, np.array([3], np.int32), corners, uvs, attributes=pairs), []
+    )
+    for data in (triangles, polygons):
+        assert [layer.name for layer in data.uv_layers if layer.active_render] == ["UVMap"]
 
 
 @pytest.mark.parametrize("path", corpus_files("ogf"))
