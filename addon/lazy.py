@@ -31,6 +31,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "nla",
         "sampling",
         "scope",
+        "spread",
         "transforms",
         "views",
     ),
@@ -39,6 +40,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model",
         "names",
         "pausing",
+        "spread",
     ),
     "formats.arma": (
         "p3d",

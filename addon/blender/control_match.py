@@ -19,6 +19,7 @@ from .bone_curves import bone_path, channel_path, evaluated_poses
 from .control_links import HOLD, RESTING, controls_of, hold_path, holds_of
 from .control_rig import structure_of, switch_of
 from .control_transfer import CHANNELS, frames_of
+from .curve_keys import KeyRows
 
 if TYPE_CHECKING:
     from .typed import Action, Context, Object, PoseBone
@@ -241,24 +242,7 @@ def _replace_channel_keys(
 
 def _replace_keys(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int) -> None:
     """Replace all keys from the first to the last of ``frames`` with keys on these frames; the others stay."""
-    points = curve.keyframe_points
-    keys, kinds = np.empty((len(points), 2), np.float32), np.empty(len(points), np.uint8)
-    handles = np.empty((2, len(points), 2), np.float32)
-    points.foreach_get("co", keys.ravel())
-    points.foreach_get("interpolation", kinds)
-    for side, name in enumerate(("handle_left", "handle_right")):
-        points.foreach_get(name, handles[side].ravel())
-    outside = (keys[:, 0] < frames[0]) | (keys[:, 0] > frames[-1])
-    new = np.stack([frames, values.astype(np.float32)], axis=1)
-    order = np.argsort(np.concatenate([keys[outside, 0], frames]), kind="stable")
-    points.clear()
-    points.add(len(order))
-    points.foreach_set("co", np.concatenate([keys[outside], new])[order].ravel())
-    interpolation = np.full(len(frames), kind, np.uint8)
-    points.foreach_set("interpolation", np.concatenate([kinds[outside], interpolation])[order])
-    for side, name in enumerate(("handle_left", "handle_right")):
-        points.foreach_set(name, np.concatenate([handles[side][outside], new])[order].ravel())
-    curve.update()
+    KeyRows.read(curve).replaced(frames, values.astype(np.float32), kind).write(curve)
 
 
 def _key_constant(

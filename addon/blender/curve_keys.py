@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,84 @@ class Keys:
         result = Curve(keys, left, right, self.interpolation[part].copy())
         result.before, result.after = _behaviours(of, result)
         return result
+
+
+_FIELDS: dict[str, tuple[Any, int]] = {
+    **dict.fromkeys(_COLUMNS, (np.float32, 2)),
+    **dict.fromkeys(("amplitude", "back", "period"), (np.float32, 1)),
+    **dict.fromkeys(("handle_left_type", "handle_right_type", "interpolation", "easing", "type"), (np.uint8, 1)),
+}
+"""Everything that a key has, with the type and number of its values."""
+
+
+@dataclass(frozen=True)
+class KeyRows:
+    """All keys of one F-curve with everything they have: field -> (keys, width)."""
+
+    fields: dict[str, NDArray[Any]]
+
+    @classmethod
+    def read(cls, curve: Any) -> Self:
+        """Read the keys of an F-curve."""
+        fields = {}
+        for name, (kind, width) in _FIELDS.items():
+            fields[name] = np.empty((len(curve.keyframe_points), width), kind)
+            curve.keyframe_points.foreach_get(name, fields[name].ravel())
+        return cls(fields)
+
+    @property
+    def times(self) -> NDArray[np.float32]:
+        """(keys,) frames of the keys."""
+        times: NDArray[np.float32] = self.fields["co"][:, 0]
+        return times
+
+    def where(self, chosen: NDArray[np.bool_]) -> Self:
+        """Return only the ``chosen`` (keys,) keys."""
+        return type(self)({name: rows[chosen] for name, rows in self.fields.items()})
+
+    def moved(self, keys: NDArray[np.intp], values: NDArray[np.float32]) -> Self:
+        """Return the rows with other ``values`` for some keys; their handles move along."""
+        fields = dict(self.fields)
+        change = values - self.fields["co"][keys, 1]
+        for name in _COLUMNS:
+            fields[name] = self.fields[name].copy()
+            fields[name][keys, 1] += change
+        fields["co"][keys, 1] = values
+        return type(self)(fields)
+
+    def replaced(self, times: NDArray[np.float32], values: NDArray[np.float32], kind: int) -> Self:
+        """Return the keys with others, of the interpolation ``kind``, in place of all from the first to the last of
+        ``times``.
+        """
+        added = {name: np.zeros((len(times), width), of) for name, (of, width) in _FIELDS.items()}
+        for name in _COLUMNS:
+            added[name][:] = np.stack([times, values], axis=1)
+        added["interpolation"][:] = kind
+        outside = (self.times < times[0]) | (self.times > times[-1])
+        joined = {name: np.concatenate([rows[outside], added[name]]) for name, rows in self.fields.items()}
+        order = np.argsort(joined["co"][:, 0], kind="stable")
+        return type(self)({name: rows[order] for name, rows in joined.items()})
+
+    def restore_outside(self, other: Self, time: float, *, keeps_kind: bool) -> None:
+        """Give a key at ``time`` its handles in ``other`` back, and its interpolation (``keeps_kind``), so that the
+        curve beyond `replaced` keys has its shape.
+        """
+        at, of = (np.flatnonzero(rows.times == time) for rows in (self, other))
+        for name in _FIELDS if len(of) else ():
+            if name in {"handle_left_type", "handle_right_type"}:
+                self.fields[name][at] = _FREE
+            elif keeps_kind or name != "interpolation":
+                self.fields[name][at] = other.fields[name][of]
+
+    def write(self, curve: Any) -> None:
+        """Replace the keys of an F-curve."""
+        points = curve.keyframe_points
+        if len(points) != len(self.times):
+            points.clear()
+            points.add(len(self.times))
+        for name, rows in self.fields.items():
+            points.foreach_set(name, rows.ravel())
+        curve.update()
 
 
 def read(curves: Sequence[bpy.types.FCurve]) -> Keys:

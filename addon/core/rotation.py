@@ -194,12 +194,17 @@ def euler(rotations: Floats, order: str) -> Floats:
 
     The axes are renamed so that the order becomes ZXY; a renaming that is a reflection reverses the angles.
     """
-    first, second, third = ("XYZ".index(axis) for axis in order)
-    axes = [second, third, first]
-    sign = 1.0 if axes in ([0, 1, 2], [1, 2, 0], [2, 0, 1]) else -1.0
+    axes, sign = _as_zxy(order)
     result = np.empty((len(rotations), 3))
     result[:, axes] = sign * euler_zxy(rotations[:, axes][:, :, axes])
     return result
+
+
+def _as_zxy(order: str) -> tuple[list[int], float]:
+    """Return what x, y and z become when an order of Euler angles is renamed to ZXY, and the sign of the angles."""
+    first, second, third = ("XYZ".index(axis) for axis in order)
+    axes = [second, third, first]
+    return axes, 1.0 if axes in ([0, 1, 2], [1, 2, 0], [2, 0, 1]) else -1.0
 
 
 def rotated_euler_zxy(rotations: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
@@ -331,6 +336,28 @@ def _other_zxy(angles: Floats) -> Floats:
 def _wrapped(angles: Floats) -> Floats:
     result: Floats = angles - 2 * np.pi * np.rint(angles / (2 * np.pi))
     return result
+
+
+def in_mode(quaternions: Floats, mode: str, first: Floats) -> Floats:
+    """Return continuous rotation channels (frames, 3 or 4) of unit quaternions (frames, 4) in a rotation mode of
+    Blender: of all values that mean the same rotations, those that begin nearest to ``first`` (3 or 4). See `of_mode`.
+    """
+    if mode == "QUATERNION":
+        signed: Floats = signed_like(continuous(quaternions)[None], first[None])[0]
+        return signed
+    if mode != "AXIS_ANGLE":
+        axes, sign = _as_zxy(mode)
+        angles, result = euler(matrices(quaternions), mode), np.empty((len(quaternions), 3))
+        result[:, axes] = sign * euler_zxy_like(sign * angles[None][..., axes], sign * first[None, axes])[0]
+        return result
+    signed = continuous(quaternions)
+    lengths = np.linalg.norm(signed[:, 1:], axis=1)
+    axes_of = np.where(lengths[:, None] > 0, signed[:, 1:] / np.where(lengths > 0, lengths, 1.0)[:, None], first[1:])
+    flips = np.einsum("ij,ij->i", axes_of, np.concatenate((first[None, 1:], axes_of[:-1]))) < 0
+    signs = np.cumprod(np.where(flips, -1.0, 1.0))
+    axes_of, angles_of = axes_of * signs[:, None], 2.0 * np.unwrap(np.arctan2(lengths * signs, signed[:, 0]))
+    rounds = 2 * np.pi * np.rint((angles_of[0] - first[0]) / (2 * np.pi))
+    return np.concatenate((angles_of[:, None] - rounds, axes_of), axis=1)
 
 
 def angles_between(a: Floats, b: Floats) -> Floats:

@@ -32,6 +32,7 @@ from . import (
     preferences,
     searched_lists,
     sidebar,
+    spread_pose,
     xray,
 )
 from .arma import panels as arma_panels
@@ -42,6 +43,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     operation,
     menus,
     mirror_motion,
+    spread_pose,
     searched_lists,
     playing,
     sidebar,

@@ -1,4 +1,4 @@
-"""File > Import, File > Export, the import menu of each game, drag and drop, collection exporters."""
+"""File > Import, File > Export, the import menu of each game, the pose menus, drag and drop, collection exporters."""
 
 from __future__ import annotations
 
@@ -40,6 +40,11 @@ def _draw_image(menu: Any, context: Context) -> None:
     menu.layout.separator()
     _draw_operators(menu.layout, "import_scene", importers(kinds))
     _draw_operators(menu.layout, "export_scene", exporters(kinds))
+
+
+def _draw_pose(menu: Any, _context: Context) -> None:
+    menu.layout.separator()
+    menu.layout.operator("motionbridge.spread_pose")
 
 
 class GameImports:
@@ -164,6 +169,8 @@ MENUS: Any = (
     (bpy.types.TOPBAR_MT_file_import, _draw_import),
     (bpy.types.TOPBAR_MT_file_export, _draw_export),
     (bpy.types.IMAGE_MT_image, _draw_image),
+    (bpy.types.VIEW3D_MT_pose, _draw_pose),
+    (bpy.types.VIEW3D_MT_pose_context_menu, _draw_pose),
 )
 
 

@@ -233,3 +233,17 @@ def test_euler_angles_in_any_order_give_the_rotation_back_without_leaps(order) -
     upright[:, "XYZ".index(order[1])] = np.pi / 2  # only a sum of the other two is known
     again = rotation.euler(turned(upright, order), order)
     np.testing.assert_allclose(turned(again, order), turned(upright, order), rtol=0, atol=2e-7)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
+def test_channels_of_a_mode_mean_the_same_rotations_and_continue_those_given(mode):
+    angles = np.linspace(0.0, 4.0, 40)[:, None] * [0.9, 0.7, 1.1]
+    if mode == "QUATERNION":
+        channels = -rotation.continuous(rotation.of_mode(angles, "XYZ"))
+    elif mode == "AXIS_ANGLE":
+        unit = turn_about(np.array([1.0, 2.0, 3.0]), 0.4)[0]
+        channels = np.concatenate((np.linspace(-7.0, 9.0, 40)[:, None], np.tile(unit, (40, 1))), axis=1)
+    else:
+        channels = angles * np.where(np.arange(3) == "XYZ".index(mode[1]), 0.3, 1.0) + 2 * np.pi * np.array([1, -1, 0])
+    given = channels if mode == "QUATERNION" else rotation.of_mode(channels, mode)
+    np.testing.assert_allclose(rotation.in_mode(given, mode, channels[0]), channels, atol=1e-9)

@@ -290,6 +290,7 @@ class MOTIONBRIDGE_MT_animation_file(BlenderMenu):
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
         layout.separator()
         layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
+        layout.operator("motionbridge.spread_pose", icon="IPO_EASE_IN_OUT")
         layout.operator("motionbridge.arma_compare", icon="VIEWZOOM")
         layout.operator("motionbridge.arma_list_animations", icon="FILE_REFRESH")
         layout.separator()

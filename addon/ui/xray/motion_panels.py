@@ -156,6 +156,7 @@ class MOTIONBRIDGE_MT_motion(BlenderMenu):
         layout.operator("motionbridge.add_motion", icon="ACTION")
         layout.operator("motionbridge.revert_motion", icon="LOOP_BACK")
         layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
+        layout.operator("motionbridge.spread_pose", icon="IPO_EASE_IN_OUT")
         layout.separator()
         top = layout.operator("motionbridge.move_motion", text="Move to Top", icon="TRIA_UP_BAR")
         bottom = layout.operator("motionbridge.move_motion", text="Move to Bottom", icon="TRIA_DOWN_BAR")

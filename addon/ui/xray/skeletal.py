@@ -275,6 +275,7 @@ class MOTIONBRIDGE_MT_editor_motions(BlenderMenu):
         layout.separator()
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
         layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
+        layout.operator("motionbridge.spread_pose", icon="IPO_EASE_IN_OUT")
         layout.separator()
         layout.operator("motionbridge.report", icon="TEXT")
 
