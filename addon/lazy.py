@@ -111,6 +111,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "library",
         "omf_codec",
         "omf_host",
+        "read_files",
         "replaced",
         "saved_edits",
         "skl_codec",

@@ -1,6 +1,6 @@
 """Make the files of a release in dist/: the extension's zip, samples to try, checksums, and the text of its page.
 
-python3 scripts/release.py [--tests all|default] [--draft] [--output FOLDER]
+python3 scripts/release.py [--tests all|default] [--draft] [--site] [--output FOLDER]
 
 A release is made of a commit whose tests passed (`python3 scripts/test.py --blender all` notes that in dist/gate.json),
 and whose section of the changelog has a date. Nothing is uploaded.
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import build
 import rings
+import website
 from environment import ROOT, Unavailable, blenders
 
 SECTION = re.compile(
@@ -50,6 +51,7 @@ def main() -> int:
         "--tests", choices=("all", "default"), default="all", help="the run of tests that must have passed (all)"
     )
     parser.add_argument("--draft", action="store_true", help="make the files also if something keeps it from release")
+    parser.add_argument("--site", action="store_true", help="also build the site of the project's pages")
     parser.add_argument("--blender", help="version or path of the Blender that validates; else the one found, or made")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder for the files (dist/)")
     chosen = parser.parse_args()
@@ -63,7 +65,9 @@ def main() -> int:
         blender = blenders.find(chosen.blender)
         files = make(chosen.output)
         build.validate(files[0], blender.started_from())
-    except (Unavailable, build.BuildFailure, NotReady) as failure:
+        if chosen.site:
+            print(website.build(chosen.output))
+    except (Unavailable, build.BuildFailure, NotReady, website.LinkNowhere) as failure:
         print(failure, file=sys.stderr)
         return 1
     for path in files:

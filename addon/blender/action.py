@@ -29,11 +29,12 @@ from .bone_channels import LOCATION, ROTATION, ChannelReader
 from .bone_curves import (
     ActionTemplate,
     CurveTable,
-    digest_of_keys,
+    KeysRead,
     evaluated_poses,
     identity_of,
     key_times,
     keys_at,
+    keys_written,
     table_of,
     write_keys,
 )
@@ -84,8 +85,8 @@ class ClipWriter:
         self._template = ActionTemplate(bones, CHANNEL_WIDTHS, self.slot_name)
         bag = self._template.bag
         self._identity = identity_of(bag, list(bag.fcurves)) or b""
-        self.digest = b""
-        """`bone_curves.digest_of` of the action that was filled last."""
+        self.keys = KeysRead()
+        """`bone_curves.keys_read` of the action that was filled last."""
 
     def close(self) -> None:
         """Remove the template action."""
@@ -125,7 +126,7 @@ class ClipWriter:
         write_keys(curves or compat.curve_bag(action).fcurves, rows, keyed.ravel())
         written = np.repeat(keyed.reshape(-1, 1), frames, axis=1)
         written[:, :1] = True
-        self.digest = digest_of_keys(self._identity, written.sum(axis=1), rows[written])
+        self.keys = keys_written(self._identity, written.sum(axis=1), rows[written])
         action.use_frame_range = True
         action.frame_start, action.frame_end = first_frame, first_frame + step * (frames - 1)
 

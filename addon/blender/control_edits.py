@@ -7,6 +7,7 @@ does not, poses are sampled, and on each frame a bone that still has the pose of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from ..core import affine, control_poses, control_rig, rotation
 from ..core.model import Clip
 from . import compat
 from .armature import matrices_of, moving
-from .bone_curves import bone_path, bone_within, digest_of
+from .bone_curves import KeysRead, bone_path, bone_within, keys_read
 from .control_links import HOLD, OWN, RESTING, ROLE, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ _CONSTRAINT_SETTINGS = (
 class ControlEdits:
     """Detects edited controls of one armature; holds what is the same for all its actions."""
 
-    def __init__(self, rig: Object) -> None:
-        """``rig`` may be without a control rig."""
-        self._rig, self._controls = rig, controls_of(rig)
+    def __init__(self, rig: Object, read: Callable[[Action, Object], KeysRead] = keys_read) -> None:
+        """``rig`` may be without a control rig. ``read``: `keys_read`, or `keys_known` for previews."""
+        self._rig, self._controls, self._read = rig, controls_of(rig), read
         self._rig_digest, self._added_digest = b"", b""
         if self._controls is not None:
             self._rig_digest, self._added_digest = self._compute_rig_digest(), self._compute_added_digest()
@@ -77,10 +78,10 @@ class ControlEdits:
     def digest(self, action: Action | None) -> bytes:
         """Return the digest of an action that has controls; empty if keys do not define what they show."""
         mine = control_action(self._rig, action)
-        return self._digest_with(action, mine, _keys_of(mine, self._controls))
+        return self._digest_with(action, mine, _keys_of(mine, self._controls, self._read))
 
     def _digest_with(self, action: Any, mine: Any, keys: bytes) -> bytes:
-        own = _keys_of(action, self._rig)
+        own = _keys_of(action, self._rig, self._read)
         if not keys or not own:
             return b""
         digest = blake2b(self._rig_digest, digest_size=_DIGEST_SIZE)
@@ -242,9 +243,11 @@ def digest_of_keys(rig: Object, action: Action) -> str:
     return b"".join(digests).hex() if all(digests) else ""
 
 
-def _keys_of(action: Any, owner: Object) -> bytes:
-    """Return `digest_of`; if it is empty, a digest of all values of the keys; empty if modifiers change them."""
-    value = digest_of(action, owner)
+def _keys_of(action: Any, owner: Object, read: Callable[[Action, Object], KeysRead] = keys_read) -> bytes:
+    """Return the digest of the keys that are ``read``; if it is empty, one of all values of the keys; empty if
+    modifiers change them.
+    """
+    value = read(action, owner).digest
     if value:
         return value
     digest = blake2b(digest_size=_DIGEST_SIZE)

@@ -12,6 +12,7 @@
   set properties without calling ``update``. `pointers_stamp` also changes when objects are evaluated again: nothing
   else reveals that the users of a data-block were remapped to another (measured in 4.2 and 5.0). Adding, removing and
   renaming data-blocks changes neither, so compare names.
+- `key_digests`: digests of keys that were read before, as long as Blender reports no change of their actions.
 - `keep`, `kept`: the file's own bytes, stored with the data-block that was built from them, so that unedited data is
   exported byte for byte. They are in a hidden ``BYTE_STRING`` property, which survives zeros, copying, saving,
   reloading and newer Blenders. A second property beside it holds a data version and a digest, which detects bytes that
@@ -145,6 +146,8 @@ def refuse_linked(blocks: Iterable[Any]) -> None:
 
 _stamp = 0
 _evaluations = 0
+key_digests: dict[int, dict[Any, Any]] = {}
+"""Action's ``session_uid`` -> what `bone_curves.keys_known` has read of it."""
 
 
 def nearest_ancestor(
@@ -174,12 +177,20 @@ def changed(_owner: Any = None, _context: bpy.types.Context | None = None) -> No
 
 def _on_replaced(*_: Any) -> None:
     changed()
+    key_digests.clear()
 
 
 def _on_evaluated(_scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
     global _evaluations  # noqa: PLW0603 (as above)
     if depsgraph.id_type_updated("OBJECT"):
         _evaluations += 1
+    if key_digests and depsgraph.id_type_updated("ACTION"):
+        blocks: list[Any] = [update.id for update in depsgraph.updates]
+        updated = [block.original.session_uid for block in blocks if block.id_type == "ACTION"]
+        for uid in updated:
+            key_digests.pop(uid, None)
+        if not updated:  # Blender lists only actions that something in the scene plays: it was any of the others
+            key_digests.clear()
 
 
 DATA_VERSION = 1

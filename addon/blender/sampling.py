@@ -11,7 +11,7 @@ rig.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +26,7 @@ from . import action as actions
 from . import compat, nla, scope
 from .action import INHERITANCE
 from .armature import Rest, moving
-from .bone_curves import CurveTable, bone_within, channel_path, key_times, rotation_kind
+from .bone_curves import CurveTable, KeysRead, bone_within, channel_path, key_times, keys_read, rotation_kind
 from .control_edits import (
     CONTROLS,
     ControlEdits,
@@ -56,8 +56,9 @@ class Movers:
     settings of them: any other is what its own keys say.
     """
 
-    def __init__(self, rig: Object) -> None:
-        self._rig, self._control_edits, self.play = rig, ControlEdits(rig), nla.playing(rig)
+    def __init__(self, rig: Object, read: Callable[[Action, Object], KeysRead] = keys_read) -> None:
+        """``read`` as in `ControlEdits`."""
+        self._rig, self._control_edits, self.play = rig, ControlEdits(rig, read), nla.playing(rig)
         self._copying = {name for name, link in links_of(rig).items() if not link.mute}
         bones = rig.pose.bones
         data = rig.animation_data

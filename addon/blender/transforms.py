@@ -35,6 +35,7 @@ WIDTHS = {
     "delta_scale": 3,
 }
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
+_UNMOVED = np.eye(4)
 
 
 def playing_curves(owner: Object, *, muted: bool = False) -> list[bpy.types.FCurve]:
@@ -131,25 +132,28 @@ def channel_matrix(obj: Object, root: Object | None = None) -> Floats | None:
 
     None if constraints, animation or other kinds of parents count too, or if ``root`` is no ancestor.
     """
-    matrix: Floats = np.eye(4)
+    matrix: Floats | None = None
     above: Any = obj
     while above is not None and above != root:
         parent = above.parent
         if len(above.constraints) or above.animation_data is not None:
             return None
-        matrix = np.array(above.matrix_basis, np.float64) @ matrix
+        own = np.array(above.matrix_basis, np.float64)
+        matrix = own if matrix is None else own @ matrix
         if parent is not None:
             if above.parent_type != "OBJECT" or parent.type == "CURVE":
                 return None
             matrix = np.array(above.matrix_parent_inverse, np.float64) @ matrix
         above = parent
-    return matrix if above == root else None
+    if above != root:
+        return None
+    return np.eye(4) if matrix is None else matrix
 
 
 def transformed(points: NDArray[Any], matrix: Floats) -> Floats:
     """Return points (n, 3) transformed by a matrix (4, 4), as 64-bit numbers; exactly the same for the identity."""
     result: Floats = points.astype(np.float64)
-    return result if np.array_equal(matrix, np.eye(4)) else result @ matrix[:3, :3].T + matrix[:3, 3]
+    return result if (matrix == _UNMOVED).all() else result @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 def in_world(obj: Object, points: NDArray[Any]) -> Floats:

@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
 
     The commands are imported here, not above: this takes half a second, in which Ctrl-C must not print a traceback.
     """
-    from . import archives, conversion, editing, inspection, verification  # noqa: PLC0415
+    from . import archives, conversion, editing, inspection, trees, verification  # noqa: PLC0415
 
     each = "motionbridge COMMAND --help describes a command."
     top = Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0], epilog=each)
@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     editing.add_command(commands)
     conversion.add_command(commands)
     archives.add_commands(commands)
+    trees.add_command(commands)
     return top
 
 

@@ -108,6 +108,8 @@ class FilePlan:
     """SHA-256 of the file that ``changes`` compare with; "" if unknown, or if there is none."""
     is_compared: bool = field(default=False, kw_only=True)
     """Whether ``changes`` were compared with the file on disk."""
+    is_preview: bool = field(default=False, kw_only=True)
+    """Whether something that seems unedited was not compared, so that the file has to be planned again for writing."""
 
     @property
     def plans(self) -> Sequence[FilePlan]:

@@ -1,6 +1,6 @@
 """Base classes of operators that import or export files: dialogs, drag and drop, collections, backups."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from .preferences import preferences
 from .target import objects_of, rig_to_export, rigs_of
 
 if TYPE_CHECKING:
+    from ..blender.imported_bones import BonesInArmature
     from ..games.plan import FilePlan
 
 Made = TypeVar("Made")
@@ -37,12 +38,9 @@ class FirstView(MixedIn):
     """Mixin for operators that create models, listed before `Operation`: if the user called one, 3D views show them."""
 
     if TYPE_CHECKING:  # as in `LongWork`
-        texture_shading: bool = False
-        """Whether solid views of the window show textures afterwards."""
         _existing: frozenset[int] | None = None
         """``session_uid`` of the objects that are not new; None in scripts, where views stay as they are."""
     else:
-        texture_shading = False
         _existing = None
 
     def execute(self, context: Context) -> Any:
@@ -55,8 +53,6 @@ class FirstView(MixedIn):
         if self._existing is not None and answer == {"FINISHED"}:
             objects = [obj for obj in scope.objects_of(context.view_layer) if obj.session_uid not in self._existing]
             views.frame(context, objects)
-            if self.texture_shading:
-                views.show_textures(context)
             playing.follow_active(context)
         return answer
 
@@ -183,6 +179,25 @@ def draw_check_first(layout: bpy.types.UILayout, lines: Sequence[str]) -> None:
         column.label(text="Check first:", icon="ERROR")
         for line in lines:
             paragraph(column, line, BROWSER_LINE_LENGTH, "DOT")
+
+
+def doubts_of(bones: "Mapping[str, BonesInArmature]") -> list[str]:
+    """Return a line for each file of motions, by path, of whose bones the armature has less than half."""
+    few = {Path(path).name: counts for path, counts in bones.items() if counts.are_few}
+    lines = {name: tell(counts.sentence()) for name, counts in few.items()}
+    return list(lines.values()) if len(bones) == 1 else [f"{name}: {line}" for name, line in lines.items()]
+
+
+def draw_doubts(layout: Any, doubts: Sequence[str]) -> None:
+    """Draw the lines of `doubts_of`, in red, before an import."""
+    if doubts:
+        column = layout.column(align=True)
+        column.alert = True
+        for number, line in enumerate(doubts[:NAMES_SHOWN]):
+            column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+        if len(doubts) > NAMES_SHOWN:
+            text = iface_("and {} more").format(len(doubts) - NAMES_SHOWN)
+            column.label(text=text, icon="BLANK1", translate=False)
 
 
 def draw_changes_on_disk(layout: bpy.types.UILayout, plan: "FilePlan | None", path: str) -> None:

@@ -17,7 +17,7 @@ from bpy.props import CollectionProperty, IntProperty, StringProperty
 
 from ..blender import compat, scope
 from ..blender import mesh as meshes
-from ..blender.properties import refuse_linked
+from ..blender.properties import key_digests, refuse_linked
 from ..blender.typed import Context
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
@@ -163,6 +163,8 @@ class Operation(LongWork):
     bl_options = {"REGISTER", "UNDO"}
     needs: tuple[Need, ...] = ()
     """In the order in which they are looked for."""
+    changes_keys = True
+    """Whether, with UNDO, keys of actions may change: then what was read of them before is forgotten."""
     if TYPE_CHECKING:
         report: Callable[[set[str], str], None]
 
@@ -206,6 +208,8 @@ class Operation(LongWork):
     def _checked(
         self, context: Context, work: Callable[[Any, Report], Outcome | None], report: Report
     ) -> Outcome | None:
+        if self.changes_keys and "UNDO" in self.bl_options:
+            key_digests.clear()
         refuse_linked(self.edited(context))
         renamed_bones.refuse_renamed_in_edit_mode()
         renamed_bones.follow_renames(report)
@@ -432,10 +436,9 @@ class Check(Operation):
         return [problem for problem in chosen if problem.obj in there and not problem.obj.hide_viewport]
 
     def select(self, context: Context, chosen: Any) -> None:
-        """Select the faces or vertices of one finding in edit mode."""
+        """Select the faces or vertices of one finding in edit mode, alone: Blender edits all objects selected."""
         meshes.select_elements(chosen.obj, chosen.faces, chosen.vertices)
-        context.view_layer.objects.active = chosen.obj
-        chosen.obj.select_set(True)
+        scope.make_current(context, [chosen.obj], chosen.obj)
         on_faces = bool(len(chosen.faces))
         scope.set_select_mode(context.scene, vertices=not on_faces, faces=on_faces)
         scope.set_mode("EDIT")

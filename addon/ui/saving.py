@@ -14,10 +14,10 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..blender import scope
-from ..blender.properties import refuse_linked
+from ..blender.properties import key_digests, refuse_linked
 from ..blender.typed import Action, Context, Object
 from ..core import files
-from ..core.errors import MotionbridgeError, refused_access
+from ..core.errors import MotionbridgeError, WriteError, refused_access
 from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
@@ -93,10 +93,14 @@ class SaveBack(Operation, BackupChoice):
         _samples: dict[Any, Any] | None = None
         """Poses sampled while the dialog is open; the scene does not change meanwhile."""
         _asked: tuple[str, ...] = ()
+        _is_preview: bool = False
+        """Whether the plan that is made now is only shown."""
     else:
         _previews = _shown = _samples = None
         _asked = ()
+        _is_preview = False
     if_changed: base_file(*BASES)
+    changes_keys = False
 
     def path(self, context: Context) -> str:
         """Return the path as it is stored, which may be relative. Overridden by every operator."""
@@ -223,6 +227,7 @@ class SaveBack(Operation, BackupChoice):
 
     def _preview(self, context: Context) -> Preview:
         preview = Preview()
+        self._is_preview = True
         try:
             refuse_linked(self.edited(context))
             renamed_bones.refuse_renamed_in_edit_mode()
@@ -236,6 +241,8 @@ class SaveBack(Operation, BackupChoice):
         except MotionbridgeError as refusal:
             preview.refusal = refusal
             self._asked = (*self._asked, refusal.option)
+        finally:
+            self._is_preview = False
         return preview
 
     def _key(self, context: Context) -> Any:
@@ -297,9 +304,7 @@ class SaveBack(Operation, BackupChoice):
         preview = (self._previews or {}).get(self._key(context))
         if preview is not None and preview.refusal is not None:
             raise preview.refusal
-        if preview is not None:
-            report.include(preview.report)
-        plan = preview.plan if preview is not None and preview.plan is not None else self.compared(context, report)
+        plan = self._plan_to_write(context, preview, report)
         self._previews = self._samples = self._shown = None
         name = Path(plan.path).name
         if plan.is_saved():
@@ -311,6 +316,23 @@ class SaveBack(Operation, BackupChoice):
         if plan.is_as_imported:
             return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")
         return Outcome(self.sentence(plan))
+
+    def _plan_to_write(self, context: Context, preview: Preview | None, report: Report) -> "FilePlan":
+        """Return the plan that was shown, or an equal one for which everything was compared."""
+        previewed = preview.plan if preview is not None else None
+        if preview is None or previewed is None:
+            return self.compared(context, report)
+        if not any(part.is_preview for part in previewed.plans):
+            report.include(preview.report)
+            return previewed
+        plan = self.compared(context, report)
+        if [part.digest for part in plan.plans] != [part.digest for part in previewed.plans]:
+            key_digests.clear()
+            raise WriteError(
+                "keys were changed in a way that Blender does not report, so the preview did not show every change",
+                remedy="Open Save Back again: it shows all of them now",
+            )
+        return plan
 
 
 def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:

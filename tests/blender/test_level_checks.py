@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Vector
+from mathutils.geometry import closest_point_on_tri
 
 from addon.core.report import Report
 from addon.games.xray.levels import geometry, layer_checks
@@ -167,6 +168,7 @@ def test_each_finding_in_a_real_level_can_be_selected(name, corpus, tmp_path):
         assert bpy.ops.motionbridge.level_check(number=number) == {"FINISHED"}
         chosen = bpy.context.view_layer.objects.active
         assert bpy.context.mode == "EDIT_MESH"
+        assert bpy.context.objects_in_mode == [chosen]
         bpy.ops.object.mode_set(mode="OBJECT")
         faces = np.flatnonzero([polygon.select for polygon in chosen.data.polygons]).tolist()
         assert sum(entry.obj == chosen and entry.faces.tolist() == faces for entry in every) == 1
@@ -186,6 +188,49 @@ def test_what_is_seen_without_collision_and_collision_that_is_not_seen(yard):
     (other,) = message[NAMES["collision"]]
     assert other.obj == model["CFORM"][0]
     assert len(other.faces)
+
+
+def random_triangles(random, count):
+    """Corners (count, 3, 3): small and large triangles, some of them beyond 500 km."""
+    sizes = random.choice([0.05, 0.4, 6.0], (count, 1, 1))
+    corners = random.uniform(-8, 8, (count, 1, 3)) * (1, 1, 0.2) + random.normal(size=(count, 3, 3)) * sizes
+    corners[random.random(count) < 0.1] += 600_000
+    return corners.astype(np.float32)
+
+
+def give_faces(obj, corners):
+    obj.data.clear_geometry()
+    obj.data.from_pydata(corners.reshape(-1, 3).tolist(), [], np.arange(3 * len(corners)).reshape(-1, 3).tolist())
+
+
+def far_faces(obj, others):
+    """The faces of an object whose centre has none of the others (n, 3, 3) within half a metre, by plain search."""
+    centres = [polygon.center for polygon in obj.data.polygons]
+    triangles = [[Vector(corner) for corner in face] for face in others.tolist()]
+    distances = [min((closest_point_on_tri(at, *face) - at).length for face in triangles) for at in centres]
+    return {number for number, distance in enumerate(distances) if distance > 0.5}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_faces_are_far_exactly_if_a_plain_search_says_so(yard, seed):
+    model = imported(yard)
+    for entry in (*model["TREE"], *model["SURFACE"][1:]):
+        bpy.data.objects.remove(entry)
+    random = np.random.default_rng(seed)
+    seen, collision = random_triangles(random, 150), random_triangles(random, 120)
+    collision[:60] = seen[:60] + random.normal(size=(60, 1, 3)) * 0.2
+    give_faces(model["SURFACE"][0], seen)
+    give_faces(model["CFORM"][0], collision)
+    message = found()
+    far = {
+        name: {face for entry in message.get(NAMES[name], []) for face in entry.faces.tolist()}
+        for name in ("visuals", "collision")
+    }
+    assert far == {
+        "visuals": far_faces(model["SURFACE"][0], collision),
+        "collision": far_faces(model["CFORM"][0], seen),
+    }
+    assert all(far.values())
 
 
 def test_collision_of_a_tree_is_collision_that_is_seen(yard):

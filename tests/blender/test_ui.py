@@ -13,7 +13,7 @@ from addon.core import files
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.chunk_types import IkData, Vertices
-from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions import library, omf_codec, read_files
 from addon.ui import operation
 from addon.ui.files import draw_backup
 from tests.blender.scenes import add_object
@@ -81,7 +81,7 @@ def test_a_model_with_motions_inside_is_read_once(game, reads):
 
 
 def test_a_file_that_changes_while_its_motions_are_listed_is_read_again(game):
-    path, file_path = game / "humanoid.omf", library.ReadFiles()
+    path, file_path = game / "humanoid.omf", read_files.ReadFiles()
     before = file_path.list_motions(omf_codec.OMF, str(path))
     assert file_path.list_motions(omf_codec.OMF, str(path)) == before
     path.write_bytes((game / "weapon.omf").read_bytes())

@@ -162,7 +162,8 @@ def test_a_saved_motion_is_compared_with_what_was_saved(game, compared):
     bpy.ops.motionbridge.save_back(backup=False)
     del compared[:]
     assert set(statuses(rig).values()) == {"UNTOUCHED"}
-    assert compared == listed(rig)
+    assert compared == [rig.animation_data.action], "a rotation mode may hide keys of the one that plays"
+    assert set(compared_key_by_key(rig).values()) == {"UNTOUCHED"}
     action.motionbridge_motion.speed = 1.0
     assert statuses(rig)[action.name] == "EDITED"
 

@@ -1,6 +1,8 @@
 """The files of a release: what keeps a commit from being released, the same bytes each time, what they hold."""
 
 import json
+import posixpath
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -10,6 +12,7 @@ import build
 import pytest
 import release
 import rings
+import website
 
 CHANGELOG = """# Changelog
 
@@ -102,3 +105,19 @@ def test_workflows_hold_no_logic_and_pin_what_they_use(path):
     assert all(run.startswith(("python scripts/", "gh release create ")) and "&&" not in run for run in runs)
     uses = [line for line in lines if line.startswith("uses:")]
     assert all(len(use.partition("@")[2].split()[0]) == 40 and "# v" in use for use in uses)
+
+
+def test_each_link_of_a_page_leads_to_the_same_file_on_the_site():
+    """`release.py --site` builds the site itself, and stops at a link that leads nowhere."""
+    sites = website.placed()
+    link = re.compile(r"\]\(([^)#:\s]+)")
+    count = 0
+    for source in (name for name in sites if name.endswith(".md")):
+        text = (website.ROOT / source).read_text(encoding="utf-8")
+        moved = link.findall(website.as_on_the_site(text, source))
+        for before, after in zip(link.findall(text), moved, strict=True):
+            wanted = (website.ROOT / source).parent.joinpath(before).resolve().relative_to(website.ROOT).as_posix()
+            there = posixpath.normpath(posixpath.join(posixpath.dirname(sites[source]), after))
+            assert there == sites[wanted], (source, before)
+            count += 1
+    assert count > 100

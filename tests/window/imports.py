@@ -194,6 +194,29 @@ def drop_cancel(dialog: Import) -> Steps:
     assert state() == before
 
 
+DOUBTFUL = Import("import_scene.arma_rtm", "arma/walk.rtm", onto=("humanoid.ogf",))
+
+
+def doubtful(*, imports: bool) -> Steps:
+    """An animation chosen in the file browser for an armature that has one of its bones: nothing is imported before a
+    dialog was confirmed.
+    """
+    before = begin(DOUBTFUL)
+    yield from stage.choose(DOUBTFUL.name, stage.sample(DOUBTFUL.good), target="ACTIVE")
+    for _ in range(5):
+        yield
+    assert not stage.reports()
+    assert state() == before
+    if imports:
+        yield from stage.confirm()
+        yield from imported(DOUBTFUL, before)
+    else:
+        yield from stage.key("ESC")
+        yield
+        assert not stage.reports()
+        assert state() == before
+
+
 def level_folder() -> Steps:
     """The import of a whole folder: its browser chooses no file."""
     before = state()
@@ -211,6 +234,8 @@ Kind = Callable[[Import], Steps]
 KINDS: list[Kind] = [browse_good, browse_cut, browse_other_kind, browse_cancel, drop_good, drop_cut, drop_cancel]
 SCENES = [
     ("import xray_level folder: browse good", level_folder),
+    ("import doubtful: import anyway", lambda: doubtful(imports=True)),
+    ("import doubtful: cancel", lambda: doubtful(imports=False)),
     *(
         (f"import {dialog.label}: {kind.__name__.replace('_', ' ')}", lambda dialog=dialog, kind=kind: kind(dialog))
         for dialog in IMPORTS

@@ -70,7 +70,7 @@ def open_archive(path: Path | str, report: Report) -> Archive:
 _WHICH = "Name an archive of X-Ray, Arma or Descent 3"
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=512)
 def _opened(path: Path, _size: int, _time: int) -> tuple[Archive, Report]:
     return open_archive(path, report := Report()), report
 

@@ -102,13 +102,15 @@ class Archive:
         return Entry(self.table.names[index], offset, stored, size, checksum, Method(method))
 
     @cached_property
-    def _indices(self) -> dict[str, int]:
-        indices = list(enumerate(self.table.names))
-        return {key_of(name): index for index, name in (indices[::-1] if self.table.first_counts else indices)}
+    def indices(self) -> dict[str, int]:
+        """Name in small letters, with backslashes -> index; of several files of one name the one that counts."""
+        keys = key_of("\n".join(self.table.names)).split("\n") if self.table.names else []
+        pairs = zip(keys, range(len(keys)), strict=True)
+        return dict(reversed(list(pairs)) if self.table.first_counts else pairs)
 
     def find(self, name: str) -> int | None:
         """Return the index of a file by its name, in any case and with both slashes; of several the one that counts."""
-        return self._indices.get(key_of(name))
+        return self.indices.get(key_of(name))
 
     def stored_bytes(self, index: int) -> bytes:
         """Return a file's bytes as they are in the archive.

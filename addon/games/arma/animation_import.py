@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import action_lists, armature, compat, delta_action, nla, rotation_modes, scope
+from ...blender import action_lists, armature, compat, delta_action, imported_bones, nla, rotation_modes, scope
 from ...blender.delta_action import DeltaWriter, RestPose
+from ...blender.imported_bones import BonesInArmature
 from ...blender.properties import is_local, keep
 from ...core import files
 from ...core.errors import ReadError, WriteError
@@ -142,7 +143,7 @@ class AnimationFile:
 
 
 def read_animation(path: str, report: Report) -> AnimationFile:
-    """Read an animation file once, for `fits` and `import_animation`. Raises `ReadError`."""
+    """Read an animation file once, for its bones and `import_animation`. Raises `ReadError`."""
     data = files.read_file(path)
     return AnimationFile(path, data, rtm.read(data, path, report))
 
@@ -199,6 +200,7 @@ class _Importer:
             named = bone_names(rig, clip.bones, self.options.prefix, table)
             missing = self._missing(rig, clip.bones, named)
             orders = self._set_up_bones(rig, [name for name in named if name])
+            imported_bones.warn_of_constraints(rig, [name for name in named if name], self.report)
             action = self._build(rig, clip, named, orders)
             _describe(action, clip, named, hierarchy, document)
             properties = action.motionbridge_animation
@@ -270,16 +272,8 @@ class _Importer:
                 remedy="Select the armature it belongs to, name the prefix of its bones or a table of their names, or "
                 "import onto a new armature",
             )
-        if missing:
-            file = Path(self.file).name
-            self.report.warn(
-                say(
-                    "{0:# bone|# bones} of the file {0:is|are} not in the armature; {0:its|their} keys "
-                    "are kept and written back",
-                    len(missing),
-                ),
-                say("{}: {}", file, listed(missing)),
-            )
+        counts = BonesInArmature(len(bones) - len(missing), len(bones))
+        imported_bones.warn_of_missing(missing, counts, self.report, Path(self.file).name)
         return missing
 
     def _warn_of_other_actions(self, rig: Object, bones: list[str]) -> None:
@@ -347,10 +341,9 @@ class _Importer:
         return action
 
 
-def fits(rig: Object, file: AnimationFile, prefix: str, table: BoneTable) -> bool:
-    """Return whether an armature has at least half of the bones of an animation."""
-    bones = file.document.bones
-    return 2 * sum(1 for name in bone_names(rig, bones, prefix, table) if name) >= max(len(bones), 1)
+def bones_in_armature(rig: Object, bones: list[str], prefix: str, table: BoneTable) -> BonesInArmature:
+    """Return how many of the ``bones`` of an animation an armature has."""
+    return BonesInArmature(sum(1 for name in bone_names(rig, bones, prefix, table) if name), len(bones))
 
 
 def bone_names(rig: Object, bones: list[str], prefix: str, table: BoneTable) -> list[str]:

@@ -1,5 +1,7 @@
 """Files of Arma: import and export of animations (.rtm), import of models (.p3d), and the panel of a model."""
 
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -7,6 +9,7 @@ from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ...blender import nla, scope
 from ...blender.typed import Context, Object
+from ...core import files
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import skeletons
@@ -14,6 +17,7 @@ from ...games.arma import animation_export, animation_import, kinds, model_impor
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions, ModelImportOptions
 from .. import playing
 from ..bases import (
+    CALL,
     BlenderOperator,
     ExportHelper,
     ImportHelper,
@@ -26,9 +30,9 @@ from ..bases import (
     rpt_,
 )
 from ..bones import HiddenKeysChoice
-from ..files import ArmatureExport, FileImport, ModelFileImport
+from ..files import ArmatureExport, FileImport, ModelFileImport, doubts_of, draw_doubts
 from ..layouts import fields
-from ..operation import Outcome
+from ..operation import Outcome, call_operator
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig, rig_to_export
@@ -139,6 +143,15 @@ TIMINGS = (
 )
 
 
+@lru_cache(maxsize=64)
+def _bones_in(path: str, _changed: int) -> list[str]:
+    """Return the bones of an animation file; none if it cannot be read, which the import reports."""
+    try:
+        return animation_import.read_animation(path, Report()).document.bones
+    except ReadError:
+        return []
+
+
 class IMPORT_SCENE_OT_arma_rtm(
     AnimationImportProperties, BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator
 ):
@@ -152,6 +165,7 @@ class IMPORT_SCENE_OT_arma_rtm(
     target: EnumProperty(
         name="Import Onto", description="Which armature plays the animation", items=TARGETS, default="AUTOMATIC"
     )
+    _in_browser = False
     timing: EnumProperty(
         name="Timing", description="Which frames the keys are placed on", items=TIMINGS, default="KEYS"
     )
@@ -165,6 +179,7 @@ class IMPORT_SCENE_OT_arma_rtm(
 
     def draw(self, context: Context) -> None:
         """Draw the options that apply to the other settings."""
+        draw_doubts(self.layout, self._doubts(context))
         layout = fields(self.layout)
         layout.prop(self, "target")
         if self.target != "NEW" and active_rig(context) is not None:
@@ -186,6 +201,38 @@ class IMPORT_SCENE_OT_arma_rtm(
         layout.prop(self, "step")
         layout.prop(self, "fake_user")
         layout.prop(self, "stash")
+
+    def invoke_popup(self, context: Context) -> Any:
+        """Note whether the file browser opens, where the chosen files are not known yet."""
+        self._in_browser = not self.properties.is_property_set("filepath")
+        return super().invoke_popup(context)
+
+    def execute(self, context: Context) -> Any:
+        """Import; if files chosen in the file browser are likely to be for another armature, ask first, with the dialog
+        of dropped files.
+        """
+        if self._in_browser and self._doubts(context):
+            self._in_browser = False
+            names = [{"name": entry.name} for entry in self.files if entry.name]
+            options = self.as_keywords(ignore=("files", "filter_glob"))
+            call_operator(self, CALL.import_scene.arma_rtm, files=names, **options)
+            return {"CANCELLED"}
+        return super().execute(context)
+
+    def _doubts(self, context: Context) -> list[str]:
+        """Return `doubts_of` the chosen files, if the active armature gets them."""
+        rig = active_rig(context)
+        if self.target != "ACTIVE" or rig is None:
+            return []
+        try:
+            table = self.table()
+        except ReadError:  # the import reports it
+            return []
+        paths = [path for path in self.paths() if files.is_file(path)]
+        bones = {path: _bones_in(path, Path(path).stat().st_mtime_ns) for path in paths}
+        return doubts_of(
+            {path: animation_import.bones_in_armature(rig, names, self.prefix, table) for path, names in bones.items()}
+        )
 
     def _options(self, *, assign: bool) -> AnimationImportOptions:
         seconds = self.seconds if self.timing == "SECONDS" else None
@@ -226,7 +273,9 @@ class IMPORT_SCENE_OT_arma_rtm(
             options = self._options(assign=rigs[0] not in moving)
             return animation_import.import_animation(context, rigs[0], file, options=options, report=report)
         animation = animation_import.read_animation(file, report)
-        fitting = next((rig for rig in rigs if animation_import.fits(rig, animation, self.prefix, self.table())), None)
+        bones, table = animation.document.bones, self.table()
+        counts = ((rig, animation_import.bones_in_armature(rig, bones, self.prefix, table)) for rig in rigs)
+        fitting = next((rig for rig, count in counts if not count.are_few), None)
         options = self._options(assign=fitting not in moving)
         return animation_import.import_animation(context, fitting, animation, options=options, report=report)
 

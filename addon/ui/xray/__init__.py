@@ -7,7 +7,6 @@ from . import (
     hud,
     hud_tools,
     level_faces,
-    level_layers,
     levels,
     models,
     motion_choices,
@@ -32,7 +31,6 @@ _WITH_CLASSES: tuple[Any, ...] = (
     editor_models,
     level_faces,
     new_models,
-    level_layers,
     levels,
 )
 

@@ -16,7 +16,7 @@ from ...core.report import Report, say
 from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import library, omf_codec, omf_host, replaced
+from ...games.xray.motions import library, omf_codec, omf_host, read_files, replaced
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
 from ..bases import (
@@ -33,7 +33,7 @@ from ..bases import (
     tell,
 )
 from ..bones import HiddenKeysChoice
-from ..files import ArmatureExport, FileImport
+from ..files import ArmatureExport, FileImport, doubts_of, draw_doubts
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import call_operator
 from ..preferences import folders
@@ -100,12 +100,13 @@ class MotionList(TickedChoice):
         options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
     )
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
-    read_files: Any = None  # `library.ReadFiles`: files parsed for the list, which the import uses
+    read_files: Any = None  # `read_files.ReadFiles`: files parsed for the list, which the import uses
+    doubts: Any = ()  # lines of `draw_doubts`
 
     def list_files(self, codec: "AnyCodec", report: Report) -> None:
         """Fill the list with every motion of every chosen file, all selected."""
         self.listed.clear()
-        self.read_files = library.ReadFiles()
+        self.read_files = read_files.ReadFiles()
 
         def list_one(path: str, _found: Report) -> None:
             for name, frames in self.read_files.list_motions(codec, path):
@@ -114,14 +115,16 @@ class MotionList(TickedChoice):
 
         self.each_file(self.paths(), list_one, report)
 
-    def ask(self, context: Context) -> None:
-        """Open the dialog with the list."""
-        context.window_manager.invoke_props_dialog(
-            self, width=460, title=self.files_title(), confirm_text=iface_("Import Motions")
-        )
+    def ask(self, context: Context, codec: "AnyCodec", rig: Object | None) -> None:
+        """Open the dialog with the list; it says first if a file is likely to be for another armature than ``rig``."""
+        paths = dict.fromkeys(row.file for row in self.listed) if rig is not None else ()
+        self.doubts = doubts_of({path: self.read_files.bones_in(codec, path, rig) for path in paths})
+        button = iface_("Import Anyway") if self.doubts else iface_("Import Motions")
+        context.window_manager.invoke_props_dialog(self, width=460, title=self.files_title(), confirm_text=button)
 
     def draw_list(self, layout: bpy.types.UILayout) -> None:
-        """Draw the list of motions if it has any."""
+        """Draw the list of motions if it has any, and above it whether they are likely to be for another armature."""
+        draw_doubts(layout, self.doubts)
         if len(self.listed):
             layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_motions", iface_("Motions: {} of {}"))
 
@@ -130,7 +133,7 @@ class MotionList(TickedChoice):
 
         Raises `ReadError`.
         """
-        self.read_files = self.read_files or library.ReadFiles()
+        self.read_files = self.read_files or read_files.ReadFiles()
         wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
         lowered = {name.lower() for name in wanted}
         chosen: dict[str, list[str]] = {}
@@ -509,6 +512,7 @@ class MotionFileSaveBack(MotionSaveBack):
             progress=step,
             only=self.only,
             samples=samples,
+            is_preview=self._is_preview,
         )
 
     def is_changed(self, target: Target) -> bool:

@@ -93,7 +93,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
         if likely_rig(context) is None and not self.model:
             models = model_importing.models_playing(paths[0], model_options(context))
             self.model = str(models[0]) if models else ""
-        self.ask(context)
+        self.ask(context, omf_codec.OMF, likely_rig(context) if not self.model else None)
 
     def draw(self, context: Context) -> None:
         layout = self.layout

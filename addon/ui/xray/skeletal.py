@@ -71,7 +71,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, MotionImport, BlenderOp
 
     def fill(self, context: Context, report: Report) -> None:
         self.list_files(skl_codec.SKL, report)
-        self.ask(context)
+        self.ask(context, skl_codec.SKL, likely_rig(context))
 
     def draw(self, context: Context) -> None:
         draw_rig(self.layout, context)

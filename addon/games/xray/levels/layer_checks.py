@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....blender.transforms import bounds, in_world
+from ....blender.transforms import in_world, world_matrix
 from ....core import pausing, problems
 from ....core.model import Domain
 from ....core.problems import Problem
@@ -50,6 +50,8 @@ MOST_NAMED = 20
 """Most objects that one check reports one by one; the others are counted."""
 _POINTS_PER_PAUSE = 4096
 """Number of points after which the checks may be stopped."""
+_SQUARES = 1024
+"""Number of squares along each side of the area in which faces beside points are searched for."""
 _SAMPLE_OFFSETS = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
 """Offsets in metres from the centre of a slot of 2 m at which ground is searched for."""
 
@@ -96,6 +98,7 @@ class _Layers:
         for objects in self.objects_by_kind.values():
             objects.sort(key=lambda obj: str(obj.name_full))
         self.done = 0.0
+        self._faces: dict[str, Floats] = {}
         self._trees: dict[str, Any] = {}
         self._boxes: Floats | None = None
 
@@ -106,8 +109,8 @@ class _Layers:
     def each(self, points: Floats, which: NDArray[np.bool_] | None = None) -> Iterator[int]:
         """Yield the indices of finite points (n, 3), or of ``which`` (n,); the user may stop the checks in between."""
         chosen = np.isfinite(points).all(axis=1) if which is None else which
-        for number in np.flatnonzero(chosen).tolist():
-            if number % _POINTS_PER_PAUSE == 0:
+        for step, number in enumerate(np.flatnonzero(chosen).tolist()):
+            if step % _POINTS_PER_PAUSE == 0:
                 self.pause()
             yield number
 
@@ -115,29 +118,32 @@ class _Layers:
         """Return the meshes of a kind, by name."""
         return [obj for obj in self.objects_by_kind.get(kind, []) if obj.type == "MESH"]
 
-    def tree(self, kind: str) -> Any:
-        """Return a search tree of all faces of a kind in world space; None if there are none."""
-        if kind not in self._trees:
-            points, faces, count = [], [], 0
+    def faces(self, kind: str) -> Floats:
+        """Return the corners (m, 3, 3) of all finite triangles of a kind in world space."""
+        if kind not in self._faces:
+            corners = [np.zeros((0, 3, 3))]
             for obj in self.of(kind):
-                here, triangles = _faces(obj)
-                points.append(here)
-                faces.append(triangles + count)
-                count += len(here)
+                points, triangles = _faces(obj)
+                corners.append(points[triangles])
                 self.pause()
-            whole = np.concatenate(points) if points else np.zeros((0, 3))
-            corners = np.concatenate(faces) if faces else np.zeros((0, 3), np.int64)
-            corners = corners[np.isfinite(whole[corners]).all(axis=(1, 2))]
-            self._trees[kind] = (
-                BVHTree.FromPolygons(np.nan_to_num(whole).tolist(), corners.tolist()) if len(corners) else None
-            )
+            whole = np.concatenate(corners)
+            self._faces[kind] = whole[np.isfinite(whole).all(axis=(1, 2))]
+        return self._faces[kind]
+
+    def tree(self, kind: str) -> Any:
+        """Return a search tree of all faces of a kind; None if there are none."""
+        if kind not in self._trees:
+            corners = self.faces(kind)
+            self._trees[kind] = _search_tree(corners) if len(corners) else None
         return self._trees[kind]
 
     def in_trees(self, points: Floats) -> NDArray[np.bool_]:
         """Return (n,) which points (n, 3) are within `LARGEST_GAP` of the bounding box of a tree."""
         if self._boxes is None:
-            ends = [bounds(in_world(obj, np.array(obj.bound_box))) for obj in self.of("TREE")]
-            self._boxes = np.array(ends, np.float64).reshape(-1, 2, 3)
+            boxes = np.array([obj.bound_box for obj in self.of("TREE")], np.float64).reshape(-1, 8, 3)
+            matrices = np.array([world_matrix(obj) for obj in self.of("TREE")]).reshape(-1, 4, 4)
+            corners = boxes @ matrices[:, :3, :3].swapaxes(1, 2) + matrices[:, None, :3, 3]
+            self._boxes = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1)
         return _inside(self._boxes, points, points, LARGEST_GAP)
 
     def boxes(self) -> Floats:
@@ -174,18 +180,83 @@ def _middles(obj: Object) -> Floats:
     return in_world(obj, meshes.column(obj.data.polygons, "center", len(obj.data.polygons), 3))
 
 
-def _far_from(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
-    """Return (n,) which finite points (n, 3) have no face of ``tree`` within `LARGEST_GAP`."""
-    result = np.zeros(len(points), np.bool_)
-    for number in layers.each(points):
+def _search_tree(corners: Floats) -> Any:
+    """Return a search tree of triangles (m, 3, 3)."""
+    vertices = corners.reshape(-1, 3)
+    return BVHTree.FromPolygons(vertices.tolist(), np.arange(len(vertices)).reshape(-1, 3).tolist())
+
+
+def _far_from(layers: _Layers, points: Floats, kind: str) -> NDArray[np.bool_]:
+    """Return (n,) which finite points (n, 3) have no face of a kind within `LARGEST_GAP`.
+
+    Most have: these share a small cell with a centre or a corner of a face, which is faster than searching a tree.
+    """
+    result: NDArray[np.bool_] = np.all(np.isfinite(points), axis=1)
+    faces = layers.faces(kind)
+    centres, corners = faces.mean(axis=1), faces.reshape(-1, 3)
+    for samples, shift in ((centres, 0.0), (centres, 0.5), (corners, 0.0)):
+        cells = _cells(points[result], shift)
+        known = np.append(np.sort(_cells(samples, shift)), -1)
+        result[result] = (cells != known[np.searchsorted(known[:-1], cells)]) | (cells < 0)
+        layers.pause()
+    faces = faces[_beside(faces, points[result])]
+    if not len(faces):
+        return result
+    tree = _search_tree(faces)
+    for number in layers.each(points, result):
         result[number] = tree.find_nearest(points[number], LARGEST_GAP)[0] is None
     return result
 
 
+def _cells(points: Floats, shift: float) -> NDArray[np.int64]:
+    """Return (n,) the number of the cell of each point (n, 3) in a grid, -1 beyond 500 km.
+
+    Points in one cell are closer than `LARGEST_GAP`. ``shift`` moves the grid, in cells.
+    """
+    cells = np.floor(points * (2 / LARGEST_GAP) + shift) + (1 << 20)
+    beyond = ((cells < 0) | (cells >= 1 << 21)).any(axis=1)
+    cells[beyond] = 0
+    x, y, z = cells.astype(np.int64).T
+    return np.where(beyond, -1, (x << 42) | (y << 21) | z)
+
+
+def _beside(faces: Floats, points: Floats) -> NDArray[np.bool_]:
+    """Return (m,) which triangles (m, 3, 3) may have one of the points (n, 3) within `LARGEST_GAP`, seen from above."""
+    if not len(points):
+        return np.zeros(len(faces), np.bool_)
+    start = points[:, :2].min(axis=0)
+    side = np.maximum(points[:, :2].max(axis=0) - start, 1.0) / _SQUARES
+
+    def square(positions: Floats) -> NDArray[np.int64]:
+        return np.clip(np.floor((positions - start) / side), -1, _SQUARES).astype(np.int64) + 1
+
+    counts = np.zeros((_SQUARES + 2, _SQUARES + 2), np.int64)
+    np.add.at(counts, tuple(square(points[:, :2]).T), 1)
+    below = counts.cumsum(axis=0).cumsum(axis=1)  # of each square, and of all squares before it in x and y
+    left, near = (square(faces[..., :2].min(axis=1) - LARGEST_GAP) - 1).clip(0).T
+    right, far = square(faces[..., :2].max(axis=1) + LARGEST_GAP).T
+    return below[right, far] - below[left, far] - below[right, near] + below[left, near] > 0
+
+
+def _far_objects(layers: _Layers, kind: str, other: str) -> Iterator[tuple[Object, Floats, NDArray[np.bool_]]]:
+    """Yield each mesh of a kind with faces far from all faces of the other: its centres (n, 3), and which are (n,).
+
+    All meshes are compared at once. None is far if the level has no faces of the other kind.
+    """
+    if not len(layers.faces(other)):
+        return
+    objects = layers.of(kind)
+    middles = [_middles(obj) for obj in objects]
+    far = _far_from(layers, np.concatenate([np.zeros((0, 3)), *middles]), other)
+    ends = np.cumsum([len(own) for own in middles]).tolist()
+    for obj, own, end in zip(objects, middles, ends, strict=True):
+        wrong = far[end - len(own) : end]
+        if wrong.any():
+            yield obj, own, wrong
+
+
 def _without_collision(layers: _Layers) -> Iterator[Finding]:
-    tree = layers.tree("CFORM")
-    for obj in layers.of("SURFACE") if tree is not None else ():
-        wrong = _far_from(layers, _middles(obj), tree)
+    for obj, _, wrong in _far_objects(layers, "SURFACE", "CFORM"):
         remedy = "Check whether something can be walked through there"
         yield from _of(
             obj,
@@ -196,10 +267,7 @@ def _without_collision(layers: _Layers) -> Iterator[Finding]:
 
 
 def _without_visuals(layers: _Layers) -> Iterator[Finding]:
-    tree = layers.tree("SURFACE")
-    for obj in layers.of("CFORM") if tree is not None else ():
-        middles = _middles(obj)
-        wrong = _far_from(layers, middles, tree)
+    for obj, middles, wrong in _far_objects(layers, "CFORM", "SURFACE"):
         wrong[wrong] = ~layers.in_trees(middles[wrong])
         remedy = "Check whether there is an invisible wall"
         what = "{0:is|are} farther than {2:g} m from what is seen"
@@ -298,7 +366,7 @@ def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Fl
 
 
 def _nodes(layers: _Layers) -> Iterator[Finding]:
-    tree = layers.tree("CFORM")
+    tree = layers.tree("CFORM") if layers.of("AI") else None
     for obj in layers.of("AI"):
         for name, what in (
             (level_ai.ISOLATED, "{0:has|have} no links"),

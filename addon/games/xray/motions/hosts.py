@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import bpy
 
@@ -153,3 +153,20 @@ def refuse_missing_model(file: MotionFile | SkeletalFile, path: str) -> None:
     if file.embedded and not Path(path).is_file():
         problem = "the model with these motions is missing"
         raise WriteError(problem, file=path, remedy="Put it back, or export to a file of motions")
+
+
+def refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: Host[Any]) -> None:
+    """Raise `WriteError` if two motions would get the same name, unless they already have it in the target."""
+    actions_by_name: dict[str, list[Action]] = {}
+    for action, label in zip(chosen, labels, strict=True):
+        actions_by_name.setdefault(label.lower(), []).append(action)
+    for label, same_named in actions_by_name.items():
+        if len(same_named) > 1 and any(host.name_of(action).lower() != label for action in same_named):
+            raise WriteError(
+                say(
+                    "the actions {} would be motions of one name, {!r}",
+                    " and ".join(repr(action.name) for action in same_named[:3]),
+                    label,
+                ),
+                remedy="Type another name for one of them in the list of motions",
+            )

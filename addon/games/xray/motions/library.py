@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeAlias, Typ
 import bpy
 
 from ....blender import action as actions
-from ....blender import action_lists, armature, control_transfer, nla
+from ....blender import action_lists, armature, control_transfer, imported_bones, nla
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled
 from ....blender.bone_curves import bone_of
 from ....blender.compat import curves_of
 from ....blender.control_links import control_action
+from ....blender.imported_bones import BonesInArmature
 from ....blender.properties import drop
 from ....blender.sampling import Sampler
 from ....blender.scope import rows_removed_on_failure
@@ -31,7 +32,7 @@ from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, say
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ...plan import FilePlan, OtherBase, location_of, remember_saved, saved_here, starts_from_disk
-from ..bones.properties import game_name
+from ..bones.properties import game_name, in_order
 from . import files as motion_files
 from . import hosts, replaced
 from .files import lists_of
@@ -128,10 +129,6 @@ class Builder(ABC, Generic[File]):
         """Yield the index of each chosen motion and its finished action. ``file``: as stored on the rig."""
 
     @abstractmethod
-    def missing(self) -> list[str]:
-        """Return the file's names of bones that these motions have tracks for and that are not in the armature."""
-
-    @abstractmethod
     def report_results(self, result: MotionImport[File]) -> None:
         """Report anything else the user should know, before the first action is played."""
 
@@ -182,6 +179,13 @@ class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportT
         """Return the name and the number of frames of each motion of a document."""
 
     @abstractmethod
+    def bones(self, rig: Object, document: Document, chosen: Sequence[int]) -> list[str]:
+        """Return the names of the bones for which the motions at the indices ``chosen`` have tracks, each once.
+
+        ``rig``: the armature, whose bones are those of tracks without names.
+        """
+
+    @abstractmethod
     def builder(
         self, rig: Object, opened: Opened[Document], chosen: list[int], options: ImportType, report: Report
     ) -> Builder[File]:
@@ -206,6 +210,10 @@ class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportT
     ) -> HostType:
         """Return the target for saving a file's list. ``others_changed``: keep those changes at ``disk``."""
 
+    def left_alone(self, rig: Object, file: File, chosen: Sequence[Action], host: HostType) -> set[Action]:
+        """Return those of ``chosen`` that the preview of a save of ``file`` into ``host`` need not compare."""
+        return set()
+
     @abstractmethod
     def gatherer(
         self, rig: Object, options: ExportType, report: Report, sampler: Sampler, host: HostType
@@ -226,38 +234,6 @@ class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportT
 
 
 # ---- import
-
-
-class ReadFiles:
-    """Files of one operator, each parsed once for both its list of motions and its import."""
-
-    def __init__(self) -> None:
-        self._read: dict[str, tuple[tuple[int, int], Opened[Any], Report]] = {}
-
-    def list_motions(self, codec: AnyCodec, path: str) -> list[tuple[str, int]]:
-        """Return the name and the number of frames of each motion, and keep the file for `take`. Raises `ReadError`."""
-        state = _file_state(path)
-        if path not in self._read or self._read[path][0] != state:
-            report = Report()
-            self._read[path] = state, codec.read(path, report), report
-        return codec.motions(self._read[path][1].document)
-
-    def take(self, codec: AnyCodec, path: str, report: Report) -> Opened[Any]:
-        """Remove and return the kept file, with its report. Reads it again if it has changed on disk."""
-        state, opened, found_report = self._read.pop(path, (None, None, report))
-        if opened is None or state != _file_state(path):
-            return codec.read(path, report)
-        report.include(found_report)
-        return opened
-
-
-def _file_state(path: str) -> tuple[int, int]:
-    """Return the modification time and the size of a file; zeros if unknown, and reading it reports why."""
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
 
 
 def list_motions(codec: AnyCodec, path: str) -> list[tuple[str, int]]:
@@ -292,13 +268,10 @@ def import_motions(
                 action_lists.add(result.file, action, index)
                 result.actions.append(action)
                 progress(len(result.actions))
-            result.missing = builder.missing()
-        if result.missing:
-            words = (
-                "{0:# bone|# bones} of the file {0:is|are} not in the armature; {0:its|their} keys are kept and "
-                "written back"
-            )
-            report.warn(say(words, len(result.missing)), ", ".join(result.missing))
+        in_file = codec.bones(rig, opened.document, chosen)
+        present, result.missing = bones_in(rig, in_file)
+        imported_bones.warn_of_missing(result.missing, BonesInArmature(len(present), len(in_file)), report)
+        imported_bones.warn_of_constraints(rig, present, report)
         builder.report_results(result)
         if options.assign_first:
             actions.play(context, rig, result.actions[0], order_of_angles(result.actions[0]))
@@ -307,6 +280,15 @@ def import_motions(
         builder.finish()
         hold_used(rig)  # last, so that a failed import leaves the lists unchanged
         return result
+
+
+def bones_in(rig: Object, names_in_file: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return Blender's names of the bones of a file that ``rig`` has, and the file's names of the others."""
+    known: dict[str, str] = {}
+    for bone in in_order(rig):
+        known.setdefault(game_name(bone).lower(), bone.name)
+    present = [known[name.lower()] for name in names_in_file if name.lower() in known]
+    return present, [name for name in names_in_file if name.lower() not in known]
 
 
 def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> list[int]:
@@ -434,23 +416,6 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
     return names.shortened(action.name, LONGEST_NAME) if label in inherited else label
 
 
-def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: hosts.Host[Any]) -> None:
-    """Raise `WriteError` if two motions would get the same name, unless they already have it in the target."""
-    actions_by_name: dict[str, list[Action]] = {}
-    for action, label in zip(chosen, labels, strict=True):
-        actions_by_name.setdefault(label.lower(), []).append(action)
-    for label, same_named in actions_by_name.items():
-        if len(same_named) > 1 and any(host.name_of(action).lower() != label for action in same_named):
-            raise WriteError(
-                say(
-                    "the actions {} would be motions of one name, {!r}",
-                    " and ".join(repr(action.name) for action in same_named[:3]),
-                    label,
-                ),
-                remedy="Type another name for one of them in the list of motions",
-            )
-
-
 # Export ---------------------------------------------------------------------------------------------------------------
 
 
@@ -505,12 +470,14 @@ def plan_save_back(
     progress: Callable[[int], None] = lambda _: None,
     only: Action | None = None,
     samples: Samples | None = None,
+    is_preview: bool = False,
 ) -> PlanType:
     """Plan to save a file of ``rig``: edited, new, renamed, deleted and reordered motions; the rest stays as it is.
 
-    ``only``: save one action; no other action is sampled or written. ``samples`` as in `Sampler`. Raises `WriteError`
-    if other programs changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`. With `OtherBase.DISK`, motions
-    that were not edited in Blender stay as they are on disk.
+    ``only``: save one action; no other action is sampled or written. ``samples`` as in `Sampler`. ``is_preview``: leave
+    out `Codec.left_alone`, unless the plan then changes no motion. Raises `WriteError` if other programs changed the
+    file on disk and ``if_changed`` is `OtherBase.REFUSE`. With `OtherBase.DISK`, motions that were not edited in
+    Blender stay as they are on disk.
     """
     listed = motions_of(file)
     if only is not None and only not in listed:
@@ -535,18 +502,16 @@ def plan_save_back(
             "and values of the file",
             action.name,
         )
-    plan = plan_onto(
-        codec,
-        context,
-        rig,
-        [action for action in chosen if action not in theirs],
-        path,
-        host=host,
-        options=options,
-        report=report,
-        progress=progress,
-        samples=samples,
-    )
+    compared = [action for action in chosen if action not in theirs]
+    alone = codec.left_alone(rig, file, compared, host) if is_preview and not others_changed else set()
+    how: Any = {"host": host, "options": options, "samples": samples}
+    own_report = Report()
+    plan = plan_onto(codec, context, rig, compared, path, report=own_report, progress=progress, left_alone=alone, **how)
+    if alone and not plan.changes:
+        alone, own_report = set(), Report()
+        plan = plan_onto(codec, context, rig, compared, path, report=own_report, progress=progress, **how)
+    report.include(own_report)
+    plan.is_preview = bool(alone)
     host.arrange(plan, chosen, whole=only is None)
     plan.imported, plan.theirs = file.sha256, list(theirs)
     plan.base = (location_of(file).digest() or "") if others_changed else ""
@@ -647,8 +612,12 @@ def plan_onto(
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
     samples: Samples | None = None,
+    left_alone: Collection[Action] = (),
 ) -> PlanType:
-    """Plan the file at ``path``: the target ``host`` with the motions of ``chosen``. ``samples`` as in `Sampler`."""
+    """Plan the file at ``path``: the target ``host`` with the motions of ``chosen``. ``samples`` as in `Sampler`.
+
+    ``left_alone``: those of ``chosen`` whose motions in ``host`` stay as they are.
+    """
     if is_turned_or_scaled(rig) and not _is_placed_by_configs(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "
@@ -657,10 +626,11 @@ def plan_onto(
         )
     files.warn_of_replacing(bpy.path.abspath(path), report)
     labels = written_names(chosen, codec.lists, report, rename=options.rename)
-    _refuse_same_names(chosen, labels, host)
+    hosts.refuse_same_names(chosen, labels, host)
     with Sampler(context, rig, samples) as sampler:
         gatherer = codec.gatherer(rig, options, report, sampler, host)
-        for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
+        read = [pair for pair in zip(chosen, labels, strict=True) if pair[0] not in left_alone]
+        for done, (action, label) in enumerate(read, len(chosen) - len(read)):
             gatherer.add(action, label)
             progress(done + 1)
     for action, bones in sampler.distorted.items():

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from ....blender import action as actions
 from ....blender import action_lists, compat, rotation_modes, scope
 from ....blender.armature import Rest, rest_of
-from ....blender.bone_curves import table_of
+from ....blender.bone_curves import KeysRead, remember_keys, table_of
 from ....blender.control_edits import CONTROLS, keep_baseline
 from ....blender.control_links import users_of
 from ....blender.properties import keep
 from ....blender.rotation_modes import HiddenKeys
-from ....blender.sampling import Movers, Sampler, warn_of_muted
+from ....blender.sampling import Sampler, warn_of_muted
 from ....core import files, names, space
 from ....core.errors import MotionbridgeError, ReadError, WriteError
 from ....core.model import Clip
@@ -47,7 +47,6 @@ from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
 from . import library
 from . import timing as motion_timing
-from .files import Unedited
 from .gathering import Gatherer
 from .hosts import MotionIdentity
 from .library import (
@@ -63,6 +62,7 @@ from .library import (
 )
 from .omf_host import MotionPlan, OmfHost, fingerprint, host_as_imported, host_of_list, host_on_disk, settle
 from .properties import LISTS, order_of_angles
+from .unedited import Unedited, plainly_unedited, unknown
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Object
@@ -89,6 +89,13 @@ class OmfCodec(Codec[Omf, "MotionFile", OmfHost, MotionPlan, MotionImportOptions
         return [
             (label, motion.frames) for label, motion in zip(motion_set.labels, motion_set.library.motions, strict=True)
         ]
+
+    def bones(self, rig: Object, document: Omf, chosen: Sequence[int]) -> list[str]:
+        library, parameters = document.motion_set
+        counts = dict.fromkeys(library.motions[index].track_count for index in chosen)
+        model_bones = bones_in_order(rig)
+        named = (track_bones(parameters, count, Report(), model_bones) for count in counts)
+        return list(dict.fromkeys(itertools.chain.from_iterable(named)))
 
     def builder(
         self, rig: Object, opened: Opened[Omf], chosen: list[int], options: MotionImportOptions, report: Report
@@ -119,6 +126,12 @@ class OmfCodec(Codec[Omf, "MotionFile", OmfHost, MotionPlan, MotionImportOptions
 
     host_of_list = staticmethod(host_of_list)
     settle = staticmethod(settle)
+
+    def left_alone(self, rig: Object, file: MotionFile, chosen: Sequence[Action], host: OmfHost) -> set[Action]:
+        if host.file != file or not host.is_known:
+            return set()
+        there = [action for action in chosen if host.index(action) is not None]
+        return plainly_unedited(rig, file, there, host.bones)
 
     def gatherer(
         self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
@@ -163,8 +176,8 @@ class Builders:
         self._slot_name = compat.slot_name(rig)
         self._step = scope.frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
         self._made: dict[int, tuple[actions.ClipWriter, list[str], list[int]]] = {}
-        self.digest = b""
-        """`bone_curves.digest_of` the action that was built last."""
+        self.keys = KeysRead()
+        """`bone_curves.keys_read` of the action that was built last."""
 
     def __enter__(self) -> Self:
         return self
@@ -188,7 +201,7 @@ class Builders:
         clip = decode_motion(motion, bones, definition)
         step = self._step if options.resample else 1.0
         action = writer.build(clip, tracks, options.first_frame, step)
-        self.digest = writer.digest
+        self.keys = writer.keys
         action.motionbridge_motion.frame_step = step
         motion_timing.store_marks(action, clip.markers)
         return action
@@ -202,10 +215,6 @@ class Builders:
         writer.rebuild(action, clip, tracks, first_frame=first, step=step, owner=self._rig)
         action.motionbridge_motion.is_cut = False
         motion_timing.store_marks(action, clip.markers)
-
-    def missing(self) -> list[str]:
-        named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
-        return [bone for bone in named if bone.lower() not in self._bone_indices]
 
 
 class OmfBuilder(Builders, Builder["MotionFile"]):
@@ -228,7 +237,8 @@ class OmfBuilder(Builders, Builder["MotionFile"]):
             definition = self._set.definition(index)
             action = self.make(self._motions[index], definition, self._options)
             describe(action, self._motions[index], definition, index, file)
-            unedited.remember(action, unedited.digest(action, index, self.digest))
+            unedited.remember(action, unedited.digest(action, index, self.keys.digest))
+            remember_keys(action, self._rig, self.keys)
             yield index, action
 
     def report_results(self, _result: MotionImport[MotionFile]) -> None:
@@ -301,8 +311,8 @@ class OmfGatherer(Gatherer[MotionPlan]):
         deforming = [rig.data.bones[bone].use_deform for bone in self._rest_now.bones]
         self._without_tracks = [row for row, deforms in enumerate(deforming) if deforms and row not in written]
         self._parameters: dict[str, Parameters] = {}
-        if host.as_imported and host.document is not None and host.file is not None:
-            self._parameters[host.file.name] = host.document.motion_set.parameters
+        if host.imported is not None and host.file is not None:
+            self._parameters[host.file.name] = host.imported.parameters
 
     def add(self, action: Action, label: str) -> None:
         """Read the action as a clip with its marks; motion and bones have the game's names."""
@@ -489,7 +499,7 @@ def update_status(
     done = 0
     for key, of_file in by_file.items():
         file = rig.motionbridge_motion_files[key]
-        digests = _unknown(rig, file, of_file)
+        digests = unknown(rig, file, of_file)
         for action in of_file:
             if action not in digests:
                 _set_status(action, "UNTOUCHED")
@@ -510,22 +520,13 @@ def edited(context: Context, rig: Object, file: MotionFile) -> list[Action]:
     been edited are returned. Nothing is stored.
     """
     members = [action for action, index in action_lists.members(file, LISTS).items() if index >= 0]
-    unknown = list(_unknown(rig, file, members))
+    compared = list(unknown(rig, file, members))
     try:
-        statuses = _compared(context, rig, file, unknown, Report(), sample=False, progress=lambda _: None)
+        statuses = _compared(context, rig, file, compared, Report(), sample=False, progress=lambda _: None)
     except MotionbridgeError:
-        return unknown
+        return compared
     last = {action: action.motionbridge_motion.status for action in statuses}
     return [action for action, now in statuses.items() if "EDITED" in (now, now == "UNKNOWN" and last[action])]
-
-
-def _unknown(rig: Object, file: MotionFile, chosen: Sequence[Action]) -> dict[Action, bytes]:
-    """Return those of the actions that have to be compared with their motions in ``file``, with their digests."""
-    unedited, movers, indices = Unedited(rig, file), Movers(rig), action_lists.listed(file)
-    digests = {
-        action: unedited.digest(action, indices.get(action, -1)) if not movers.of(action) else b"" for action in chosen
-    }
-    return {action: digest for action, digest in digests.items() if not unedited.is_known(action, digest)}
 
 
 def _after(offset: int, progress: Callable[[int], None]) -> Callable[[int], None]:

@@ -32,6 +32,7 @@ from .hosts import Host, Identities, MotionIdentity, found_by_name, identities_o
 from .inside_models import follow_motions
 from .library import Plan, saved_motions, written_names
 from .properties import LISTS
+from .unedited import remember_unedited
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
@@ -77,7 +78,8 @@ class MotionPlan(Plan[Omf]):
 class OmfHost(Host[MotionPlan]):
     """Target of an export of the game's motions: a motion file, or a model that contains motions.
 
-    ``file``: the same file as stored on the rig; ``stored``: its motions. ``replaces``: actions that have no index here
+    ``file``: the same file as stored on the rig, with ``imported``, its motions without tracks; ``stored``: which they
+    are. ``replaces``: actions that have no index here
     replace motions of their names. ``is_known``: the file is the imported one, whose bytes the actions store.
     """
 
@@ -85,6 +87,7 @@ class OmfHost(Host[MotionPlan]):
     document: Omf | None = None
     model: Ogf | None = None
     file: MotionFile | None = None
+    imported: MotionSet | None = None
     stored: list[MotionIdentity] = field(default_factory=list)
     replaces: bool = False
     is_known: bool = True
@@ -240,7 +243,8 @@ def host_on_disk(path: str, rig: Object, file: MotionFile | None = None) -> OmfH
         document = omf.read(data, path, Report())
         host = OmfHost(document.motion_set, document, file=file)
     if file is not None:
-        host.stored, host.identities = _identities(file, motion_files.document_of(file).motion_set)
+        host.imported = motion_files.document_of(file).motion_set
+        host.stored, host.identities = _identities(file, host.imported)
         host.is_known = hashlib.sha256(data).hexdigest() == file.sha256
         if host.is_known:
             host.table = {identity: identity.index for identity in host.stored}
@@ -291,6 +295,7 @@ def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | N
         MotionSet(library, motion_files.with_partitions(parameters, file)),
         document,
         file=file,
+        imported=whole.motion_set,
         stored=stored.motions,
         identities=stored.actions,
         table={stored.motions[index]: rank for rank, index in enumerate(sorted(originals))},
@@ -317,15 +322,16 @@ def host_of_list(
     if disk or file.embedded:
         host = host_on_disk(str(path), rig, file)
         _find_saved(host, listed, saved_motions(rig, file))
-        before = motion_files.document_of(file).motion_set.parameters
-        edited = motion_files.with_partitions(before, file) is not before
+        before = host.imported.parameters if host.imported is not None else None
+        edited = before is not None and motion_files.with_partitions(before, file) is not before
         if host.motions is not None and (edited or not others_changed):
             host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
         host.others_changed = others_changed
         return host
     host = host_as_imported(rig, listed, file)
     imported = sum(host.index(action) is not None for action in listed)
-    missing = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
+    there = len(host.imported.library.motions) if host.imported is not None else 0
+    missing = there - len(file.deleted) - imported
     if missing > 0:
         report.warn(say("motions of the file that were not imported and cannot be written: {}", missing), path.name)
     return host
@@ -366,7 +372,9 @@ def settle(
         file = motion_files.attach(rig, plan.path, LISTS)
     elif options is not None and options.rest_change is RestChange.OFFSETS:
         motion_files.keep_rest(file, rig)
+    seal = stored_seal(file, "document")
     motion_files.keep_document(file, plan.document, plan.path, digest)
+    is_same = seal == stored_seal(file, "document")  # else the digests of all are of another file
     file.deleted.clear()
     for deleted in plan.kept_deleted:
         entry = file.deleted.add()
@@ -386,4 +394,6 @@ def settle(
     indices = {action: identity.index for action, identity in (plan.written | plan.unwritten).items()}
     kept = dict.fromkeys(plan.written) | dict.fromkeys(before)
     action_lists.replace(file, [(action, indices.get(action, -1)) for action in kept])
+    saved = [action for action in plan.written if not is_same or action in plan.edited]
+    remember_unedited(rig, file, [action for action in saved if action not in plan.shown_keys])
     return file

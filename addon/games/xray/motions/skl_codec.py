@@ -16,6 +16,7 @@ from ....blender import action as actions
 from ....blender import action_lists, compat, pose, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.control_edits import CONTROLS
+from ....blender.nla import CONSTRAINTS
 from ....blender.pose_markers import nearest_frame
 from ....blender.properties import drop, is_local, keep, kept
 from ....blender.rotation_modes import set_mode
@@ -48,7 +49,7 @@ from ....formats.xray.skl import (
     with_playback,
 )
 from ...plan import location_of
-from ..bones.properties import game_name
+from ..bones.properties import bones_in_order, game_name
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import timing as motion_timing
@@ -96,6 +97,10 @@ class SklCodec(Codec[Skl, "SkeletalFile", SklHost, "Plan[Skl]", SkeletalImportOp
 
     def motions(self, document: Skl) -> list[tuple[str, int]]:
         return [(motion.label, max(motion.last - motion.first, 0) + 1) for motion in document.motions]
+
+    def bones(self, rig: Object, document: Skl, chosen: Sequence[int]) -> list[str]:
+        model_bones = bones_in_order(rig)
+        return list(dict.fromkeys(bone for i in chosen for bone in bone_names(document.motions[i], model_bones)))
 
     def builder(
         self, rig: Object, opened: Opened[Skl], chosen: list[int], options: SkeletalImportOptions, report: Report
@@ -216,11 +221,9 @@ class SklBuilder(Builder["SkeletalFile"]):
         self._rig, self._document, self._chosen, self._options = rig, opened.document, chosen, options
         self._path, self._report = opened.path, report
         self._bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
-        named = [bone for index in chosen for bone in bone_names(self._document.motions[index], self._bones.order)]
-        self._named = dict.fromkeys(named)
-        refuse_unknown_bones({bone.lower() for bone in named}, self._bones.indices, rig, opened.path)
+        refuse_unknown_bones(SKL.bones(rig, opened.document, chosen), self._bones.indices, rig, opened.path)
         self._showing = _showing(rig, options, report)
-        if reasons := actions.why_sampled(rig):
+        if reasons := [reason for reason in actions.why_sampled(rig) if reason != CONSTRAINTS]:
             words = "what is shown differs from the game, because the armature has {}"
             report.warn(say(words, ", ".join(reasons)), rig.name)
         self._writer = pose.PoseWriter(compat.slot_name(rig))
@@ -244,9 +247,6 @@ class SklBuilder(Builder["SkeletalFile"]):
             motion_timing.store_marks(action, decode_marks(motion.marks))
             _set_modes(self._rig, [bones[bone] for bone in tracks], self._showing)
             yield index, action
-
-    def missing(self) -> list[str]:
-        return [bone for bone in self._named if bone.lower() not in self._bones.indices]
 
     def report_results(self, result: MotionImport[SkeletalFile]) -> None:
         """Report how many tracks have the file's curves and how many are fitted."""

@@ -1,0 +1,165 @@
+r"""The files of a game as the game sees them: which of its archives, loose folders and mods has the one that counts.
+
+A file is named by its key: small letters, backslashes, relative to the tree (``gamedata\textures\act\act_face.dds``).
+Each place that has a file of this key has a rank; the highest wins. Archives are opened only as far as it takes to know
+the winner: not at all where a loose file outranks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ...core.errors import ReadError
+from ...core.report import Report, say
+from .. import archives
+from .disk import Disk
+
+Rank = tuple[int | tuple[bytes, ...], ...]
+"""Higher ranks win. Ranks of one tree can be compared with each other."""
+NOT_SEEN: Rank = (-2,)
+"""Rank of a loose file where the game does not look."""
+
+
+def key_of(name: str) -> str:
+    r"""Return the key that a file or a user means by a name: in any case, with both slashes, ``\a\b`` or ``P:\a\b``.
+
+    "" if it would lead out of the tree.
+    """
+    parts = [part for part in name.strip().lower().replace("/", "\\").split("\\") if part not in ("", ".")]
+    if parts[:1] == ["p:"]:
+        del parts[0]
+    return "" if any(part == ".." or ":" in part or "\0" in part for part in parts) else "\\".join(parts)
+
+
+@dataclass(eq=False)
+class Mounted:
+    """An archive of a tree. ``mount``: key of the folder at which the game sees it; None for what the archive says."""
+
+    path: Path
+    rank: Rank
+    mount: str | None = None
+    problems: Report = field(default_factory=Report, repr=False)
+
+    @cached_property
+    def _archive(self) -> archives.Archive | None:
+        """The archive; None, with a note, if it cannot be read: that of another program, or an encrypted one."""
+        try:
+            return archives.opened(self.path)
+        except (ReadError, OSError) as refusal:
+            words = refusal.sentence() if isinstance(refusal, ReadError) else str(refusal)
+            self.problems.note(say("an archive is left out: {}", words))
+            return None
+
+    @cached_property
+    def at(self) -> str:
+        """Key of the folder at which the game sees its files, with a backslash at the end, or ""."""
+        if self.mount is not None or self._archive is None:
+            return self.mount or ""
+        own = key_of(self._archive.table.mount)
+        return f"{own}\\" if own else ""
+
+    def find(self, key: str) -> Path | None:
+        """Return the path of the file with this key, None if it has none."""
+        if self._archive is None or not key.startswith(self.at):
+            return None
+        index = self._archive.find(key[len(self.at) :])
+        return None if index is None else self._path_of(self._archive.table.names[index])
+
+    def below(self, folder: str, suffix: str) -> Iterator[tuple[str, Path]]:
+        """Yield key and path of its files below a folder, with this suffix."""
+        if self._archive is None or not (folder.startswith(self.at) or self.at.startswith(folder)):
+            return
+        inner = folder[len(self.at) :]
+        for key, index in self._archive.indices.items():
+            if key.endswith(suffix) and key.startswith(inner):
+                yield self.at + key, self._path_of(self._archive.table.names[index])
+
+    def _path_of(self, name: str) -> Path:
+        return self.path.joinpath(*name.split("\\"))
+
+
+@dataclass(eq=False)
+class Tree:
+    """The files of one game. ``kind``: the game, as users read it; ``root``: its folder; ``archives``: the highest rank
+    first.
+
+    ``rank``: of a loose file with this key. ``aliases``: first part of a name -> the folder that it stands for, as a
+    key; a name without an alias is looked for in ``data``. ``problems``: what could not be read or is odd.
+    """
+
+    kind: str
+    root: Path
+    disk: Disk
+    archives: Sequence[Mounted] = ()
+    rank: Callable[[str], Rank] = lambda _key: (0,)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    data: str = ""
+    problems: Report = field(default_factory=Report, repr=False)
+
+    def key(self, name: str) -> str:
+        """Return the key of a file that a game's file or a user names, "" for a name that leads out of the tree."""
+        key = key_of(name)
+        first, backslash, rest = key.partition("\\")
+        if self.data and key.startswith(self.data):
+            return key
+        return self.aliases[first] + rest if backslash and first in self.aliases else key and self.data + key
+
+    def find(self, name: str) -> Path | None:
+        """Return the path of the file that the game takes, which may lead into an archive; None if there is none."""
+        return next((path for _, path in self._candidates(self.key(name))), None)
+
+    def where(self, name: str) -> list[Path]:
+        """Return the paths of all files with this name, the one that the game takes first."""
+        return [path for _, path in self._candidates(self.key(name))]
+
+    def _candidates(self, key: str) -> Iterator[tuple[Rank, Path]]:
+        """Yield rank and path of each file with this key, the one that wins first."""
+        if not key:
+            return
+        rank, loose = self.rank(key), self.disk.files(key)
+        waiting = True
+        for archive in self.archives:
+            if waiting and rank >= archive.rank:
+                yield from ((rank, path) for path in loose)
+                waiting = False
+            path = archive.find(key)
+            if path is not None:
+                yield archive.rank, path
+        yield from ((rank, path) for path in loose)
+
+    def name_of(self, path: Path) -> str:
+        """Return the name by which the tree has a file at a path, "" if it is in none of its folders and archives."""
+        inside = archives.split(path)
+        if inside is not None:
+            mounted = (archive for archive in self.archives if archive.path == inside[0])
+            return next((archive.at + key_of(inside[1]) for archive in mounted), "")
+        roots = ((path.relative_to(root), mount) for root, mount in self.disk.roots if path.is_relative_to(root))
+        return next((mount + key_of(str(below)) for below, mount in roots), "")
+
+    def is_seen(self, path: Path, name: str) -> bool:
+        """Return whether the game looks where a file of this name is."""
+        return archives.split(path) is not None or self.rank(self.key(name)) != NOT_SEEN
+
+    def below(self, folder: str, suffix: str = "") -> dict[str, Path]:
+        """Return key -> path of the files below a folder, those that the game takes; the loose ones first."""
+        key = self.key(folder)
+        inside = f"{key}\\" if key else self.data
+        result: dict[str, tuple[Rank, Path]] = {}
+        for name, path in self.disk.walk(inside):
+            if name.endswith(suffix):
+                result[name] = self.rank(name), path
+        for archive in self.archives:
+            for name, path in archive.below(inside, suffix):
+                if name not in result or result[name][0] < archive.rank:
+                    result[name] = archive.rank, path
+        return {name: path for name, (_, path) in result.items()}
+
+    def report(self) -> Report:
+        """Return what could not be read so far."""
+        result = Report()
+        for part in (self.problems, *(archive.problems for archive in self.archives)):
+            result.include(part)
+        return result
