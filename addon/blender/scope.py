@@ -535,14 +535,26 @@ def target_collection(context: Context, report: Report, name: str = "") -> bpy.t
 
 def exclude(context: Context, collections: Sequence[bpy.types.Collection]) -> None:
     """Exclude collections from the view layer, like their check boxes in the outliner."""
-    wanted = {collection.session_uid for collection in collections}
-    waiting = list(context.view_layer.layer_collection.children) if wanted else []
+    for switch in [switch for collection in collections for switch in switches_of(context, collection)]:
+        switch.exclude = True
+
+
+def switches_of(context: Context, collection: bpy.types.Collection | None) -> list[Any]:
+    """Return the layer collections of a collection in the view layer: their eyes and check boxes in the outliner."""
+    waiting, result = [context.view_layer.layer_collection], []
     while waiting:
         layer = waiting.pop()
-        if layer.collection.session_uid in wanted:
-            layer.exclude = True
+        if layer.collection == collection:
+            result.append(layer)
         else:
             waiting += layer.children
+    return result
+
+
+def show(switches: Sequence[Any]) -> None:
+    """Show the objects of layer collections, whatever hides them in the outliner."""
+    for switch in switches:
+        switch.exclude = switch.hide_viewport = switch.collection.hide_viewport = False
 
 
 def _path_to_layer(root: bpy.types.LayerCollection, wanted: bpy.types.LayerCollection | None) -> Iterator[Any]:

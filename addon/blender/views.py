@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -20,14 +20,26 @@ SENSOR = 72.0
 SMALLEST_RADIUS = 0.01
 
 
-def views_of(context: Context) -> Iterator[tuple[bpy.types.Area, bpy.types.SpaceView3D]]:
-    """Yield the 3D views of all open workspaces that show the scene, each with its area."""
+def views_of(
+    context: Context, windows: Iterable[bpy.types.Window] | None = None
+) -> Iterator[tuple[bpy.types.Area, bpy.types.SpaceView3D]]:
+    """Yield the 3D views of all open workspaces that show the scene, each with its area.
+
+    ``windows``: those to look in, None for all.
+    """
     # Not the context's screen: while a file browser fills the window, the 3D view is hidden in the same area.
-    for window in context.window_manager.windows:
+    for window in context.window_manager.windows if windows is None else windows:
         if window.scene == context.scene:
             for screen in {window.screen, *window.workspace.screens}:
                 for area in screen.areas:
                     yield from ((area, space) for space in area.spaces if space.type == "VIEW_3D")
+
+
+def show_textures(context: Context) -> None:
+    """Let the solid 3D views of the context's window show textures."""
+    for _, space in views_of(context, filter(None, [context.window])):
+        if space.shading.type == "SOLID":
+            space.shading.color_type = "TEXTURE"
 
 
 def box_of(objects: Sequence[Object]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

@@ -38,9 +38,12 @@ class FirstView(MixedIn):
     """Mixin for operators that create models, listed before `Operation`: if the user called one, 3D views show them."""
 
     if TYPE_CHECKING:  # as in `LongWork`
+        texture_shading: bool = False
+        """Whether solid views of the window show textures afterwards."""
         _existing: frozenset[int] | None = None
         """``session_uid`` of the objects that are not new; None in scripts, where views stay as they are."""
     else:
+        texture_shading = False
         _existing = None
 
     def execute(self, context: Context) -> Any:
@@ -53,6 +56,8 @@ class FirstView(MixedIn):
         if self._existing is not None and answer == {"FINISHED"}:
             objects = [obj for obj in scope.objects_of(context.view_layer) if obj.session_uid not in self._existing]
             views.frame(context, objects)
+            if self.texture_shading:
+                views.show_textures(context)
             playing.follow_active(context)
         return answer
 

@@ -146,7 +146,7 @@ def test_surfaces_lie_in_register_with_the_collision(name, corpus, tmp_path):
 def test_each_kind_has_its_collection_and_sectors_theirs(yard):
     model, report = imported(yard)
     whole = bpy.context.scene.collection.children["yard"]
-    kinds = ("Surfaces", "Trees", "Portals", "Lights", "Glows")
+    kinds = ("Surfaces", "Trees", "Portals", "Lights")
     assert [below.name for below in whole.children] == [f"{kind} yard" for kind in kinds]
     sectors = {
         below.name: sorted(obj.motionbridge_level.row for obj in below.objects) for below in whole.children[0].children
@@ -158,8 +158,8 @@ def test_each_kind_has_its_collection_and_sectors_theirs(yard):
     assert report.notes["trees: 2 objects of 1 mesh, 8 faces in 1 sector"] == ["level"]
     layers = bpy.context.view_layer.layer_collection.children["yard"].children
     assert [layer.name for layer in layers if layer.exclude] == ["Portals yard"]
-    selected = {obj for obj in bpy.context.scene.objects if obj.select_get()}
-    assert selected == {entry for kind in model.values() if kind.kind != "PORTAL" for entry in objects_of(kind)}
+    assert not bpy.context.selected_objects
+    assert bpy.context.active_object == model["SURFACE"].held[0]
 
 
 def test_trees_share_their_mesh_and_are_where_the_file_says(yard):
@@ -261,7 +261,7 @@ def test_without_visuals_a_folder_that_has_nothing_else_is_refused(yard):
 def test_without_sectors_all_surfaces_are_in_one_collection(yard):
     imported(yard, sectors=False)
     whole = bpy.context.scene.collection.children["yard"]
-    assert [len(below.objects) for below in whole.children] == [2, 2, 1, 2, 1]
+    assert [len(below.objects) for below in whole.children] == [2, 2, 1, 3]
     assert not whole.children[0].children
 
 
@@ -437,7 +437,7 @@ def test_the_ai_map_and_wallmarks_of_the_folder(samples, tmp_path):
     assert all("open" in material.name for material in nodes.data.materials)
     assert marks.data.materials[0].motionbridge_material.texture == "wm\\wm_dirt"
     layers = bpy.context.view_layer.layer_collection.children["yard"].children
-    assert {layer.name: layer.exclude for layer in layers} == {"Wallmarks yard": False, "AI Map yard": True}
+    assert {layer.name: layer.exclude for layer in layers} == {"Wallmarks yard": False, "AI Map yard": False}
     model, _ = imported(folder, ai_map=False, wallmarks=False)
     assert not {"AI", "WALLMARKS"} & set(model)
 
@@ -458,7 +458,7 @@ def test_placed_objects_are_empties_with_their_names(samples, tmp_path):
     assert positions["ambient\\wind_1"] == (4, 4, 1)
     assert positions["graph_point yard_point"] == (3, -3, 0)
     assert model["WEATHER"].objects[0].empty_display_size == 8
-    assert report.notes["sounds: 2 static sounds"] == ["level.snd_static"]
+    assert report.notes["placed objects: 2 static sounds"] == ["level.snd_static"]
     with pytest.raises(ReadError, match="no supported file in it"):
         imported(folder, placed=False)
 

@@ -152,19 +152,18 @@ def test_offending_slots_are_selected(tmp_path):
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.details")) == {"FINISHED"}
 
 
-def test_a_level_folder_brings_them_in_collections_of_their_own_and_models_side_by_side(tmp_path):
+def test_a_level_folder_brings_them_in_one_layer_and_models_side_by_side(tmp_path):
     folder = tmp_path / "l01_test"
     folder.mkdir()
     (folder / "level.details").write_bytes(SMALL)
     for name in ("a.dm", "b.dm", "c.dm"):
         (folder / name).write_bytes(GRASS)
     assert bpy.ops.import_scene.xray_level(directory=str(folder)) == {"FINISHED"}
-    objects, separate = bpy.context.scene.collection.children["l01_test"].children
-    assert "Detail Objects" in objects.name
-    assert "Detail Models" in separate.name
-    assert [obj.name for obj in objects.objects] == ["level.details"]
-    assert [[obj.name for obj in below.objects] for below in objects.children] == [["detail_00"]]
-    models = list(separate.objects)
+    (layer,) = bpy.context.scene.collection.children["l01_test"].children
+    assert "Detail Objects" in layer.name
+    ground, *models = layer.objects
+    assert ground.name == "level.details"
+    assert [[obj.name for obj in below.objects] for below in layer.children] == [["detail_00"]]
     positions = [imported.location.x for imported in models]
     assert len(positions) == 3
     assert (np.diff(positions) >= 1).all()

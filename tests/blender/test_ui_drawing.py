@@ -256,6 +256,30 @@ def model(request, tmp_path, samples):
     return name
 
 
+MOST_FIELDS = {
+    "IMPORT_SCENE_OT_xray_level": 5,
+    "IMPORT_SCENE_OT_xray_level_geometry": 5,
+    "EXPORT_SCENE_OT_xray_level_geometry": 6,
+}
+"""Dialog -> fields that it may have in view, as it opens."""
+
+
+@pytest.mark.parametrize("name", MOST_FIELDS)
+def test_a_dialog_has_few_fields_in_view(name, samples, monkeypatch):
+    bpy.ops.import_scene.xray_level(directory=str(samples / "level"))
+    kind = next(kind for kind in DIALOGS if kind.__name__ == name)
+    dialog = as_in_a_window(kind)
+    let_super_work(kind, dialog, monkeypatch)
+    vars(dialog).update(options_of(kind), layout=Layout())
+    dialog.draw(Window())
+    fields = [control for control in dialog.layout.controls() if not control.endswith(HEADERS)]
+    assert 0 < len(fields) <= MOST_FIELDS[name], fields
+
+
+HEADERS = ("DOWNARROW_HLT", "RIGHTARROW")
+"""Icons of the headers of folded parts of dialogs, which are not fields."""
+
+
 def in_view(context, monkeypatch):
     """What can be clicked in the sidebar of a viewport before any panel is opened."""
     result = []

@@ -32,12 +32,51 @@ def test_a_level_folder_becomes_coloured_collections_and_a_report(level_folder):
     assert bpy.ops.import_scene.xray_level(directory=str(level_folder)) == {"FINISHED"}
     whole = bpy.context.scene.collection.children["l01_test"]
     assert [below.name for below in whole.children] == [
-        f"{name} l01_test" for name in ("Collision", "Occluders", "Sound Occluders", "Errors")
+        f"{name} l01_test" for name in ("Collision", "Occluders", "Sound Occluders", "Level Errors")
     ]
     assert len({below.color_tag for below in whole.children}) == 4
     message = bpy.context.window_manager.motionbridge_report
     for words in ("faces", "4 materials", "1 sector", "two-sided", "left out", "build.cform"):
         assert words in message
+
+
+@pytest.fixture
+def sample_level(samples):
+    assert bpy.ops.import_scene.xray_level(directory=str(samples / "level")) == {"FINISHED"}
+    return bpy.context.view_layer.layer_collection.children["level"].children
+
+
+def test_layers_that_cover_surfaces_are_hidden_at_first_and_collision_is_drawn_as_wire(sample_level):
+    hidden = {layer.name.removesuffix(" level") for layer in sample_level if layer.exclude}
+    assert hidden == {"Detail Objects", "Collision", "Occluders", "Sound Occluders", "Portals", "AI Map"}
+    assert [obj.display_type for obj in bpy.data.collections["Collision level"].objects] == ["WIRE"]
+    assert not bpy.context.selected_objects
+    assert bpy.context.active_object.motionbridge_level.kind == "SURFACE"
+    assert bpy.context.active_object.display_type == "TEXTURED"
+
+
+def test_without_surfaces_no_layer_is_hidden_and_collision_is_solid(samples):
+    assert bpy.ops.import_scene.xray_level(directory=str(samples / "level"), surfaces=False) == {"FINISHED"}
+    assert not any(layer.exclude for layer in bpy.context.view_layer.layer_collection.children["level"].children)
+    assert [obj.display_type for obj in bpy.data.collections["Collision level"].objects] == ["TEXTURED"]
+
+
+def test_a_layer_is_shown_hidden_and_selected_whatever_hides_it(sample_level):
+    layer = sample_level["Collision level"]
+    for _ in range(2):
+        assert bpy.ops.motionbridge.level_layer_show(layer="Collision level") == {"FINISHED"}
+        assert not layer.exclude
+        assert bpy.ops.motionbridge.level_layer_show(layer="Collision level") == {"FINISHED"}
+        assert layer.exclude
+    layer.exclude, layer.hide_viewport = False, True
+    assert bpy.ops.motionbridge.level_layer_show(layer="Collision level") == {"FINISHED"}
+    assert not layer.hide_viewport
+    for name, kinds in (("Occluders", {"HOM"}), ("Trees", {"TREE"}), ("Lights", {"LIGHT", "GLOW"})):
+        assert bpy.ops.motionbridge.level_layer_select(layer=f"{name} level") == {"FINISHED"}
+        assert {obj.motionbridge_level.kind for obj in bpy.context.selected_objects} == kinds
+        assert bpy.context.active_object in bpy.context.selected_objects
+    with pytest.raises(RuntimeError, match="no layer of the scene"):
+        bpy.ops.motionbridge.level_layer_show(layer="walls")
 
 
 def test_a_folder_without_a_level_is_refused(tmp_path):

@@ -359,16 +359,12 @@ class LevelFolderOptions(LevelImportOptions):
 
     surfaces: bool = option(True, "Surfaces", "Static surfaces of the level (level, level.geom)")
     trees: bool = option(True, "Trees", "Trees and other objects that occur many times, as objects that share meshes")
-    impostors: bool = option(
-        True, "Impostors", "Flat images that the game shows instead of distant trees; the collection is excluded"
-    )
+    impostors: bool = option(True, "Impostors", "Flat images that the game shows instead of distant trees")
     sectors: bool = option(True, "Sectors as Collections", "Put surfaces and trees in one collection per sector")
-    portals: bool = option(True, "Portals", "Openings between two sectors; the collection is excluded")
+    portals: bool = option(True, "Portals", "Openings between two sectors")
     lights: bool = option(True, "Lights", "The sun and the static lights of the level")
     glows: bool = option(True, "Glows", "Glowing spots around lamps, as empties")
-    ai_map: bool = option(
-        True, "AI Map", "Nodes that creatures walk on (level.ai), colored by cover; the collection is excluded"
-    )
+    ai_map: bool = option(True, "AI Map", "Nodes that creatures walk on (level.ai), colored by cover")
     wallmarks: bool = option(True, "Wallmarks", "Marks painted onto walls and ground (level.wallmarks)")
     placed: bool = option(
         True, "Placed Objects", "Particles, weather spheres, sounds and spawned objects, as empties with their names"

@@ -7,6 +7,7 @@ from . import (
     hud,
     hud_tools,
     level_faces,
+    level_layers,
     levels,
     models,
     motion_choices,
@@ -31,6 +32,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     editor_models,
     level_faces,
     new_models,
+    level_layers,
     levels,
 )
 

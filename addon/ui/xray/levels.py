@@ -40,7 +40,7 @@ from ..files import (
     FirstView,
     source_collection,
 )
-from ..layouts import fields, paragraph
+from ..layouts import draw_folded, fields, paragraph
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
 from ..preferences import folders, game_materials
 from ..saving import ModelSaveBack
@@ -80,11 +80,15 @@ class LevelChoices(LevelImportProperties):
     def draw(self, _context: Context) -> None:
         layout = fields(self.layout)
         layout.prop(self, "split")
+        layout.prop(self, "textures")
+        self.draw_weld(layout)
+
+    def draw_weld(self, layout: Any) -> None:
+        """Draw whether and how vertices of occluders are merged."""
         layout.prop(self, "weld")
         distance = layout.column()
         distance.enabled = self.weld
         distance.prop(self, "weld_distance")
-        layout.prop(self, "textures")
 
     def level_options(self, context: Context) -> Any:
         """Return the options, with the folders of the preferences."""
@@ -126,6 +130,10 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
         return Outcome(rpt_("Imported files: {}").format(len(imports)))
 
 
+FOLDED = {"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"}
+"""Options of properties that open a part of a dialog."""
+
+
 class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, LevelChoices, BlenderOperator):
     """Import every supported file of a S.T.A.L.K.E.R. (X-Ray) level folder, one collection per kind"""
 
@@ -141,7 +149,14 @@ class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, Le
         subtype="DIR_PATH",
         options=PATH_OPTIONS,
     )
-    filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
+    filter_glob: StringProperty(default=f"{kinds.LEVELS.glob};*level", options={"HIDDEN"})
+    texture_shading: BoolProperty(
+        name="Texture Shading",
+        description="Let the solid 3D views of this window show textures; scripts leave views as they are",
+        default=True,
+    )
+    show_contents: BoolProperty(name="Contents", description="Show what of the level is imported", options=FOLDED)
+    show_options: BoolProperty(name="Options", description="Show the options", options=FOLDED)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         self.invoked_by_user(from_browser=True)
@@ -155,22 +170,22 @@ class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, Le
         options = self.level_options(context)
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
             level_files = level_folder.import_folder(context, folder, options, report, step)
-        level_file.extend_clipping(
-            context, [obj for imported in level_files for obj in (*imported.held, *imported.objects)], report
-        )
+        level_file.extend_clipping(context, [obj for imported in level_files for obj in imported.all_objects], report)
         names = list(dict.fromkeys(imported.name for imported in level_files))
         return Outcome(rpt_("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 
-    def draw(self, context: Context) -> None:
-        """Draw the kinds of visuals, then the options of the other files."""
+    def draw(self, _context: Context) -> None:
+        """Draw how the level is shown; what of it is imported, and the options of other files, are folded."""
         layout = fields(self.layout)
-        layout.label(text="Visuals")
-        column = layout.column()
-        for name in dict.fromkeys((*level_folder.VISUALS, *level_folder.OPTION_OF_SUFFIX.values())):
-            column.prop(self, name)
-        layout.prop(self, "sectors")
-        layout.prop(self, "detail")
-        super().draw(context)
+        for name in ("textures", "texture_shading", "split"):
+            layout.prop(self, name)
+        if body := draw_folded(layout, self, "show_contents"):
+            for name in dict.fromkeys((*level_folder.VISUALS, *level_folder.OPTION_OF_SUFFIX.values())):
+                body.prop(self, name)
+        if body := draw_folded(layout, self, "show_options"):
+            body.prop(self, "sectors")
+            body.prop(self, "detail")
+            self.draw_weld(body)
 
 
 LINE_LENGTH = 30
@@ -451,6 +466,8 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         if kind in ("HOM", "SOM"):
             column.operator("motionbridge.level_colours", icon="FILE_REFRESH").shown_by = "SAME"
         if kind == "CFORM":
+            # Blender's own; a level's collision is drawn as wire at first, since it coincides with surfaces.
+            self.layout.prop(context.active_object, "display_type", text="Display As")
             column.operator("motionbridge.level_collision", icon="MATERIAL")
             draw_active_face(self.layout, context.active_object.data)
 

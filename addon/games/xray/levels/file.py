@@ -37,7 +37,7 @@ class ImportedLevelFile:
     it.
 
     ``collections``: what else the file contains: the models of `.details`, or the visuals of a level by sector, whose
-    objects are ``held``. ``excluded``: the collection of the kind is excluded from the view layer.
+    objects are ``held``.
     """
 
     kind: str
@@ -47,7 +47,11 @@ class ImportedLevelFile:
     counts: str = ""
     collections: list[Any] = field(default_factory=list)
     held: list[Any] = field(default_factory=list)
-    excluded: bool = False
+
+    @property
+    def all_objects(self) -> list[Any]:
+        """All created objects, also those that are in a collection of ``collections``."""
+        return [*self.held, *self.objects]
 
     @property
     def objects(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Import of a level folder: all supported files, in one collection for each kind."""
+"""Import of a level folder: all supported files, in one collection for each layer."""
 
 from __future__ import annotations
 
@@ -23,27 +23,24 @@ if TYPE_CHECKING:
     from ....blender.typed import Context
 
 
-COLLECTIONS = {
-    "SURFACE": ("Surfaces", "COLOR_08"),
-    "TREE": ("Trees", "COLOR_04"),
-    "LOD": ("Impostors", "COLOR_07"),
-    "PORTAL": ("Portals", "COLOR_05"),
-    "LIGHT": ("Lights", "COLOR_03"),
-    "GLOW": ("Glows", "COLOR_03"),
-    "WALLMARKS": ("Wallmarks", "COLOR_01"),
-    "AI": ("AI Map", "COLOR_06"),
-    "PARTICLES": ("Particles", "COLOR_02"),
-    "WEATHER": ("Weather", "COLOR_05"),
-    "SOUNDS": ("Sounds", "COLOR_04"),
-    "SPAWNED": ("Spawned Objects", "COLOR_03"),
-    "CFORM": ("Collision", "COLOR_05"),
-    "HOM": ("Occluders", "COLOR_02"),
-    "SOM": ("Sound Occluders", "COLOR_04"),
-    "ERR": ("Errors", "COLOR_01"),
-    "DETAILS": ("Detail Objects", "COLOR_06"),
-    "DM": ("Detail Models", "COLOR_03"),
+LAYERS = {
+    "Surfaces": ("COLOR_08", ("SURFACE",)),
+    "Trees": ("COLOR_04", ("TREE",)),
+    "Impostors": ("COLOR_07", ("LOD",)),
+    "Detail Objects": ("COLOR_06", ("DETAILS", "DM")),
+    "Collision": ("COLOR_05", ("CFORM",)),
+    "Occluders": ("COLOR_02", ("HOM",)),
+    "Sound Occluders": ("COLOR_04", ("SOM",)),
+    "Portals": ("COLOR_05", ("PORTAL",)),
+    "AI Map": ("COLOR_06", ("AI",)),
+    "Lights": ("COLOR_03", ("LIGHT", "GLOW")),
+    "Placed Objects": ("COLOR_02", ("PARTICLES", "WEATHER", "SOUNDS", "SPAWNED")),
+    "Wallmarks": ("COLOR_01", ("WALLMARKS",)),
+    "Level Errors": ("COLOR_01", ("ERR",)),
 }
-"""Kind -> name of its collection and colour tag in the outliner."""
+"""Name of a layer's collection -> its colour tag in the outliner, and the kinds of its objects."""
+COVERING = frozenset({"Impostors", "Detail Objects", "Collision", "Occluders", "Sound Occluders", "Portals", "AI Map"})
+"""Layers that lie on surfaces or in front of them, and are excluded at first if there are surfaces."""
 
 
 VISUALS = ("surfaces", "trees", "impostors", "portals", "lights", "glows")
@@ -83,7 +80,7 @@ def import_folder(
     report: Report,
     step: Callable[[float], None],
 ) -> list[ImportedLevelFile]:
-    """Import all supported files of ``folder``, each kind into a collection below one with the folder's name.
+    """Import all supported files of ``folder``, each layer into a collection below one with the folder's name.
 
     A file that cannot be read does not stop the others. Raises `ReadError` if none can be read. ``step`` is called with
     the number of finished files, including fractions.
@@ -105,26 +102,40 @@ def import_folder(
         raise refusals[0]
     for refusal in refusals:
         report.warn(say("left out: {}", str(refusal).rstrip(".")))
-    into = scope.target_collection(context, report, options.collection or folder.name)
-    excluded = []
-    for kind in COLLECTIONS:
-        of_kind = [imported for imported in result if imported.kind == kind]
-        if of_kind:
-            below = kind_collection(kind, into)
-            for level_file in of_kind:
-                level_geometry.link(level_file, below)
-                report.note(say("{}: {}", COLLECTIONS[kind][0].lower(), level_file.counts), level_file.name)
-            excluded += [below] if any(imported.excluded for imported in of_kind) else []
-            if kind == "DM":
-                level_details.lay_out_models([imported.holder for imported in of_kind])
-    scope.exclude(context, excluded)
-    order = list(COLLECTIONS)
-    kept = sorted(
-        (imported for imported in result if not imported.excluded), key=lambda imported: order.index(imported.kind)
-    )
-    objects = [obj for imported in kept for obj in (*imported.held, *imported.objects)]
-    scope.make_current(context, objects, objects[0] if objects else None)
+    _link(context, result, options.collection or folder.name, report)
     return result
+
+
+def _link(context: Context, level_files: list[ImportedLevelFile], name: str, report: Report) -> None:
+    """Link what was imported to the scene, a collection per layer. Nothing is selected; a visible object is active."""
+    into = scope.target_collection(context, report, name)
+    properties: Any = into
+    properties.motionbridge_level.is_level = True
+    surfaces = [obj for imported in level_files if imported.kind == "SURFACE" for obj in imported.all_objects]
+    covered = any(obj.motionbridge_level.row >= 0 for obj in surfaces)
+    # Where surfaces are only boxes, collision is what shows walls and ground.
+    covering = COVERING if covered else COVERING - {"Collision"} if surfaces else frozenset()
+    excluded, visible = [], []
+    for layer, (colour, kinds) in LAYERS.items():
+        of_layer = [imported for kind in kinds for imported in level_files if imported.kind == kind]
+        if not of_layer:
+            continue
+        collection = _layer_collection(layer, colour, into)
+        for level_file in of_layer:
+            level_geometry.link(level_file, collection)
+            report.note(say("{}: {}", layer.lower(), level_file.counts), level_file.name)
+        models = [imported.holder for imported in of_layer if imported.kind == "DM"]
+        if models:
+            level_details.lay_out_models(models)
+        hidden = layer in covering
+        excluded += [collection] if hidden else []
+        visible += [obj for imported in of_layer for obj in imported.all_objects if not hidden]
+        if covered and layer == "Collision":  # its faces lie exactly on those of surfaces
+            for mesh in (mesh for imported in of_layer for mesh in imported.meshes):
+                mesh.display_type = "WIRE"
+    scope.exclude(context, excluded)
+    # Thousands of selected objects would make each redraw take much longer.
+    scope.make_current(context, [], next(iter(visible), None))
 
 
 def _read(
@@ -140,10 +151,9 @@ def _step_in_file(step: Callable[[float], None], number: int, done: float) -> No
     step(number + done)
 
 
-def kind_collection(kind: str, into: bpy.types.Collection) -> bpy.types.Collection:
-    """Create a collection for one kind of level files."""
-    name, colour = COLLECTIONS[kind]
-    collection: Any = bpy.data.collections.new(f"{name} {into.name}")
+def _layer_collection(layer: str, colour: str, into: bpy.types.Collection) -> bpy.types.Collection:
+    collection: Any = bpy.data.collections.new(f"{layer} {into.name}")
     collection.color_tag = colour
+    collection.motionbridge_level.is_layer = True
     into.children.link(collection)
     return collection

@@ -200,9 +200,7 @@ def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: 
     for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
         count = int(np.count_nonzero(shape.attributes[name].values))
         texts += [f"{count} {noun}"] if count else []
-    # It covers the ground, so with a `level` beside it its collection is excluded at first.
-    beside = (path.parent / "level").is_file()
-    return ImportedLevelFile("AI", path.name, obj, [obj], ", ".join(texts), excluded=beside)
+    return ImportedLevelFile("AI", path.name, obj, [obj], ", ".join(texts))
 
 
 def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:

@@ -62,7 +62,7 @@ def portals(level: Level, name: str, report: Report) -> ImportedLevelFile:
         objects.append(obj)
     if folded:
         report.warn(say("{:# portal|# portals} with fewer than 3 or more than 6 corners; left out", folded), name)
-    return ImportedLevelFile("PORTAL", name, None, objects, counted(len(objects), "portal"), excluded=True)
+    return ImportedLevelFile("PORTAL", name, None, objects, counted(len(objects), "portal"))
 
 
 @dataclass(frozen=True)

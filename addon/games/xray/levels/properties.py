@@ -113,8 +113,20 @@ class LevelProperties(bpy.types.PropertyGroup):
     )
 
 
+class LevelCollectionProperties(bpy.types.PropertyGroup):
+    """Data of the collection of an imported level, and of those in it: one for each layer."""
+
+    is_level: BoolProperty(name="Level", description="The collection of an imported level")
+    is_layer: BoolProperty(name="Layer", description="A layer of a level, which its panel shows and hides")
+    active_layer: IntProperty(options={"HIDDEN"})
+
+
 ADDED = AddedProperties(
-    (LevelProperties,), {(bpy.types.Object, "motionbridge_level"): PointerProperty(type=LevelProperties)}
+    (LevelProperties, LevelCollectionProperties),
+    {
+        (bpy.types.Object, "motionbridge_level"): PointerProperty(type=LevelProperties),
+        (bpy.types.Collection, "motionbridge_level"): PointerProperty(type=LevelCollectionProperties),
+    },
 )
 
 

@@ -90,7 +90,7 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
         result.append(marks.lights(document, path.name))
     if options.glows:
         result.append(marks.glows(document, path.name))
-    result = [level_file for level_file in result if level_file.objects or level_file.held]
+    result = [level_file for level_file in result if level_file.all_objects]
     _remember(path, data, result, options, as_boxes=own_geometry is None)
     return result
 
@@ -110,10 +110,10 @@ def _remember(
     kinds = [imported.kind for imported in level_files if not (as_boxes and imported.kind in _FAMILIES)]
     properties.imported = " ".join(kinds)
     for level_file in level_files:
-        for obj in (*level_file.held, *level_file.objects):
+        for obj in level_file.all_objects:
             obj.motionbridge_level.level_file = holder
         if level_file.kind in _FAMILIES and not as_boxes:
-            rows = [obj.motionbridge_level.row for obj in (*level_file.held, *level_file.objects)]
+            rows = [obj.motionbridge_level.row for obj in level_file.all_objects]
             keep(properties, _FAMILIES[level_file.kind], np.array(rows, "<i4").tobytes())
 
 
@@ -337,4 +337,4 @@ def _impostors(level: _Reading) -> ImportedLevelFile:
     data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
     obj = new_object(shape.name, data, "LOD")
     counts = f"{counted(len(all_impostors.visuals), 'impostor')}, {counted(quads, 'face')}"
-    return ImportedLevelFile("LOD", level.path.name, None, [obj], counts, excluded=True)
+    return ImportedLevelFile("LOD", level.path.name, None, [obj], counts)
