@@ -387,7 +387,7 @@ def _add_uvs(data: typed.Mesh, maps: dict[str, NDArray[np.float32]]) -> None:
         layer = data.uv_layers.new(name=name, do_init=False)
         layer.uv.foreach_set("vector", np.ascontiguousarray(uvs, np.float32).ravel())
     if maps:
-        # Since Blender 5.2 a pair of numbers on faces counts as the map that is there already, and would be rendered.
+        # Since Blender 5.2 a pair of numbers on faces counts as the existing map, and would be rendered.
         data.uv_layers[0].active_render = True
 
 
