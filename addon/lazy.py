@@ -42,10 +42,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "pausing",
         "spread",
     ),
-    "formats.arma": (
-        "p3d",
-        "skeletons",
-    ),
+    "formats.arma": ("skeletons",),
     "formats.descent3": ("oof",),
     "formats.xray": (
         "cform",
@@ -62,6 +59,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "animation_edit",
         "animation_export",
         "animation_import",
+        "lod_list",
         "model_check",
         "model_export",
         "model_import",

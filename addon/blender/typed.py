@@ -116,6 +116,7 @@ if TYPE_CHECKING:
 
         objects: Any
 
+        motionbridge_arma_lods: Any
         motionbridge_skeleton_files: Any
 
     class ViewLayer(bpy.types.ViewLayer):

@@ -93,9 +93,9 @@ def _rtm(document: Rtm) -> Iterator[str]:
 
 def _p3d(document: p3d.P3d) -> Iterator[str]:
     for number, lod in enumerate(document.lods):
-        content = p3d.content_of(lod, lod.kind, Report())
+        content = p3d.content_of(lod, lod.name, Report())
         for problem in check.find_problems(content, hidden_uv_sets=check.hidden_uv_sets(content, lod)):
-            yield f"LOD {number} ({lod.kind}): {problem.sentence}"
+            yield f"LOD {number} ({lod.name}): {problem.sentence}"
 
 
 def _details(document: details.Details) -> Iterator[str]:

@@ -35,6 +35,7 @@ from . import (
     spread_pose,
     xray,
 )
+from .arma import lods as arma_lods
 from .arma import panels as arma_panels
 from .xray import motion_panels
 
@@ -59,6 +60,7 @@ _WITH_MORE: tuple[Any, ...] = (
     motion_lists,
     motion_panels,
     arma_panels,
+    arma_lods,
     menus,
     badges,
     bases,

@@ -32,7 +32,7 @@ def shown(image):
     material.node_tree.nodes.new("ShaderNodeTexImage").image = image
     body = cube()
     body.data.materials.append(material)
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     return body, material
 
 

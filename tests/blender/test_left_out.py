@@ -199,7 +199,7 @@ def test_a_model_of_descent_names_selected_meshes_that_are_not_part_of_it(sample
 def test_a_model_of_arma_names_selected_meshes_that_are_no_lod(tmp_path):
     lod, apart = (drawn(name, SQUARE, FACES, "NONE") for name in ("lod", "apart"))
     select(lod)
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     select(apart, lod)
     assert bpy.ops.export_scene.arma_p3d(filepath=str(tmp_path / "out.p3d")) == {"FINISHED"}
     assert "chosen meshes are not part of the file" in report()

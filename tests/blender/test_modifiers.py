@@ -50,7 +50,7 @@ def panel(suffix):
     if suffix in KINDS:
         assert bpy.ops.motionbridge.level_begin(kind=KINDS[suffix]) == {"FINISHED"}
     if suffix == "p3d":
-        assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+        assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
     return obj
 
 

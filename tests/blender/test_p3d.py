@@ -10,7 +10,7 @@ import pytest
 
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.formats.arma import p3d
+from addon.formats.arma import lod_kinds, p3d
 from addon.games.arma.animation_import import import_animation
 from addon.games.arma.model_import import KINDS, import_model
 from addon.games.arma.options import AnimationImportOptions, Levels, ModelImportOptions
@@ -207,7 +207,7 @@ def test_selections_are_vertex_groups_and_properties_are_kept(written):
     weights = [[round(entry.weight, 4) for entry in vertex.groups] for vertex in mesh.data.vertices]
     assert weights == [[1.0], [round(128 / 255, 4)], [round(128 / 255, 4)], [], [], []]
     level = mesh.motionbridge_arma_level
-    assert (level.is_level, level.kind, mesh.display_type) == (True, "geometry", "WIRE")
+    assert (level.is_level, level.resolution, mesh.display_type) == (True, np.float32(1e13), "WIRE")
     assert [(entry.name, entry.value) for entry in level.properties] == [("class", "house")]
     assert [entry.value for entry in mesh.data.attributes["mass"].data] == [0, 1, 2, 3, 4, 5]
 
@@ -219,21 +219,28 @@ def test_levels_are_chosen_by_what_they_are_for(written):
     )  # fmt: skip
 
     def kinds(*levels):
-        return [(mesh.name, mesh.motionbridge_arma_level.kind) for mesh in load(file, levels=levels).meshes]
+        return [
+            (mesh.name, lod_kinds.name_of(mesh.motionbridge_arma_level.resolution))
+            for mesh in load(file, levels=levels).meshes
+        ]
 
-    assert [kind for _, kind in kinds(Levels.FIRST)] == ["visual"]
+    assert [kind for _, kind in kinds(Levels.FIRST)] == ["Resolution 3"]
     assert len(kinds(Levels.VISUAL)) == 2
-    assert [kind for _, kind in kinds(Levels.VIEWS, Levels.SHADOW)] == ["pilot's view", "shadow", "shadow buffer"]
+    assert [kind for _, kind in kinds(Levels.VIEWS, Levels.SHADOW)] == [
+        "View Pilot",
+        "Shadow Volume 0",
+        "Shadow Buffer 0",
+    ]
     assert [kind for _, kind in kinds(Levels.FIRST, Levels.GEOMETRY)] == [
-        "visual",
-        "fire geometry",
-        "pilot's view fire geometry",
+        "Resolution 3",
+        "Fire Geometry",
+        "View Pilot Fire Geometry",
     ]
     with pytest.raises(ReadError, match="the chosen LODs are empty") as refusal:
         load(file, levels=[Levels.OTHER])
-    assert "shadow" in refusal.value.remedy
+    assert "Shadow Volume 0" in refusal.value.remedy
     grouped = [kind for group in KINDS.values() for kind in group]
-    assert set(grouped) >= set(p3d.document.KINDS.values()) | {kind for _, _, kind in p3d.document.NUMBERED_KINDS}
+    assert sorted(grouped) == sorted([*lod_kinds.BY_WORD, lod_kinds.UNKNOWN])
 
 
 def test_one_level_is_selected_so_that_edit_mode_and_transforms_leave_the_others_alone(written):
@@ -252,8 +259,8 @@ def test_one_level_is_selected_so_that_edit_mode_and_transforms_leave_the_others
 def test_without_a_visual_level_the_first_one_is_shown(written):
     report = Report()
     done = load(written(small_lod(1e13)), report=report)
-    assert done.meshes[0].motionbridge_arma_level.kind == "geometry"
-    assert "no visual LOD" in report.lines()[0]
+    assert done.meshes[0].motionbridge_arma_level.resolution == np.float32(1e13)
+    assert "no Resolution LOD" in report.lines()[0]
 
 
 def test_memory_points_and_proxies_are_empties_that_follow_their_bones(written):
@@ -484,10 +491,10 @@ def test_real_models(file):
     done = load(file, levels=everything)
     lods = [lod for lod in p3d.read(file.read_bytes(), file.name, Report()).lods if len(lod.points)]
     assert [len(own_mesh.data.vertices) for own_mesh in done.meshes] == [
-        len(x.points) for x in lods if x.kind != "memory"
+        len(x.points) for x in lods if x.kind != lod_kinds.MEMORY
     ]
-    assert len(done.points) == sum(len(lod.points) for lod in lods if lod.kind == "memory")
-    for mesh, lod in zip(done.meshes, (lod for lod in lods if lod.kind != "memory"), strict=True):
+    assert len(done.points) == sum(len(lod.points) for lod in lods if lod.kind == lod_kinds.MEMORY)
+    for mesh, lod in zip(done.meshes, (lod for lod in lods if lod.kind != lod_kinds.MEMORY), strict=True):
         marked = {name for name, _, _ in lod.selections() if name.lower().startswith("proxy:")}
         hidden = sum(int(faces.any()) for name, _, faces in lod.selections() if name in marked)
         assert len(mesh.data.polygons) == len(lod.faces) - hidden

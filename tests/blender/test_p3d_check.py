@@ -117,13 +117,13 @@ def test_a_check_without_findings_leaves_the_mode_alone():
 def test_a_face_with_many_corners_is_selected_whole():
     bpy.ops.mesh.primitive_cylinder_add(vertices=8)
     obj = bpy.context.view_layer.objects.active
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=0) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=0) == {"FINISHED"}
     assert check() == {"FINISHED"}
     assert "2 faces have more than four corners and are written as triangles" in last_report()[1]
     chosen = selected_faces(obj)
     assert [len(face.verts) for face in bmesh.from_edit_mesh(obj.data).faces if face.index in chosen] == [8, 8]
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert bpy.ops.motionbridge.arma_set_lod(kind="SHADOW") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="SHADOW_VOLUME") == {"FINISHED"}
     assert check(number=1) == {"FINISHED"}
     assert len(selected_faces(obj)) == 8, "the walls have four corners, the caps are written as triangles"
 
@@ -189,18 +189,18 @@ def test_problems_of_a_file_are_reported_by_the_check_alone_until_an_edit_makes_
 
 def test_a_lod_that_was_not_imported_is_checked_too(tmp_path):
     body = cube("body")
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
     geometry("fire", "FIRE_GEOMETRY").select_set(True)
     body.select_set(True)
     exported(tmp_path)
     load(tmp_path / "out.p3d", levels={"FIRST"})
     assert check() == {"FINISHED"}
-    assert last_report()[1] == f"in the LOD fire geometry, which is not imported: {NO_COMPONENTS}"
+    assert last_report()[1] == f"in the LOD Fire Geometry, which is not imported: {NO_COMPONENTS}"
 
 
 def test_names_of_points_and_several_uv_maps():
     body = cube("body")
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
     body.data.uv_layers.new(name="second")
     body.data.uv_layers.new(name="third")
     assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="глаз") == {"FINISHED"}
@@ -218,7 +218,7 @@ def test_more_than_four_bones_are_found(tmp_path):
         bone.tail = 0, 0, 1
     bpy.ops.object.mode_set(mode="OBJECT")
     body = cube("body")
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
     for number in range(5):
         body.vertex_groups.new(name=f"b{number}").add([0, 1] if number else [1], 0.2, "REPLACE")
     body.parent = rig
@@ -229,12 +229,22 @@ def test_more_than_four_bones_are_found(tmp_path):
     assert [vert.index for vert in bmesh.from_edit_mesh(body.data).verts if vert.select] == [1]
 
 
-def test_hidden_and_excluded_meshes_are_reported_and_not_selected():
+def test_a_hidden_lod_is_shown_alone_when_something_of_it_is_selected():
+    hull = finished()
+    without_face(hull)
+    other = geometry("fire", "FIRE_GEOMETRY", location=(5, 0, 0))
+    hull.hide_set(True)
+    assert check() == {"FINISHED"}
+    assert (hull.mode, other.mode) == ("EDIT", "OBJECT")
+    assert (hull.hide_get(), other.hide_get()) == (False, True)
+
+
+def test_disabled_meshes_are_reported_and_not_selected():
     hull = finished()
     without_face(hull)
     other = geometry("fire", "FIRE_GEOMETRY", location=(5, 0, 0))
     bpy.ops.object.select_all(action="DESELECT")
-    hull.hide_set(True)
+    hull.hide_viewport = True
     assert check() == {"FINISHED"}
     assert any(line.startswith(OPEN) and line.endswith("(hull)") for line in last_report())
     assert {hull.mode, other.mode} == {"OBJECT"}
@@ -276,7 +286,7 @@ def test_components_replace_earlier_ones_and_other_groups_stay():
 def test_components_of_several_objects_and_of_one_mesh_twice():
     entry, two = geometry("one"), geometry("two", "FIRE_GEOMETRY")
     visual = cube("visual")
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
     twin = entry.copy()
     bpy.context.scene.collection.objects.link(twin)
     for obj in (entry, two, twin, visual):

@@ -12,10 +12,10 @@ from mathutils import Matrix
 
 from addon.blender import compat
 from addon.core.report import Report, translated
-from addon.formats.arma import p3d
-from addon.formats.arma.p3d.document import FLASHPOINT, KINDS, NUMBERED_KINDS
+from addon.formats.arma import lod_kinds, p3d
+from addon.formats.arma.p3d.document import FLASHPOINT
 from addon.games.arma import model_export
-from addon.games.arma.options import LOD_KINDS, lod_identifier
+from addon.games.arma.options import LOD_KINDS, LOD_WORDS, lod_identifier
 from addon.ui import bases
 from addon.ui.arma import models
 from tests.blender.scenes import editing
@@ -45,7 +45,7 @@ def exported(folder, **options) -> bytes:
 
 @pytest.fixture
 def man(tmp_path, samples):
-    """Our own man: a visual LOD with a proxy, a Memory LOD."""
+    """Our own man: a Resolution LOD with a proxy, a Memory LOD."""
     return Path(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
 
 
@@ -125,9 +125,9 @@ def test_the_dialog_names_what_changes_in_each_lod_and_which_lods_go(man):
     actual = " ".join(line.strip() for line in drawn(dialog))
     assert f"1 selection ({old}), removed; 1 selection (flap), new" in actual
     assert "1 named property (class), new" in actual
-    assert "the LOD leaves the file, because it is no longer in Blender (memory)" in actual
+    assert "the LOD leaves the file, because it is no longer in Blender (Memory)" in actual
     table = json.loads(bases.FILES["ru_RU"].with_name("ru_reports.json").read_bytes())
-    (edited,) = (part for part in dialog._shown.plan.changes.parts if part.name != "memory")
+    (edited,) = (part for part in dialog._shown.plan.changes.parts if part.name != "Memory")
     assert translated(edited.fields[0], table) == f"1 выделение ({old}), удалено"
 
 
@@ -197,7 +197,7 @@ def test_further_uv_sets_are_uv_maps(tmp_path):
     body = cube()
     given = np.random.default_rng(1).random((24, 2), np.float32)
     body.data.uv_layers.new(name="Rust").uv.foreach_set("vector", given.ravel())
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     before = exported(tmp_path)
     sets = uv_sets(p3d.read(before, "", Report()).lods[0])
     assert np.array_equal(sets[1], np.stack([given[:, 0], 1 - given[:, 1]], axis=1))
@@ -274,7 +274,7 @@ def test_a_point_is_added_to_a_memory_lod_that_was_not_imported(man, tmp_path):
     load(man, levels={"FIRST"})
     assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="new point") == {"FINISHED"}
     old, now = read(man), p3d.read(exported(tmp_path), "", Report())
-    number = next(number for number, lod in enumerate(old.lods) if lod.kind == "memory")
+    number = next(number for number, lod in enumerate(old.lods) if lod.kind == lod_kinds.MEMORY)
     before, after = p3d.named_points(old.lods[number]), p3d.named_points(now.lods[number])
     assert [entry.name for entry in after] == [*(entry.name for entry in before), "new point"]
     assert np.array_equal(now.lods[number].points[:-1], old.lods[number].points)
@@ -363,7 +363,7 @@ def test_what_a_file_cannot_store_is_reported(man, tmp_path):
 def test_the_transform_of_an_armature_is_reported_not_to_count(tmp_path):
     bpy.ops.object.armature_add()
     rig = bpy.context.view_layer.objects.active
-    for name, kind in (("body", "VISUAL"), ("hull", "GEOMETRY")):
+    for name, kind in (("body", "RESOLUTION"), ("hull", "GEOMETRY")):
         cube(name).parent = rig
         bpy.ops.motionbridge.arma_set_lod(kind=kind, number=1)
     exported(tmp_path)
@@ -404,10 +404,10 @@ def test_a_copied_lod_needs_a_resolution_of_its_own(man, tmp_path):
     copy.data = mesh.data.copy()
     bpy.context.scene.collection.objects.link(copy)
     path = str(tmp_path / "out.p3d")
-    assert "two LODs have the resolution" in refusal(bpy.ops.export_scene.arma_p3d, filepath=path)
+    assert "two LODs are Resolution 1" in refusal(bpy.ops.export_scene.arma_p3d, filepath=path)
     assert not Path(path).exists()
     bpy.context.view_layer.objects.active = copy
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=5) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=5) == {"FINISHED"}
     lods = p3d.read(exported(tmp_path), "", Report()).lods
     assert "1 LOD added" in last_report()[0]
     assert [float(lod.resolution) for lod in lods] == sorted(float(lod.resolution) for lod in lods)
@@ -420,7 +420,7 @@ def test_a_copied_lod_needs_a_resolution_of_its_own(man, tmp_path):
 def test_new_lods_are_in_the_order_of_their_resolutions(numbers, tmp_path):
     for number in numbers:
         cube()
-        assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=number) == {"FINISHED"}
+        assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=number) == {"FINISHED"}
     lods = p3d.read(exported(tmp_path), "", Report()).lods
     assert [float(lod.resolution) for lod in lods] == [1, 2, 3]
 
@@ -438,7 +438,7 @@ def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
     material = bpy.data.materials.new("m")
     material.motionbridge_material.texture = "tag\\a_co.paa"
     body.data.materials.append(material)
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
     assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", label="tag\\gun") == {"FINISHED"}
     assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="eye") == {"FINISHED"}
     hull = cube("hull", size=1, location=(0, 0, 3))
@@ -447,7 +447,7 @@ def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
     hull.data.attributes.new("mass", "FLOAT", "POINT").data.foreach_set("value", np.full(8, 12.5, np.float32))
     bpy.ops.object.select_all(action="SELECT")
     lods = p3d.read(exported(tmp_path), "", Report()).lods
-    assert [lod.kind for lod in lods] == ["visual", "geometry", "memory"]
+    assert [lod.name for lod in lods] == ["Resolution 1", "Geometry", "Memory"]
     visual, geometry, memory = lods
     mesh = p3d.decode_polygons(visual, Report(), {}, "x")
     assert mesh.counts.tolist() == [4] * 6
@@ -467,26 +467,26 @@ def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
 
 
 def test_a_new_model_has_all_lods_of_the_scene_unless_selected_ones_are_wanted(tmp_path):
-    for kind, number in (("VISUAL", 1), ("VISUAL", 2), ("GEOMETRY", 0)):
+    for kind, number in (("RESOLUTION", 1), ("RESOLUTION", 2), ("GEOMETRY", 0)):
         cube()
         bpy.ops.motionbridge.arma_set_lod(kind=kind, number=number)
     lods = p3d.read(exported(tmp_path), "", Report()).lods
-    assert [lod.kind for lod in lods] == ["visual", "visual", "geometry"], "one is selected"
+    assert [lod.kind for lod in lods] == ["Resolution", "Resolution", "Geometry"], "one is selected"
     lods = p3d.read(exported(tmp_path, selected=True), "", Report()).lods
-    assert [lod.kind for lod in lods] == ["geometry"]
+    assert [lod.kind for lod in lods] == ["Geometry"]
     cube()
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     calls = refusal(bpy.ops.export_scene.arma_p3d, filepath=str(tmp_path / "other.p3d"))
-    assert "two LODs have the resolution 1" in calls
+    assert "two LODs are Resolution 1" in calls
     assert "Selected Only" in calls
-    assert [lod.kind for lod in p3d.read(exported(tmp_path, selected=True), "", Report()).lods] == ["visual"]
+    assert [lod.kind for lod in p3d.read(exported(tmp_path, selected=True), "", Report()).lods] == ["Resolution"]
 
 
 def test_the_active_armature_stands_for_its_model(man, tmp_path):
     before = man.read_bytes()
     load(man, rig="NEW")
     body = cube("body")
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     bpy.context.view_layer.objects.active = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
     dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
     dialog.suggest(bpy.context)
@@ -503,7 +503,7 @@ def test_the_next_export_of_a_new_model_suggests_the_last_file(man, tmp_path):
         return dialog.filepath
 
     body = cube("body")
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     assert suggested() == "body.p3d"
     exported(tmp_path)
     load(man)
@@ -523,10 +523,10 @@ def test_the_next_export_of_a_new_model_suggests_the_last_file(man, tmp_path):
 
 def test_the_dialog_lists_the_lods_of_a_new_model(man):
     cube("body")
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     actual = drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d))
     assert "LODs: 1, points and proxies: 0" in actual
-    assert "visual (1): body" in actual
+    assert "Resolution 1: body" in actual
     load(man)
     assert not any("body" in line for line in drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)))
 
@@ -537,7 +537,7 @@ def test_a_lod_with_another_resolution_takes_its_index_in_the_order(man, tmp_pat
     old = read(man)
     assert bpy.ops.motionbridge.arma_set_lod(kind="FIRE_GEOMETRY") == {"FINISHED"}
     lods = p3d.read(exported(tmp_path), "", Report()).lods
-    assert [lod.kind for lod in lods] == [*(lod.kind for lod in old.lods[1:]), "fire geometry"]
+    assert [lod.kind for lod in lods] == [*(lod.kind for lod in old.lods[1:]), "Fire Geometry"]
     assert np.array_equal(lods[-1].points, old.lods[0].points)
 
 
@@ -545,7 +545,7 @@ def test_a_mirrored_object_keeps_its_outside_outside(tmp_path):
     body = cube()
     body.scale = -1, 1, 1
     bpy.context.view_layer.update()
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=0)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=0)
     mesh = p3d.decode_polygons(p3d.read(exported(tmp_path), "", Report()).lods[0], Report(), {}, "x")
     corners = mesh.positions[mesh.corners].reshape(6, 4, 3)
     facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
@@ -558,7 +558,7 @@ def test_sharp_edges_flat_faces_and_ngons(tmp_path):
     obj = bpy.context.view_layer.objects.active
     obj.data.shade_smooth()
     obj.data.polygons[0].use_smooth = False
-    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=0)
+    bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=0)
     lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
     assert any("2 faces have more than four corners and are written as triangles" in line for line in last_report())
     assert sorted(set(lod.faces["count"].tolist())) == [3, 4]
@@ -582,7 +582,7 @@ def test_a_mesh_beside_a_model_becomes_its_lod(man, tmp_path):
     part.select_set(True)
     assert bpy.ops.motionbridge.arma_set_lod(kind="FIRE_GEOMETRY") == {"FINISHED"}
     lods = p3d.read(exported(tmp_path), "", Report()).lods
-    assert "fire geometry" in [lod.kind for lod in lods]
+    assert "Fire Geometry" in [lod.kind for lod in lods]
     assert len(lods) == len(read(man).lods) + 1
 
 
@@ -629,12 +629,12 @@ def test_a_linked_model_is_exported_and_not_saved_into(man, tmp_path):
 
 
 def test_kinds_of_lods_are_those_of_the_format():
-    words = {*KINDS.values(), *(word for *_, word in NUMBERED_KINDS)}
-    assert {identifier for identifier, *_ in LOD_KINDS} == {"VISUAL", *map(lod_identifier, words)}
-    for identifier, *_ in LOD_KINDS:
-        number = 2 if model_export.is_numbered(identifier) else 0
-        resolution = model_export.resolution_of(identifier, number)
-        assert model_export.kind_of(resolution) == (identifier, number)
-        assert model_export.kind_of(float(np.float32(resolution))) == (identifier, number)
-    numbers = [model_export.kind_of(resolution) for resolution in (float("nan"), 5000.0, -1.0, 2.6)]
-    assert numbers == [("VISUAL", number) for number in (0, 999, 0, 3)], "of no known kind"
+    assert {lod_identifier(word): word for word in lod_kinds.BY_WORD} == LOD_WORDS
+    for identifier, label, _ in LOD_KINDS:
+        assert label == LOD_WORDS[identifier]
+    bpy.ops.mesh.primitive_cube_add()
+    for identifier, word in LOD_WORDS.items():
+        number = 2 if lod_kinds.BY_WORD[word].is_numbered else 0
+        assert bpy.ops.motionbridge.arma_set_lod(kind=identifier, number=number) == {"FINISHED"}
+        level = bpy.context.object.motionbridge_arma_level
+        assert lod_kinds.name_of(level.resolution) == f"{word} {number}" if number else word

@@ -164,29 +164,29 @@ def memory_points(path):
 def test_a_moved_memory_point_is_named_also_when_another_is_added_or_deleted(tmp_path, samples):
     kind, points = memory_points(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
     points["head"].location.z += 0.25
-    assert said_by(kind)[1:] == ["memory: 1 position (head)"]
+    assert said_by(kind)[1:] == ["Memory: 1 position (head)"]
     assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="muzzle") == {"FINISHED"}
-    assert said_by(kind)[1:] == ["memory: 1 selection (muzzle), new; points 7 -> 8; 1 position (head)"]
+    assert said_by(kind)[1:] == ["Memory: 1 selection (muzzle), new; points 7 -> 8; 1 position (head)"]
     assert save(kind) == {"FINISHED"}
     points["Spine"].location.z += 0.25
     bpy.data.objects.remove(points["Pelvis"])
-    assert said_by(kind)[1:] == ["memory: 1 selection (Pelvis), removed; points 8 -> 7; 1 position (Spine)"]
+    assert said_by(kind)[1:] == ["Memory: 1 selection (Pelvis), removed; points 8 -> 7; 1 position (Spine)"]
     assert save(kind) == {"FINISHED"}
     points["Spine"].location.z += 0.25
-    assert said_by(kind)[1:] == ["memory: 1 position (Spine)"]
+    assert said_by(kind)[1:] == ["Memory: 1 position (Spine)"]
 
 
 def test_deleted_and_added_faces_are_counted_against_the_file_on_disk(tmp_path):
     kind, _, other = opened_in(tmp_path, "p3d").open()
     mesh = bpy.context.view_layer.objects.active.data
     delete_faces(mesh, 0)
-    assert said_by(kind)[1:] == ["visual 1: faces 42 -> 41"]
+    assert said_by(kind)[1:] == ["Resolution 1: faces 42 -> 41"]
     assert save(kind) == {"FINISHED"}
     delete_faces(mesh, -1)
-    assert said_by(kind)[1:] == ["visual 1: faces 41 -> 40"]
+    assert said_by(kind)[1:] == ["Resolution 1: faces 41 -> 40"]
     assert save(kind) == {"FINISHED"}
     other()
-    assert said_by(kind)[1].startswith("visual 1: 1 position")
+    assert said_by(kind)[1].startswith("Resolution 1: 1 position")
 
 
 def test_without_changes_no_warning_is_repeated(tmp_path):

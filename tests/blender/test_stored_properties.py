@@ -147,7 +147,7 @@ def hud_scene(folder: Path, samples: Path) -> list[Route]:
 def arma_model(folder: Path, samples: Path) -> list[Route]:
     """A model with an attached model and a named point."""
     cube("body", size=2)
-    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
     assert bpy.ops.motionbridge.arma_property_add(label="autocenter", value="0") == {"FINISHED"}
     for kind in ("PROXY", "POINT"):
         assert bpy.ops.motionbridge.arma_mark_add(kind=kind, label="a\\b") == {"FINISHED"}
@@ -273,7 +273,7 @@ UNREAD = {
     "BonesFileProperties.path PathProperties.came_as PathProperties.fps PathProperties.not_shown "
     "SkeletalProperties.version SkeletalProperties.fps SkeletalProperties.kept_exactly SkeletalProperties.fitted "
     "EditorModelProperties.creator EditorModelProperties.modifier BoneProperties.rest_rotation "
-    "BoneProperties.rest_offset ArmaLevelProperties.kind ArmaLevelProperties.path HudActionProperties.hands_motion "
+    "BoneProperties.rest_offset ArmaLevelProperties.path HudActionProperties.hands_motion LodListProperties.solo "
     "HudActionProperties.item_motion HudActionProperties.fallback",
     "how Blender shows it": "LevelProperties.shown_by LevelProperties.scattered DescentModelProperties.shows_rotors "
     "DescentModelProperties.shows_turrets HudProperties.camera_effects HudProperties.attached HudProperties.gizmos "

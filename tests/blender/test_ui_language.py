@@ -15,6 +15,7 @@ import pytest
 import addon.ui
 from addon import games
 from addon.core.report import Report, say
+from addon.formats.arma import lod_kinds
 from addon.ui import bases, menus, motion_lists, operation, saving
 
 FOLDER = Path(addon.ui.__file__).parent
@@ -30,6 +31,7 @@ SAME = {
     *("3", "4", "5", "model.cfg"),
     *("OpenXRay", "Anomaly", "IX-Ray", "Advanced X-Ray", "16:9", "4:3", "HUD", "PhysX"),
     *("DXT1", "DXT5", "ARGB 8888", "ARGB 4444", "ARGB 1555"),
+    *lod_kinds.BY_WORD,  # the names of Object Builder
     *("file", "frames", "matrix", "File Path", "Filepath used for exporting the file"),
     *("Check Existing", "Check and warn on overwriting existing files"),
 }

@@ -110,7 +110,7 @@ REPORTED: dict[str, tuple[str, ...]] = {
     },
 }
 """What reading a real file reports, by the beginnings of the lines."""
-NO_COMPONENTS = "LOD {} (geometry): it has no components (vertex groups Component01, Component02 and so on)".format
+NO_COMPONENTS = "LOD {} (Geometry): it has no components (vertex groups Component01, Component02 and so on)".format
 LOST_BONES = (
     "the bones cannot be read: chunks of the file run past its end",
     "an animated skeleton without motions or references to motions",
@@ -121,7 +121,7 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "object/bx_armature.object": (NOT_DYNAMIC, "in mesh 'Plane': 1 vertex has no weights"),
     "object/bx_no_mesh.object": ("there is no mesh: the object cannot be shown or exported", NOT_DYNAMIC),
     "odd/p3d_uvset_short_two_lods.p3d": (
-        "LOD 1 (geometry): 1 of 1 face has an open edge; this LOD must be closed",
+        "LOD 1 (Geometry): 1 of 1 face has an open edge; this LOD must be closed",
         NO_COMPONENTS(1),
     ),
     "ogf/odd_chunk_size_wrong_middle.ogf": LOST_BONES,
@@ -146,16 +146,18 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
             "bint_hands_eat_alt_1_invtrans",
         )
     ),
-    "p3d/crowbar_proxy.p3d": ("LOD 2 (shadow): 434 of 434 faces have a texture or material; a shadow has none",),
+    "p3d/crowbar_proxy.p3d": (
+        "LOD 2 (Shadow Volume 0): 434 of 434 faces have a texture or material; a shadow has none",
+    ),
     "p3d_vendor/c_samplegrass.p3d": (NO_COMPONENTS(4),),
     "p3d_vendor/character_proxies.p3d": (
-        "LOD 5 (view geometry): 6 of 220 faces have an edge that bends inwards; components must be convex",
-        "LOD 6 (fire geometry): 19 of 2118 faces have an edge that bends inwards; components must be convex",
+        "LOD 5 (View Geometry): 6 of 220 faces have an edge that bends inwards; components must be convex",
+        "LOD 6 (Fire Geometry): 19 of 2118 faces have an edge that bends inwards; components must be convex",
     ),
     "p3d_vendor/road_[123].p3d": (NO_COMPONENTS(1),),
     "p3d_vendor/sample_building.p3d": (
-        "LOD 8 (view geometry): 4 of 117 faces have an open edge; this LOD must be closed",
-        "LOD 8 (view geometry): 10 of 117 faces are in no component",
+        "LOD 8 (View Geometry): 4 of 117 faces have an open edge; this LOD must be closed",
+        "LOD 8 (View Geometry): 10 of 117 faces are in no component",
     ),
     "p3d_vendor/sample_ladder_short.p3d": (NO_COMPONENTS(4),),
     "paa_synthetic/bad_lzss_sum.paa": ("cannot be imported: ",),

@@ -87,9 +87,9 @@ def test_levels_of_an_arma_model_are_checked_as_in_blender():
     verdict = verify(data, "odd.p3d")
     assert verdict.status is Status.IDENTICAL
     assert verdict.problems == (
-        "LOD 1 (geometry): 2 of 2 faces have an open edge; this LOD must be closed",
-        "LOD 1 (geometry): 2 of 2 faces point inwards",
-        "LOD 1 (geometry): it has no components (vertex groups Component01, Component02 and so on)",
+        "LOD 1 (Geometry): 2 of 2 faces have an open edge; this LOD must be closed",
+        "LOD 1 (Geometry): 2 of 2 faces point inwards",
+        "LOD 1 (Geometry): it has no components (vertex groups Component01, Component02 and so on)",
     )
 
 

@@ -18,7 +18,7 @@ from ...core.errors import WriteError
 from ...core.model import Domain, VertexWeights
 from ...core.problems import Problem
 from ...core.report import Report, say
-from ...formats.arma import p3d
+from ...formats.arma import lod_kinds, p3d
 from ...formats.arma.p3d import check
 
 if TYPE_CHECKING:
@@ -102,17 +102,17 @@ def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending
 
 def has_components(obj: Object) -> bool:
     """Return whether an object is a LOD that consists of components."""
-    return _kind(obj) in check.GEOMETRIES
+    return _kind(obj) in lod_kinds.GEOMETRIES
 
 
 def has_mass(obj: Object) -> bool:
     """Return whether an object is a LOD whose points have masses."""
-    return _kind(obj) in check.WITH_MASS
+    return _kind(obj) in lod_kinds.WITH_MASS
 
 
 def _kind(obj: Object) -> str:
     level = obj.motionbridge_arma_level if obj.type == "MESH" else None
-    return p3d.kind_of(level.resolution) if level is not None and level.is_level else ""
+    return lod_kinds.kind_of(level.resolution) if level is not None and level.is_level else ""
 
 
 def number_components(obj: Object) -> int:

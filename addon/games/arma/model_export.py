@@ -27,14 +27,13 @@ from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ...core.report import Report, say
-from ...formats.arma import p3d
+from ...formats.arma import lod_kinds, p3d
 from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, warn_of_pasted
 from . import textures
 from .model_check import GatheredLod
-from .model_import import KINDS, POINT_SIZE, PROXY_SIZE
-from .options import Levels, ModelExportOptions, lod_identifier
-from .properties import level_of, model_of
+from .options import ModelExportOptions
+from .properties import POINT_SIZE, PROXY_SIZE, level_of, model_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Mesh, Object
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 VERSION = 0x101
-MEMORY = 1e15
-DRAWN = frozenset((*KINDS[Levels.VISUAL], *KINDS[Levels.VIEWS]))
-"""Kinds of LODs whose textures the game shows."""
 OTHER_RESOLUTION = (
     "Give one of them another resolution (Set Arma LOD in the sidebar), join both (Ctrl J) or delete one; of several "
     "models, select the LODs of one and use File > Export with Selected Only"
@@ -60,35 +56,6 @@ SCALED = 1e-3
 """Difference of a proxy's scale from 1 that is reported."""
 AT_REST = 1e-6
 """Largest element of a transform's difference from the identity that counts as none."""
-
-
-# Kinds of LODs as the interface offers them ---------------------------------------------------------------------------
-
-
-def is_numbered(identifier: str) -> bool:
-    """Return whether a model may have several LODs of a kind, told apart by a number."""
-    return identifier == "VISUAL" or any(lod_identifier(word) == identifier for *_, word in p3d.NUMBERED_KINDS)
-
-
-def resolution_of(identifier: str, number: int) -> float:
-    """Return the resolution that stands for a kind of LOD (`LOD_KINDS`) in the file, and for its number."""
-    if identifier == "VISUAL":
-        return float(number)
-    for first, _, word in p3d.NUMBERED_KINDS:
-        if lod_identifier(word) == identifier:
-            return first + number * (1e13 if first > 1e9 else 1.0)
-    return next(resolution for resolution, word in p3d.KINDS.items() if lod_identifier(word) == identifier)
-
-
-def kind_of(resolution: float) -> tuple[str, int]:
-    """Return the identifier in `LOD_KINDS` and the number of a resolution; a visual LOD if it is of no known kind."""
-    word = p3d.kind_of(resolution)
-    for first, _, numbered in p3d.NUMBERED_KINDS:
-        if numbered == word:
-            return lod_identifier(word), round((resolution - first) / (1e13 if first > 1e9 else 1.0))
-    if word in p3d.KINDS.values():
-        return lod_identifier(word), 0
-    return "VISUAL", round(min(max(0.0, resolution), 999.0))  # 0 for NaN
 
 
 def add_mark(context: Context, active: Object, kind: str, name: str) -> Object:
@@ -280,7 +247,7 @@ class _Exporter:
             if marks:
                 yield GatheredLod(None, _points(lod, marks, imported=imported), lod)
             elif not imported:
-                yield GatheredLod(None, p3d.content_of(lod, p3d.label(lod), Report()), lod, not_imported=True)
+                yield GatheredLod(None, p3d.content_of(lod, lod.name, Report()), lod, not_imported=True)
         if points := self.marks.get(None):
             yield GatheredLod(None, _points(None, points, imported=True), None)
 
@@ -293,7 +260,11 @@ class _Exporter:
         """Return object or index of a LOD -> its proxies or points; under None new points without a Memory LOD."""
         result: dict[Any, list[Object]] = {}
         by_index = {self._base_index(obj): obj for obj in reversed(self.chosen.levels) if self._base_index(obj) >= 0}
-        memory = next((n for n, lod in enumerate(self.base.lods) if lod.kind == "memory"), None) if self.base else None
+        memory = (
+            next((n for n, lod in enumerate(self.base.lods) if lod.kind == lod_kinds.MEMORY), None)
+            if self.base
+            else None
+        )
         for mark in self.chosen.marks:
             properties = mark.motionbridge_arma_mark
             if properties.kind == "POINT":
@@ -321,7 +292,7 @@ class _Exporter:
             gathered = GatheredLod(None, _points(lod, marks, imported=number in self._shown_numbers()), lod)
         elif number in self._shown_numbers():
             self.changes.deleted[Noun.LOD] += 1
-            self.report.warn("the LOD leaves the file, because it is no longer in Blender", p3d.label(lod))
+            self.report.warn("the LOD leaves the file, because it is no longer in Blender", lod.name)
             return None
         else:
             self._count_unchanged()
@@ -330,7 +301,7 @@ class _Exporter:
         lines = list(p3d.lines_of(changes, lod, result))
         if lines:
             gathered.warn(self.report, edited=True)
-            self.changes.parts.append(Part(p3d.label(lod), Noun.LOD, fields=tuple(lines)))
+            self.changes.parts.append(Part(lod.name, Noun.LOD, fields=tuple(lines)))
         else:
             self._count_unchanged()
         return result
@@ -348,15 +319,15 @@ class _Exporter:
         gathered = self._lod(obj, base)
         lod, _ = p3d.encode_lod(gathered.content, base, self.report)
         gathered.warn(self.report, edited=False)
-        self.changes.add(Noun.LOD, p3d.label(lod))
+        self.changes.add(Noun.LOD, lod.name)
         return lod
 
     def _insert(self, lods: list[p3d.Lod], lod: p3d.Lod, name: str) -> None:
         """Insert a new LOD before the first one with a larger resolution."""
         same = next((own_lod for own_lod in lods if own_lod.resolution == lod.resolution), None)
         if same is not None:
-            words = "two LODs have the resolution {:g}, one of them is {!r}"
-            raise WriteError(say(words, float(lod.resolution), name), remedy=OTHER_RESOLUTION)
+            words = "two LODs are {}, one of them is {!r}"
+            raise WriteError(say(words, lod.name, name), remedy=OTHER_RESOLUTION)
         after = [index for index, own_lod in enumerate(lods) if own_lod.resolution > lod.resolution]
         lods.insert(after[0] if after else len(lods), lod)
 
@@ -364,7 +335,7 @@ class _Exporter:
         gathered = GatheredLod(None, _points(None, points, imported=True), None)
         lod, _ = p3d.encode_lod(gathered.content, None, self.report)
         gathered.warn(self.report, edited=False)
-        self.changes.add(Noun.LOD, "memory")
+        self.changes.add(Noun.LOD, lod_kinds.MEMORY)
         self._insert(lods, lod, points[0].name)
 
     def _refuse_equal(self, lods: Sequence[p3d.Lod]) -> None:
@@ -373,8 +344,8 @@ class _Exporter:
         now = Counter(float(lod.resolution) for lod in lods)
         twice = next((number for number, count in now.items() if count > 1 and before[number] < count), None)
         if twice is not None:
-            words = "two LODs have the resolution {:g}"
-            raise WriteError(say(words, twice), remedy=OTHER_RESOLUTION)
+            words = "two LODs are {}"
+            raise WriteError(say(words, lod_kinds.name_of(twice)), remedy=OTHER_RESOLUTION)
 
     # Content of a LOD -----------------------------------------------------------------------------------------------
 
@@ -390,7 +361,7 @@ class _Exporter:
         if mesh.weights is None:
             nothing = np.zeros(0, np.int32)
             mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
-        matrix = _model_matrix(obj)
+        matrix = model_matrix(obj)
         if base is None and (rig := _rig_above(obj)) is not None and armature.is_turned_or_scaled(rig):
             turned = "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
             self.report.warn(turned, rig.name)
@@ -420,7 +391,7 @@ class _Exporter:
         with modifiers.evaluated(self.context, obj, self.report, apply=self.options.modifiers) as evaluated:
             mesh, polygons = sharp_mesh.gather(obj, WANTED, evaluated, most_corners=4)
             self._warn_of_loose_edges(obj, evaluated or obj.data)
-            if p3d.kind_of(obj.motionbridge_arma_level.resolution) in DRAWN:
+            if lod_kinds.kind_of(obj.motionbridge_arma_level.resolution) in lod_kinds.DRAWN:
                 self._set_textures(mesh, material.materials_of(obj, evaluated or obj.data), base)
             return mesh, polygons
 
@@ -481,7 +452,7 @@ class _Exporter:
 
     def _proxy(self, mark: Object, level: int) -> p3d.ProxyContent:
         properties = mark.motionbridge_arma_mark
-        matrix = _model_matrix(mark)
+        matrix = model_matrix(mark)
         axes = np.linalg.norm(matrix[:3, :3], axis=0)
         if not np.isfinite(matrix).all() or axes.min() < 1e-9:
             raise WriteError(say("the proxy {!r} has a scale of 0", mark.name), remedy="Clear its scale (Alt S)")
@@ -525,7 +496,7 @@ def _is_sorted(lods: Sequence[p3d.Lod]) -> bool:
     return all(lod.resolution <= two.resolution for lod, two in itertools.pairwise(lods))
 
 
-def _model_matrix(obj: Object) -> Floats:
+def model_matrix(obj: Object) -> Floats:
     """Return the transform (4, 4) of an object in model space, with the armature at rest."""
     local = obj.matrix_parent_inverse @ obj.matrix_basis
     above = obj.parent
@@ -536,7 +507,7 @@ def _model_matrix(obj: Object) -> Floats:
         if bone is not None:  # the space of a bone's children begins at its tail
             local = bone.matrix_local @ Matrix.Translation((0, bone.length, 0)) @ local
         return np.array(local, np.float64)
-    return _model_matrix(above) @ np.array(local, np.float64)
+    return model_matrix(above) @ np.array(local, np.float64)
 
 
 @dataclass(frozen=True)
@@ -553,7 +524,7 @@ class _Point:
     @staticmethod
     def of(mark: Object) -> _Point:
         properties = mark.motionbridge_arma_mark
-        return _Point(properties.game_name, _model_matrix(mark)[:3, 3].astype(np.float32), int(properties.source))
+        return _Point(properties.game_name, model_matrix(mark)[:3, 3].astype(np.float32), int(properties.source))
 
 
 def _points(base: p3d.Lod | None, marks: Sequence[Object], *, imported: bool) -> p3d.LodContent:
@@ -561,7 +532,7 @@ def _points(base: p3d.Lod | None, marks: Sequence[Object], *, imported: bool) ->
 
     ``base``: the LOD of the imported file. Unless its points were ``imported`` as empties, they stay.
     """
-    name = "memory"
+    name = lod_kinds.MEMORY
     old = p3d.content_of(base, name, Report()) if base is not None else None
     stored = {named_point.point: named_point for named_point in p3d.named_points(base)} if base is not None else {}
     points = [_Point.of(mark) for mark in marks]
@@ -604,7 +575,7 @@ def _points(base: p3d.Lod | None, marks: Sequence[Object], *, imported: bool) ->
     )
     if old is not None:
         _keep_faces(mesh, old.mesh, vertex_of)
-    resolution = float(base.resolution) if base is not None else MEMORY
+    resolution = float(base.resolution) if base is not None else lod_kinds.MEMORY_RESOLUTION
     return p3d.LodContent(mesh, resolution, old.properties if old is not None else {})
 
 

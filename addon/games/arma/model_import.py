@@ -23,33 +23,38 @@ from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
 from ...core.report import Report, say
-from ...formats.arma import p3d
+from ...formats.arma import lod_kinds, p3d
 from ...formats.arma.skeletons import BoneTable
-from . import textures
+from . import lod_list, textures
 from .animation_import import bone_names
 from .options import Levels, ModelImportOptions
+from .properties import POINT_SIZE, PROXY_SIZE
 from .skeletons import build_rig, selections_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
 
-POINT_SIZE, PROXY_SIZE = 0.02, 0.1
-"""Display size of empties, in metres."""
 MOST_POINTS = 4096
 """Most points of a memory LOD that become empties; a LOD with more becomes a mesh."""
 
-KINDS: dict[Levels, tuple[str, ...]] = {
-    Levels.VISUAL: ("visual",),
-    Levels.VIEWS: ("gunner's view", "pilot's view", "cargo view", "commander's view"),
-    Levels.SHADOW: ("shadow", "shadow buffer", "cargo view shadow", "pilot's view shadow", "gunner's view shadow"),
-    Levels.GEOMETRY: (
-        *("geometry", "buoyancy", "PhysX", "view geometry", "fire geometry"),
-        *("cargo view geometry", "cargo view fire geometry", "commander's view geometry"),
-        *("commander's view fire geometry", "pilot's view geometry", "pilot's view fire geometry"),
-        *("gunner's view geometry", "gunner's view fire geometry"),
-    ),
-    Levels.MEMORY: ("memory",),
-    Levels.OTHER: ("land contact", "roadway", "paths", "hit points", "edit", "subparts", "wreck", "special"),
+KINDS: dict[Levels, frozenset[str]] = {
+    Levels.VISUAL: frozenset({lod_kinds.RESOLUTION}),
+    Levels.VIEWS: lod_kinds.INSIDE_VIEWS,
+    Levels.SHADOW: lod_kinds.SHADOWS | {lod_kinds.SHADOW_BUFFER},
+    Levels.GEOMETRY: lod_kinds.GEOMETRIES,
+    Levels.MEMORY: frozenset({lod_kinds.MEMORY}),
+    Levels.OTHER: frozenset(
+        {
+            lod_kinds.LAND_CONTACT,
+            lod_kinds.ROADWAY,
+            lod_kinds.PATHS,
+            lod_kinds.HIT_POINTS,
+            lod_kinds.EDIT,
+            lod_kinds.SUB_PARTS,
+            lod_kinds.WRECKAGE,
+        }
+    )
+    | {lod_kinds.UNKNOWN},
 }
 
 
@@ -86,7 +91,7 @@ def import_model(
 ) -> ImportedModel:
     """Import a model, bound to ``rig`` unless that is None. Its first mesh is selected and active, or else its points.
 
-    Levels of detail lie in each other; edit mode and transforms affect all selected ones, so the others are not.
+    Levels of detail overlap, so the others are hidden.
 
     ``document``: the model if it was read already. Raises `ReadError` before anything is created, also for the game's
     binarised models and if the chosen levels of detail are empty.
@@ -119,6 +124,8 @@ def import_model(
     _report_centre(document, report, stem, moving=rig is not None)
     selected = result.meshes[:1] or result.points
     scope.make_current(context, selected, selected[0])
+    lods = lod_list.lods_of(context)
+    lod_list.show(context, lods, lods[lod_list.index_of(lods, selected[0])], alone=True)
     return result
 
 
@@ -127,13 +134,13 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     filled = [lod for lod in document.lods if len(lod.points)]
     wanted = set(levels)
     kinds = {kind for group in wanted for kind in KINDS.get(group, ())}
-    first = next((lod for lod in filled if lod.kind == "visual"), None) if Levels.FIRST in wanted else None
+    first = next((lod for lod in filled if lod.kind == lod_kinds.RESOLUTION), None) if Levels.FIRST in wanted else None
     result = [lod for lod in filled if lod is first or lod.kind in kinds]
     if not result and filled and wanted == {Levels.FIRST}:
-        report.note(say("there is no visual LOD; the first LOD is imported ({})", filled[0].kind), Path(file).name)
+        report.note(say("there is no Resolution LOD; the first LOD is imported ({})", filled[0].name), Path(file).name)
         return filled[:1]
     if not result:
-        present = ", ".join(dict.fromkeys(lod.kind for lod in filled))
+        present = ", ".join(lod.name for lod in filled)
         raise ReadError(
             "the chosen LODs are empty",
             file=file,
@@ -190,12 +197,12 @@ class _Builder:
 
     def add(self, lod: p3d.Lod, result: ImportedModel) -> None:
         """Create the objects of one level of detail and add them to ``result``."""
-        if lod.kind == "memory" and len(lod.points) <= MOST_POINTS:
+        if lod.kind == lod_kinds.MEMORY and len(lod.points) <= MOST_POINTS:
             result.points += [self._empty(point, "POINT", lod, point.point) for point in p3d.named_points(lod)]
             return
         name = Path(self.file).stem
         if result.meshes:
-            name = f"{name} {lod.kind}" + (f" {float(lod.resolution):g}" if lod.kind == "visual" else "")
+            name = f"{name} {lod.name}"
         mesh = self._mesh(lod, names.shortened(name))
         result.meshes.append(mesh)
         proxies = list(p3d.proxies(lod))
@@ -214,10 +221,10 @@ class _Builder:
         sharp_mesh.remember(data, mesh, self.report, normals=True)
         obj: Any = bpy.data.objects.new(name, data)
         attributes.build_vertex_groups(obj, mesh)
-        if lod.kind != "visual":
+        if lod.kind != lod_kinds.RESOLUTION:
             obj.display_type = "WIRE"
         properties = obj.motionbridge_arma_level
-        properties.is_level, properties.kind, properties.path = True, lod.kind, self.file
+        properties.is_level, properties.path = True, self.file
         properties.resolution = float(lod.resolution)
         properties.model, properties.index = self.model, self._index(lod)
         properties.has_proxies = self.options.proxies
@@ -282,7 +289,7 @@ def _link(result: ImportedModel, into: bpy.types.Collection, stem: str) -> None:
 
 
 def _report_centre(document: p3d.P3d, report: Report, name: str, *, moving: bool) -> None:
-    lod = document.lod("geometry")
+    lod = document.lod(lod_kinds.GEOMETRY)
     if not moving or lod is None:
         return
     properties = {label.lower(): value.strip() for label, value in lod.properties().items()}

@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ...formats.arma import skeletons
+from ...formats.arma import lod_kinds, skeletons
 from ..options import (
     Choice,
     HiddenKeysOptions,
@@ -215,13 +215,13 @@ class AnimationExportOptions(HiddenKeysOptions):
 class Levels(Choice):
     """Groups of levels of detail, by purpose."""
 
-    FIRST = "First Visual", "The LOD shown at close range"
-    VISUAL = "All Visual", "All LODs that show the model from outside"
+    FIRST = "First Resolution", "The LOD shown at close range"
+    VISUAL = "All Resolutions", "All LODs that show the model from outside"
     VIEWS = "Views", "Inside views of gunner, pilot and cargo"
-    SHADOW = "Shadow", "LODs that cast shadows"
-    GEOMETRY = "Geometry", "LODs for collision, view and fire geometry, also for the inside; buoyancy, PhysX"
+    SHADOW = "Shadows", "LODs that cast shadows"
+    GEOMETRY = "Geometries", "Geometry, View Geometry and Fire Geometry, also for the inside; buoyancy, PhysX"
     MEMORY = "Memory", "Import named points as empties in their own collection"
-    OTHER = "Others", "Land contact, roadway, paths, hit points, edit, subparts, wreck"
+    OTHER = "Others", "Land Contact, Roadway, Paths, Hit-points, Edit, Sub Parts, Wreckage and unknown ones"
 
 
 class ModelImportOptions(Options):
@@ -306,50 +306,46 @@ class TextureExportOptions(Options):
     alpha: str = listed("AUTOMATIC", _unless_automatic, "Alpha", "How the game draws the texture", TEXTURE_ALPHAS)
 
 
-def _lod_items() -> tuple[tuple[str, str, str], ...]:
-    """Return the kinds of LODs as items of an enumeration: the words of `p3d` with capitals, and what they are for."""
-    items = [("VISUAL", "Visual", "What is drawn; the number is the resolution, smaller ones are finer")]
-    for word, purpose in _LOD_PURPOSES.items():
-        label = " ".join(part if part[:1].isupper() else part.capitalize() for part in word.split(" "))
-        items.append((lod_identifier(word), label, purpose))
-    return tuple(items)
+_LOD_PURPOSES = {
+    lod_kinds.RESOLUTION: "What is drawn; lower numbers are more detailed",
+    lod_kinds.SHADOW: "The shadow; closed, triangles with sharp edges",
+    lod_kinds.SHADOW_BUFFER: "The shadow of distant objects",
+    lod_kinds.GEOMETRY: "Collision and physics; closed convex parts with mass",
+    lod_kinds.PHYSX: "Collision and physics of vehicles in Arma 3",
+    lod_kinds.BUOYANCY: "Volume that floats",
+    lod_kinds.MEMORY: "Named points",
+    lod_kinds.LAND_CONTACT: "Points that touch the ground",
+    lod_kinds.ROADWAY: "Faces on which people walk",
+    lod_kinds.PATHS: "Ways of people inside of a building",
+    lod_kinds.HIT_POINTS: "Points that are damaged",
+    lod_kinds.VIEW_GEOMETRY: "What hides the model from view",
+    lod_kinds.FIRE_GEOMETRY: "Collision with bullets",
+    "View Pilot": "Seen by the pilot or driver",
+    "View Gunner": "Seen by the gunner",
+    "View Commander": "Seen by the commander",
+    "View Cargo": "Seen by passengers; several are possible",
+    "View Pilot Geometry": "View geometry for the pilot",
+    "View Gunner Geometry": "View geometry for the gunner",
+    "View Commander Geometry": "View geometry for the commander",
+    "View Cargo Geometry": "View geometry for passengers",
+    "View Pilot Fire Geometry": "Fire geometry for the pilot",
+    "View Gunner Fire Geometry": "Fire geometry for the gunner",
+    "View Commander Fire Geometry": "Fire geometry for the commander",
+    "View Cargo Fire Geometry": "Fire geometry for passengers",
+    "Shadow Volume View Pilot": "Shadow in the pilot's view",
+    "Shadow Volume View Gunner": "Shadow in the gunner's view",
+    "Shadow Volume View Cargo": "Shadow in the view of passengers; several are possible",
+    lod_kinds.SUB_PARTS: "Subparts",
+    lod_kinds.WRECKAGE: "The wreck",
+    lod_kinds.EDIT: "For editing only; several are possible",
+}
 
 
 def lod_identifier(word: str) -> str:
-    """Return the identifier of a kind of LOD: ``PILOTS_VIEW`` for ``pilot's view``."""
-    return word.upper().replace("'", "").replace(" ", "_")
+    """Return the identifier of a kind of LOD: ``VIEW_PILOT`` for ``View Pilot``."""
+    return word.upper().replace(" ", "_").replace("-", "_")
 
 
-_LOD_PURPOSES = {
-    "shadow": "The shadow; closed, triangles with sharp edges",
-    "shadow buffer": "The shadow of distant objects",
-    "geometry": "Collision and physics; closed convex parts with mass",
-    "PhysX": "Collision and physics of vehicles in Arma 3",
-    "buoyancy": "Volume that floats",
-    "memory": "Named points",
-    "land contact": "Points that touch the ground",
-    "roadway": "Faces on which people walk",
-    "paths": "Ways of people inside of a building",
-    "hit points": "Points that are damaged",
-    "view geometry": "What hides the model from view",
-    "fire geometry": "Collision with bullets",
-    "pilot's view": "Seen by the pilot or driver",
-    "gunner's view": "Seen by the gunner",
-    "commander's view": "Seen by the commander",
-    "cargo view": "Seen by passengers; several are possible",
-    "pilot's view geometry": "View geometry for the pilot",
-    "gunner's view geometry": "View geometry for the gunner",
-    "commander's view geometry": "View geometry for the commander",
-    "cargo view geometry": "View geometry for passengers",
-    "pilot's view fire geometry": "Fire geometry for the pilot",
-    "gunner's view fire geometry": "Fire geometry for the gunner",
-    "commander's view fire geometry": "Fire geometry for the commander",
-    "cargo view fire geometry": "Fire geometry for passengers",
-    "pilot's view shadow": "Shadow in the pilot's view",
-    "gunner's view shadow": "Shadow in the gunner's view",
-    "cargo view shadow": "Shadow in the view of passengers; several are possible",
-    "subparts": "Subparts",
-    "wreck": "The wreck",
-    "edit": "For editing only; several are possible",
-}
-LOD_KINDS = _lod_items()
+LOD_KINDS = tuple((lod_identifier(word), word, purpose) for word, purpose in _LOD_PURPOSES.items())
+"""Kinds of LODs as items of an enumeration: their names in Object Builder, and what they are for."""
+LOD_WORDS = {lod_identifier(word): word for word in _LOD_PURPOSES}

@@ -35,6 +35,10 @@ POINT_ITEMS = (
 )
 
 
+POINT_SIZE, PROXY_SIZE = 0.02, 0.1
+"""Display size of the empties of points and proxies, in metres."""
+
+
 # Animations ---------------------------------------------------------------------------------------------------------
 
 
@@ -191,10 +195,15 @@ class ArmaLevelProperties(bpy.types.PropertyGroup):
     )
     selections: CollectionProperty(type=NamedProperty)
     is_level: BoolProperty(name="Arma LOD", description="This mesh is a LOD of an Arma model")
-    kind: StringProperty(name="Kind", description="Purpose of the LOD")
     resolution: FloatProperty(name="Resolution", description="Number that identifies the LOD")
     path: StringProperty(name="File", description="Path of the model file", subtype="FILE_PATH")
     properties: CollectionProperty(type=NamedProperty)
+
+
+class LodListProperties(bpy.types.PropertyGroup):
+    """How the list of LODs in the sidebar shows them."""
+
+    solo: BoolProperty(name="Solo", description="A click on a LOD hides the other LODs of the model", default=True)
 
 
 class MarkProperties(bpy.types.PropertyGroup):
@@ -244,6 +253,7 @@ ADDED = AddedProperties(
         NamedProperty,
         ArmaModelProperties,
         ArmaLevelProperties,
+        LodListProperties,
         MarkProperties,
     ),
     {
@@ -251,6 +261,7 @@ ADDED = AddedProperties(
         (bpy.types.Armature, "motionbridge_skeleton"): PointerProperty(type=SkeletonProperties),
         (bpy.types.Object, "motionbridge_animations"): CollectionProperty(type=ListedAction),
         (bpy.types.Scene, "motionbridge_skeleton_files"): PointerProperty(type=SkeletonFiles),
+        (bpy.types.Scene, "motionbridge_arma_lods"): PointerProperty(type=LodListProperties),
         (bpy.types.Collection, "motionbridge_arma_model"): PointerProperty(type=ArmaModelProperties),
         (bpy.types.Object, "motionbridge_arma_level"): PointerProperty(type=ArmaLevelProperties),
         (bpy.types.Object, "motionbridge_arma_mark"): PointerProperty(type=MarkProperties),

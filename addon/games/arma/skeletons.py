@@ -19,7 +19,7 @@ from ...core.errors import ReadError
 from ...core.joints import recover, skeleton_of_joints
 from ...core.model import DeltaClip, Skeleton
 from ...core.report import Report, say
-from ...formats.arma import model_cfg, p3d
+from ...formats.arma import lod_kinds, model_cfg, p3d
 from ...formats.arma.skeletons import BUILT_IN, Hierarchy
 from .options import HierarchyFrom, PivotsFrom
 
@@ -332,7 +332,7 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
         pivots = _pivots_of(path, bones, report)
         if pivots:
             return pivots
-    memory = document.lod("memory")
+    memory = document.lod(lod_kinds.MEMORY)
     known = p3d.pivots(document, bones, report) if memory is not None else {}
     middles = _centres(document, bones)
     guessed = [bone for bone in middles if bone not in known]
@@ -346,5 +346,5 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
 
 
 def _centres(document: p3d.P3d, bones: Sequence[str]) -> dict[str, Floats]:
-    visual = next((lod for lod in document.lods if lod.kind == "visual" and len(lod.points)), None)
+    visual = next((lod for lod in document.lods if lod.kind == lod_kinds.RESOLUTION and len(lod.points)), None)
     return p3d.centres(visual, bones) if visual is not None else {}

@@ -9,7 +9,7 @@ from bpy.props import EnumProperty, FloatProperty
 from ...blender import compat, scope
 from ...blender.typed import Context, Object
 from ...core.report import Report
-from ...games.arma import model_check, model_export
+from ...games.arma import lod_list, model_check, model_export
 from ...games.arma.options import ModelExportOptions
 from ...games.arma.properties import level_of, model_of
 from ..bases import BlenderOperator, classes_of, rpt_
@@ -43,8 +43,10 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
         ]
 
     def select(self, context: Context, chosen: "Offending") -> None:
-        """Edit the object alone, since LODs lie in each other; what is exported stays selected."""
+        """Show and edit the LOD alone, since LODs overlap; what is exported stays selected."""
         selected = [obj for obj in scope.objects_of(context.view_layer) if obj.select_get()]
+        lods = lod_list.lods_of(context)
+        lod_list.show(context, lods, lods[lod_list.index_of(lods, chosen.obj)], alone=chosen.obj.hide_get())
         for obj in selected:
             obj.select_set(False)
         super().select(context, chosen)
@@ -54,8 +56,14 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
 
 
 def _can_be_edited(context: Context, obj: Any) -> bool:
-    there = obj in scope.objects_of(context.view_layer) and obj.visible_get(view_layer=context.view_layer)
-    return there and obj.library is None and obj.data.library is None
+    """Return whether a LOD can be shown, so that its elements can be selected."""
+    if obj not in scope.objects_of(context.view_layer) or obj.library is not None or obj.data.library is not None:
+        return False
+    hidden = obj.hide_get()
+    obj.hide_set(False)
+    result = obj.visible_get(view_layer=context.view_layer)
+    obj.hide_set(hidden)
+    return bool(result)
 
 
 def _can_undo_groups(context: Context) -> bool:

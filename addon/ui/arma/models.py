@@ -4,7 +4,6 @@ The import is in `files`, beside that of animations, with which it shares option
 """
 
 from collections.abc import Collection, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -13,10 +12,10 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report, say
-from ...formats.arma import p3d
+from ...formats.arma import lod_kinds
 from ...games import plan as plans
-from ...games.arma import kinds, model_check, model_export, textures
-from ...games.arma.options import LOD_KINDS, ModelExportOptions
+from ...games.arma import kinds, lod_list, model_check, model_export, textures
+from ...games.arma.options import LOD_KINDS, LOD_WORDS, ModelExportOptions, lod_identifier
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import (
     BlenderOperator,
@@ -39,6 +38,7 @@ from ..preferences import arma_folder
 from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH, active_object, has_mesh, objects_of, on_active
+from . import lods
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -151,7 +151,7 @@ def _draw_chosen(layout: bpy.types.UILayout, chosen: "model_export.Chosen") -> N
     column.label(text=text, icon="MESH_DATA", translate=False)
     for obj in levels[:LEVELS_SHOWN]:
         level = obj.motionbridge_arma_level
-        column.label(text=f"{level.kind} ({level.resolution:g}): {obj.name}", icon="DOT", translate=False)
+        column.label(text=f"{lod_kinds.name_of(level.resolution)}: {obj.name}", icon="DOT", translate=False)
     if len(levels) > LEVELS_SHOWN:
         column.label(text=iface_("{} more").format(len(levels) - LEVELS_SHOWN), icon="DOT", translate=False)
 
@@ -186,10 +186,10 @@ class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
     bl_label = "Set Arma LOD"
     needs = (MESH,)
 
-    kind: EnumProperty(name="LOD", description="Purpose of the LOD", items=LOD_KINDS, default="VISUAL")
+    kind: EnumProperty(name="LOD", description="Purpose of the LOD", items=LOD_KINDS, default="RESOLUTION")
     number: IntProperty(
         name="Number",
-        description="Resolution of a visual LOD, or number of a LOD of which a model may have several",
+        description="Number of the LOD, if a model may have several of them",
         default=1,
         min=0,
         max=999,
@@ -198,14 +198,14 @@ class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         level = context.view_layer.objects.active.motionbridge_arma_level
         if level.is_level:
-            self.kind, self.number = model_export.kind_of(level.resolution)
+            self.kind, self.number = _kind_and_number(level.resolution)
         return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, _context: Context) -> None:
         layout = fields(self.layout)
         layout.prop(self, "kind")
         row = layout.row()
-        row.enabled = model_export.is_numbered(self.kind)
+        row.enabled = lod_kinds.BY_WORD[LOD_WORDS[self.kind]].is_numbered
         row.prop(self, "number")
 
     def run(self, context: Context, _report: Report) -> Outcome:
@@ -215,10 +215,16 @@ class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
         if not level.is_level:
             others = [obj for obj in context.view_layer.objects.selected if obj != active and is_of_model(obj)]
             level.model = next((model_of(obj) for obj in others), None)
-        level.is_level = True
-        level.resolution = model_export.resolution_of(self.kind, self.number)
-        level.kind = p3d.kind_of(level.resolution)
-        return Outcome(rpt_("{} is the LOD {} ({:g})").format(active.name, level.kind, level.resolution))
+        lod_list.set_resolution(active, lod_kinds.resolution_of(LOD_WORDS[self.kind], self.number))
+        return Outcome(rpt_("{} is the LOD {}").format(active.name, lod_kinds.name_of(level.resolution)))
+
+
+def _kind_and_number(resolution: float) -> tuple[str, int]:
+    """Return the item of `LOD_KINDS` and the number of a LOD; a Resolution LOD if its purpose is unknown."""
+    word = lod_kinds.kind_of(resolution)
+    if word in lod_kinds.BY_WORD:
+        return lod_identifier(word), max(round(lod_kinds.number_of(resolution)), 0)
+    return lod_identifier(lod_kinds.RESOLUTION), 0
 
 
 class OnLevel(Operation):
@@ -303,20 +309,59 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
         return is_of_model(context.active_object)
 
     def draw(self, context: Context) -> None:
-        """Draw the point or proxy, the LOD, its named properties, and the buttons of the model."""
+        """Draw the LODs, the active point or proxy, the buttons of the active LOD and of the model."""
         layout, active = self.layout, context.active_object
+        lods.draw(layout, context)
         _draw_mark(layout, active)
         level = level_of(active)
         if level is not None:
             _draw_level(layout, level)
-            if active.active_material is not None:
-                _draw_material(fields(layout.column()), context, active.active_material)
         layout.operator("motionbridge.arma_mark_add", icon="EMPTY_DATA")
         layout.operator("motionbridge.arma_model_check", icon="VIEWZOOM")
         draw_last_check(layout, model_of(active) or context.scene)
         column = layout.column(align=True)
         column.operator("motionbridge.arma_model_save_back", icon="FILE_TICK")
         column.operator("export_scene.arma_p3d", text="Export Model", icon="EXPORT")
+
+
+class OfLevel(MotionbridgePanel):
+    """Base of panels of the active LOD below the panel of the model."""
+
+    bl_parent_id = "MOTIONBRIDGE_PT_arma_model"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return level_of(context.active_object) is not None
+
+
+class MOTIONBRIDGE_PT_arma_properties(OfLevel, BlenderPanel):
+    """Named properties of the active LOD."""
+
+    bl_label = "Named Properties"
+
+    def draw(self, context: Context) -> None:
+        layout, level = self.layout, level_of(context.active_object)
+        rows = layout.column(align=True)
+        for number, entry in enumerate(level.properties):
+            row = rows.row(align=True)
+            row.prop(entry, "name", text="")
+            row.prop(entry, "value", text="")
+            row.operator("motionbridge.arma_property_remove", text="", icon="REMOVE").index = number
+        layout.operator("motionbridge.arma_property_add", icon="ADD")
+
+
+class MOTIONBRIDGE_PT_arma_textures(OfLevel, BlenderPanel):
+    """Texture and material file of the active material in the game."""
+
+    bl_label = "Texture and Material"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return level_of(context.active_object) is not None and context.active_object.active_material is not None
+
+    def draw(self, context: Context) -> None:
+        _draw_material(fields(self.layout).column(), context, context.active_object.active_material)
 
 
 def _draw_mark(layout: bpy.types.UILayout, active: Object) -> None:
@@ -327,26 +372,11 @@ def _draw_mark(layout: bpy.types.UILayout, active: Object) -> None:
 
 
 def _draw_level(layout: bpy.types.UILayout, level: Any) -> None:
-    facts = layout.column(align=True)
-    if level.path:
-        facts.label(text=Path(level.path).name, icon="FILE_3D", translate=False)
-    row = facts.row(align=True)
-    row.label(text=f"{level.kind} ({level.resolution:g})", icon="MESH_DATA", translate=False)
-    row.operator("motionbridge.arma_set_lod", text="", icon="GREASEPENCIL")
     column = layout.column(align=True)
     if model_check.has_components(level.id_data):
         column.operator("motionbridge.arma_find_components", icon="MOD_EXPLODE")
     if model_check.has_mass(level.id_data):
         column.operator("motionbridge.arma_set_mass", icon="PHYSICS")
-    row = layout.row()
-    row.label(text="Named Properties" if len(level.properties) else "No named properties")
-    row.operator("motionbridge.arma_property_add", text="", icon="ADD")
-    rows = layout.column(align=True)
-    for number, entry in enumerate(level.properties):
-        row = rows.row(align=True)
-        row.prop(entry, "name", text="")
-        row.prop(entry, "value", text="")
-        row.operator("motionbridge.arma_property_remove", text="", icon="REMOVE").index = number
 
 
 class MOTIONBRIDGE_PT_arma_material(BlenderPanel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
 from .comparison import compare, lines_of
-from .document import KINDS, NUMBERED_KINDS, Lod, P3d, Tag, kind_of
+from .document import Lod, P3d, Tag
 from .encoding import encode_lod
 from .mesh import (
     MASS_ATTRIBUTE,
@@ -22,13 +22,11 @@ from .mesh import (
     selection_weights,
     uv_set_name,
 )
-from .text import VIEWS, describe, label
+from .text import VIEWS, describe
 
 __all__ = [
-    "KINDS",
     "MASS_ATTRIBUTE",
     "MOST_UV_SETS",
-    "NUMBERED_KINDS",
     "VIEWS",
     "Lod",
     "LodContent",
@@ -43,8 +41,6 @@ __all__ = [
     "describe",
     "encode_lod",
     "further_uvs",
-    "kind_of",
-    "label",
     "lines_of",
     "named_points",
     "pivots",

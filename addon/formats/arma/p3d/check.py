@@ -22,20 +22,14 @@ from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh
 from ....core.problems import Problem, some
 from ....core.report import listed, say
-from .document import FURTHER_UVS, KINDS, NUMBERED_KINDS, Lod, kind_of
+from ..lod_kinds import GEOMETRIES, PATHS, ROADWAY, SHADOWS, kind_of
+from .document import FURTHER_UVS, Lod
 from .mesh import LodContent
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_ALL_KINDS = {*KINDS.values(), *(word for *_, word in NUMBERED_KINDS)}
-GEOMETRIES = frozenset({"buoyancy", "PhysX", *(kind for kind in _ALL_KINDS if kind.endswith("geometry"))})
-"""Kinds of LODs that consist of components."""
-SHADOWS = frozenset(kind for kind in _ALL_KINDS if kind.endswith("shadow"))
-"""Kinds of LODs that cast shadows as volumes; shadow buffers are drawn."""
-WITH_MASS = frozenset({"geometry", "PhysX"})
-"""Kinds of LODs that store a mass in published models."""
 MOST_POINTS_OF_ROADWAY = 255
 MOST_BONES = 4
 MOST_UV_SETS = 2
@@ -63,13 +57,13 @@ def find_problems(content: LodContent, bones: Collection[str] = (), hidden_uv_se
         yield from _geometry_problems(mesh)
     if kind in SHADOWS:
         yield from _shadow_problems(mesh)
-    if kind in {"roadway", "paths"} and not len(mesh.counts):
+    if kind in {ROADWAY, PATHS} and not len(mesh.counts):
         yield _about("it has no faces", "Leave it out or give it faces")
-    if kind == "roadway" and len(mesh.positions) > MOST_POINTS_OF_ROADWAY:
+    if kind == ROADWAY and len(mesh.positions) > MOST_POINTS_OF_ROADWAY:
         words = "it has {:# point|# points}, a roadway has at most {}"
         sentence = say(words, len(mesh.positions), MOST_POINTS_OF_ROADWAY)
         yield _about(sentence, "Merge vertices, or dissolve edges that are not needed", "points of the roadway")
-    if kind == "paths" and not any(ENTRANCE.fullmatch(group) for group in mesh.groups):
+    if kind == PATHS and not any(ENTRANCE.fullmatch(group) for group in mesh.groups):
         yield _about(
             "it has no entrances", "Assign the vertex of each to a vertex group of its own: in1, in2 and so on"
         )

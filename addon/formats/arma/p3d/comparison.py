@@ -13,10 +13,11 @@ from ....core.changes import OTHER_DATA, POSITIONS, Changes, Noun, Part
 from ....core.rebase import named_or_in_order
 from ....core.report import Message, Report, listed, say
 from ....core.walk import Walk, pairs
+from ..lod_kinds import MEMORY
 from .document import Lod, P3d
 from .encoding import encode_lod
 from .mesh import content_of, decode_polygons, named_points, proxies
-from .text import LOD_KEYS, VIEWS, label
+from .text import LOD_KEYS, VIEWS
 
 
 def compare(before: P3d, after: P3d) -> Changes:
@@ -30,18 +31,18 @@ def compare(before: P3d, after: P3d) -> Changes:
         other = after.lods[paired[number]]
         if any(walk.differences(lod, other)):
             lines = list(_lines(lod, other)) or [OTHER_DATA]
-            changes.parts.append(Part(label(other), Noun.LOD, fields=tuple(lines)))
+            changes.parts.append(Part(other.name, Noun.LOD, fields=tuple(lines)))
         else:
             changes.unchanged = (changes.unchanged or 0) + 1
     for number in sorted(set(range(len(after.lods))) - set(paired.values())):
-        changes.add(Noun.LOD, label(after.lods[number]))
+        changes.add(Noun.LOD, after.lods[number].name)
     return changes
 
 
 def _lines(before: Lod, after: Lod) -> Iterator[Message]:
-    content = content_of(after, label(after), Report())
+    content = content_of(after, after.name, Report())
     decoded = decode_polygons(before, Report(), {}, "")
-    points = rebase.matched(*_point_rows(after, before)) if before.kind == "memory" else None
+    points = rebase.matched(*_point_rows(after, before)) if before.kind == MEMORY else None
     rebase.follow(content.mesh, decoded, points)
     own_proxies = content.proxies or []
     own = named_or_in_order([proxy.path for proxy in own_proxies], [proxy.name for proxy in proxies(before)])
@@ -78,7 +79,7 @@ def lines_of(changes: Changes, before: Lod, after: Lod) -> Iterator[Message]:
         names = [part.name for part in changes.parts if (part.noun, part.new) == (noun, new)]
         count = say("{} ({})", noun.counted(len(names)), listed(names))
         yield say("{}, new", count) if new else count
-    moved = _moved_points(before, after) if before.kind == "memory" else []
+    moved = _moved_points(before, after) if before.kind == MEMORY else []
     for line in changes.lines:
         yield say("{} ({})", line, listed(moved)) if moved and line.template == POSITIONS else line
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import Bytes
-from .. import names
+from .. import lod_kinds, names
 
 MARK, BINARISED_MARK = b"MLOD", b"ODOL"
 ARMA, FLASHPOINT = b"P3DM", b"SP3X"
@@ -31,56 +31,6 @@ POINT = np.dtype([("position", "<f4", 3), ("flags", "<u4")])
 CORNER = np.dtype([("point", "<u4"), ("normal", "<u4"), ("uv", "<f4", 2)])
 FACE = np.dtype([("count", "<u4"), ("corners", CORNER, 4), ("flags", "<u4")])
 """Three or four corners are used; triangles have a fourth slot, too. Faces with other counts occur in files of mods."""
-
-MEMORY = 1e15
-KINDS = {
-    1e3: "gunner's view",
-    1.1e3: "pilot's view",
-    1e13: "geometry",
-    2e13: "buoyancy",
-    4e13: "PhysX",
-    MEMORY: "memory",
-    2e15: "land contact",
-    3e15: "roadway",
-    4e15: "paths",
-    5e15: "hit points",
-    6e15: "view geometry",
-    7e15: "fire geometry",
-    8e15: "cargo view geometry",
-    9e15: "cargo view fire geometry",
-    1e16: "commander's view",
-    1.1e16: "commander's view geometry",
-    1.2e16: "commander's view fire geometry",
-    1.3e16: "pilot's view geometry",
-    1.4e16: "pilot's view fire geometry",
-    1.5e16: "gunner's view geometry",
-    1.6e16: "gunner's view fire geometry",
-    1.7e16: "subparts",
-    1.9e16: "pilot's view shadow",
-    2e16: "gunner's view shadow",
-    2.1e16: "wreck",
-}
-"""Kinds of LODs by resolution."""
-NUMBERED_KINDS = (
-    (1.2e3, 1.3e3, "cargo view"),
-    (1e4, 1.1e4, "shadow"),
-    (1.1e4, 1.2e4, "shadow buffer"),
-    (1.2e4, 2e4, "shadow"),
-    (2e4, 3e4, "edit"),
-    (1.8e16, 1.9e16, "cargo view shadow"),
-)
-"""Kinds of which a model may have several: (first resolution, end of the range, kind)."""
-
-
-def kind_of(resolution: float) -> str:
-    """Return the purpose of a LOD, in words."""
-    for number, word in KINDS.items():
-        if abs(resolution - number) <= 1e-4 * number:
-            return word
-    for first, end, word in NUMBERED_KINDS:
-        if first * (1 - 1e-6) <= resolution < end * (1 - 1e-6):
-            return word
-    return "visual" if resolution < 1e3 else "special"
 
 
 @dataclass(slots=True)
@@ -135,8 +85,13 @@ class Lod:
 
     @property
     def kind(self) -> str:
-        """Purpose of the LOD, in words."""
-        return kind_of(float(self.resolution))  # numpy before 2 warns when it compares a signalling NaN
+        """Purpose of the LOD, one of the words of `lod_kinds`."""
+        return lod_kinds.kind_of(float(self.resolution))  # numpy before 2 warns when it compares a signalling NaN
+
+    @property
+    def name(self) -> str:
+        """Name of the LOD in Object Builder."""
+        return lod_kinds.name_of(float(self.resolution))
 
     def selections(self) -> Iterator[tuple[str, NDArray[np.uint8], NDArray[np.uint8]]]:
         """Yield name, (points,) bytes and (faces,) bytes of each named selection; a byte of 0 means not selected."""

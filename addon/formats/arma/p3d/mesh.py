@@ -22,6 +22,7 @@ from ....core import polygons, space
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ....core.report import Report, say
 from .. import names
+from ..lod_kinds import MEMORY
 from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod, P3d, Tag
 
 Floats = NDArray[np.float64]
@@ -303,7 +304,7 @@ def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Flo
 
     Searched in the Memory LOD, or in the first LOD if there is no Memory LOD.
     """
-    lod = document.lod("memory")
+    lod = document.lod(MEMORY)
     if lod is None:
         lod = document.lods[0]
         report.warn(say("there is no Memory LOD: the pivots are taken from the first LOD ({})", lod.kind))

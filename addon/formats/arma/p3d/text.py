@@ -14,7 +14,7 @@ def describe(document: P3d) -> list[str]:
     lines = [f"version {document.version:#x}, {counted(len(document.lods), 'LOD')}"]
     for number, lod in enumerate(document.lods):
         counts = f"{counted(len(lod.points), 'point')}, {counted(len(lod.faces), 'face')}"
-        lines.append(f"LOD {number} ({lod.kind}, {lod.resolution:g}): {counts}")
+        lines.append(f"LOD {number} ({lod.name}): {counts}")
         lines.append(f"  {extent(lod.points['position'])}")
         selections = [name for name, _, _ in lod.selections()]
         if selections:
@@ -23,11 +23,6 @@ def describe(document: P3d) -> list[str]:
         if properties:
             lines.append(f"  properties: {listed(properties)}")
     return lines
-
-
-def label(lod: Lod) -> str:
-    """Return the name of a LOD for reports."""
-    return f"{lod.kind} {float(lod.resolution):g}" if lod.kind in {"visual", "special", "edit"} else lod.kind
 
 
 LOD_KEYS = (lambda lod: lod.resolution.tobytes(), lambda lod: lod.kind)
@@ -42,7 +37,7 @@ def _tag_entries(tag: Tag) -> Entries:
 VIEWS: Views = {
     P3d: View(words={"lods": "LODs"}),
     Lod: View(
-        lambda lod: f"LOD {label(lod)}", LOD_KEYS, {"texts": "texture and material", "face_texts": "texts of the faces"}
+        lambda lod: f"LOD {lod.name}", LOD_KEYS, {"texts": "texture and material", "face_texts": "texts of the faces"}
     ),
     Tag: View(lambda tag: f"tag {decode(tag.name)!r}", entries=_tag_entries),
 }

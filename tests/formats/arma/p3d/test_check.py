@@ -12,6 +12,7 @@ from addon.core.errors import WriteError
 from addon.core.model import Attribute, Domain, Material, PolygonMesh, VertexWeights
 from addon.core.report import Report
 from addon.formats.arma import p3d
+from addon.formats.arma.lod_kinds import GEOMETRIES
 from addon.formats.arma.p3d import check
 from addon.formats.arma.p3d.document import Tag
 from tests.formats.arma.p3d.test_polygons import EDITABLE, level
@@ -312,5 +313,5 @@ def test_masses_sum_up(total, scale, by_volume):
 def test_geometries_of_real_models_have_a_volume(file):
     for lod in p3d.read(file.read_bytes(), file.name, Report()).lods:
         content = p3d.content_of(lod, file.stem, Report())
-        if lod.kind in check.GEOMETRIES and len(content.mesh.counts):
+        if lod.kind in GEOMETRIES and len(content.mesh.counts):
             assert check.Surface(content.mesh).volumes.min() > 0

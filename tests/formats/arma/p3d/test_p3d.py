@@ -13,7 +13,7 @@ from addon.core.errors import ReadError
 from addon.core.model import FILE_FACE
 from addon.core.report import Report
 from addon.core.walk import Walk
-from addon.formats.arma import p3d, rtm
+from addon.formats.arma import lod_kinds, p3d, rtm
 from addon.formats.verification import verify
 from tests.formats.reading import reading
 from tests.work import lines_run, memory_peak
@@ -81,7 +81,7 @@ def test_every_field(data):
     document, report = read(data)
     assert not report
     first, second = document.lods
-    assert (document.version, first.kind, second.kind) == (0x101, "visual", "memory")
+    assert (document.version, first.kind, second.kind) == (0x101, "Resolution", "Memory")
     assert first.points["position"].tolist() == [list(point) for point in POINTS]
     assert first.normals.tolist() == [[0, -1, 0], [0, 1, 0]]
     assert first.faces["count"].tolist() == [4, 3]
@@ -90,7 +90,7 @@ def test_every_field(data):
     assert [texture for texture, _ in first.textures()] in (["a\\wood.paa", ""], ["data\\wood.pac", ""])
     assert first.properties() == {"class": "man"}
     assert [name for name, _, _ in first.selections()] == ["Pelvis", "spine", "-hidden", "proxy:man.001"]
-    assert document.lod("memory") is second
+    assert document.lod("Memory") is second
     assert document.lod("paths") is None
     assert p3d.write(document) == p3d.recompose(document) == data
     assert p3d.raw_size(document) == 0
@@ -99,7 +99,7 @@ def test_every_field(data):
 def test_a_resolution_that_is_a_signalling_nan_is_of_no_known_kind():
     data = model(lod()[:-4] + bytes.fromhex("0100a07f"))
     document, report = read(data)
-    assert document.lods[0].kind == "special"
+    assert document.lods[0].kind == "Unknown"
     assert p3d.write(document) == data
     assert report.warnings
 
@@ -286,20 +286,21 @@ def test_text():
     document, _ = read(ARMA)
     assert p3d.describe(document) == [
         "version 0x101, 2 LODs",
-        "LOD 0 (visual, 1): 4 points, 2 faces",
+        "LOD 0 (Resolution 1): 4 points, 2 faces",
         "  0.0 0.0 0.0 to 1.0 0.0 2.0",
         "  selections: Pelvis, spine, -hidden, proxy:man.001",
         "  properties: class=man",
-        "LOD 1 (memory, 1e+15): 4 points, 2 faces",
+        "LOD 1 (Memory): 4 points, 2 faces",
         "  0.0 0.0 0.0 to 1.0 0.0 2.0",
     ]
     assert "  texture and material 0 'a\\\\wood.paa' 'a\\\\wood.rvmat'" in list(Walk(p3d.VIEWS).dump(document))
     other, _ = read(ARMA.replace(b"spine", b"spinal").replace(b"wood.rvmat", b"iron.rvmat"))
+    wood, iron = (rf"'a\\wood.paa', 'a\\{name}.rvmat'" for name in ("wood", "iron"))
     assert list(Walk(p3d.VIEWS).differences(document, other)) == [
-        "LOD visual 1: texture and material 0: 'a\\\\wood.paa', 'a\\\\wood.rvmat' / 'a\\\\wood.paa', 'a\\\\iron.rvmat'",
-        "LOD visual 1: tag 'spine' is only in the first",
-        "LOD visual 1: tag 'spinal' is only in the second",
-        "LOD memory: texture and material 0: 'a\\\\wood.paa', 'a\\\\wood.rvmat' / 'a\\\\wood.paa', 'a\\\\iron.rvmat'",
+        f"LOD Resolution 1: texture and material 0: {wood} / {iron}",
+        "LOD Resolution 1: tag 'spine' is only in the first",
+        "LOD Resolution 1: tag 'spinal' is only in the second",
+        f"LOD Memory: texture and material 0: {wood} / {iron}",
     ]
     assert list(Walk(p3d.VIEWS).differences(document, document)) == []
 
@@ -318,34 +319,53 @@ def test_differences_are_those_of_lods_of_one_resolution_whatever_their_order(or
     moved = [line for line in lines if line == "the LODs are in another order"]
     assert bool(moved) == (order != sorted(order))
     rest = [line for line in lines if line not in moved]
-    title = {0.5: "LOD visual 0.5: points", 1.0: "LOD visual 1", 1e13: "LOD geometry: points"}
+    title = {0.5: "LOD Resolution 0.5: points", 1.0: "LOD Resolution 1", 1e13: "LOD Geometry: points"}
     if edited is None:
         assert rest == []
     else:
         assert len(rest) == 1
-        assert title.get(edited, "LOD land contact is only in the second") in rest[0]
+        assert title.get(edited, "LOD Land Contact is only in the second") in rest[0]
 
 
 def test_a_lod_of_another_resolution_is_compared_with_the_one_of_its_kind_that_is_left():
     first, second = (read(model(*(lod(resolution=size) for size in sizes)))[0] for sizes in ([1.0, 2.0], [2.0, 5.0]))
     assert list(Walk(p3d.VIEWS).differences(first, second)) == [
         "the LODs are in another order",
-        "LOD visual 1 is now called visual 5",
-        "LOD visual 1: resolution: 1.0 / 5.0",
+        "LOD Resolution 1 is now called Resolution 5",
+        "LOD Resolution 1: resolution: 1.0 / 5.0",
     ]
 
 
 @pytest.mark.parametrize(
-    ("resolution", "kind"),
+    ("resolution", "name"),
     [
-        *((0.0, "visual"), (999.0, "visual"), (1e3, "gunner's view"), (1100.0, "pilot's view"), (1202.0, "cargo view")),
-        *((1e4, "shadow"), (10010.0, "shadow"), (1.1e4, "shadow buffer"), (11003.0, "shadow buffer")),
-        *((2e4, "edit"), (20001.0, "edit"), (1e13, "geometry"), (2e13, "buoyancy"), (4e13, "PhysX")),
-        *((8e15, "cargo view geometry"), (9e15, "cargo view fire geometry"), (1e16, "commander's view")),
-        *((1.3e16, "pilot's view geometry"), (1.5e16, "gunner's view geometry"), (1.7e16, "subparts")),
-        *((1.8e16, "cargo view shadow"), (1.802e16, "cargo view shadow"), (1.9e16, "pilot's view shadow")),
-        *((2e16, "gunner's view shadow"), (2.1e16, "wreck"), (5e9, "special")),
+        *((0.0, "Resolution 0"), (0.3, "Resolution 0.3"), (999.0, "Resolution 999"), (-1.0, "Resolution -1")),
+        *((1e3, "View Gunner"), (1100.0, "View Pilot"), (1202.0, "View Cargo 2"), (1e16, "View Commander")),
+        *((1e4, "Shadow Volume 0"), (10010.0, "Shadow Volume 10"), (11003.0, "Shadow Buffer 3")),
+        *((12000.0, "Shadow Volume 2000"), (10000.5, "Shadow Volume 0.5"), (2e4, "Edit 0"), (20001.0, "Edit 1")),
+        *((1e13, "Geometry"), (2e13, "Geometry Buoyancy"), (4e13, "Geometry PhysX"), (1e15, "Memory")),
+        *((2e15, "Land Contact"), (3e15, "Roadway"), (4e15, "Paths"), (5e15, "Hit-points")),
+        *((6e15, "View Geometry"), (7e15, "Fire Geometry")),
+        *((8e15, "View Cargo Geometry"), (9e15, "View Cargo Fire Geometry"), (1.1e16, "View Commander Geometry")),
+        *((1.2e16, "View Commander Fire Geometry"), (1.3e16, "View Pilot Geometry"), (1.7e16, "Sub Parts")),
+        *(
+            (1.4e16, "View Pilot Fire Geometry"),
+            (1.5e16, "View Gunner Geometry"),
+            (1.6e16, "View Gunner Fire Geometry"),
+        ),
+        *((1.8e16, "Shadow Volume View Cargo 0"), (1.802e16, "Shadow Volume View Cargo 2")),
+        *((1.9e16, "Shadow Volume View Pilot"), (2e16, "Shadow Volume View Gunner"), (2.1e16, "Wreckage")),
+        *((2.2e16, "Unknown 2.2e16"), (5e9, "Unknown 5e9"), (1300.0, "Unknown 1300"), (float("nan"), "Unknown nan")),
     ],
 )
-def test_kinds_of_levels(resolution, kind):
-    assert read(model(lod(resolution=resolution)))[0].lods[0].kind == kind
+def test_lods_have_the_names_of_object_builder(resolution, name):
+    actual = read(model(lod(resolution=resolution)))[0].lods[0]
+    assert actual.name == name
+    assert actual.name.startswith(actual.kind)
+
+
+@pytest.mark.parametrize("kind", lod_kinds.KINDS, ids=lambda kind: kind.word)
+def test_a_resolution_follows_from_kind_and_number(kind):
+    for number in range(3 if kind.is_numbered else 1):
+        resolution = float(np.float32(lod_kinds.resolution_of(kind.word, number)))
+        assert (lod_kinds.kind_of(resolution), lod_kinds.number_of(resolution)) == (kind.word, number)
