@@ -66,7 +66,9 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open the dialog with the change spread around the current frame."""
-        self.first = self.last = self.frame = context.scene.frame_current
+        self.frame = context.scene.frame_current
+        if not any(map(self.properties.is_property_set, ("first", "last"))):
+            self.first = self.last = self.frame
         return self.execute(context) if bpy.app.background else self.answer(context, self._ask)
 
     def _ask(self, context: Context, _report: Report) -> None:
@@ -79,7 +81,9 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         context.window_manager.invoke_props_dialog(self, width=360)
 
     def check(self, context: Context) -> bool:
-        """Show the change with the fields of the dialog in the viewport."""
+        """Show the change with the fields of the dialog in the viewport; nothing where the operator is repeated."""
+        if self._open is None:
+            return False
         fields_now = self.first, self.last, self.fade_in, self.fade_out
         if self._spreading is not None and fields_now != self._previewed:
             self._previewed, self._refusal = fields_now, None

@@ -1,6 +1,6 @@
 """Every scene, by name."""
 
-from tests.window import controls, exports, hud, identity, imports, long_work, manual, new_models, playing
+from tests.window import controls, exports, hud, identity, imports, long_work, manual, new_models, playing, spreading
 
 SCENES = [
     *imports.SCENES,
@@ -12,4 +12,5 @@ SCENES = [
     *controls.SCENES,
     *manual.SCENES,
     *playing.SCENES,
+    *spreading.SCENES,
 ]
