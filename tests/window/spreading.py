@@ -40,7 +40,7 @@ def spread_previewed_and_undone() -> Steps:
     controls.controls().pose.bones[name].location.x += 0.05
     stage.step("Pose")
     yield
-    place = controls.controls().pose.bones[name].location.x
+    posed = controls.controls().pose.bones[name].location.x
     stage.invoke("motionbridge.spread_pose")
     yield
     yield
@@ -49,13 +49,13 @@ def spread_previewed_and_undone() -> Steps:
     yield
     yield
     assert not moved(before, values(controls.controls(), name)), "cancelled"
-    assert abs(controls.controls().pose.bones[name].location.x - place) < 1e-6, "the pose is still there"
+    assert abs(controls.controls().pose.bones[name].location.x - posed) < 1e-6, "the pose is still there"
     stage.invoke("motionbridge.spread_pose", first=3, last=4, fade_in=2, fade_out=2)
     yield
     yield from stage.confirm()
     assert stage.sentence() == "Bones spread over 4 frames: hand_ik.L", stage.sentence()
     assert moved(before, values(controls.controls(), name)) == [2, 3, 4, 5]
-    assert abs(controls.controls().pose.bones[name].location.x - place) < 1e-6
+    assert abs(controls.controls().pose.bones[name].location.x - posed) < 1e-6
     done = bpy.context.window_manager.operators[-1]
     assert done.bl_idname == "MOTIONBRIDGE_OT_spread_pose", done.bl_idname
     done.fade_in = 1
