@@ -3,8 +3,9 @@
 `python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender VERSION|PATH]`. With ``--blender`` the rows are
 imports and exports in that Blender, else operations that need none. A floor is the least that any program must do (such
 as reading the file and computing a checksum of it); the ratio to it is comparable between machines. Each figure is the
-minimum of seven measurements. Ours and the floor alternate, each in a fresh process. Real game files are taken from
-MOTIONBRIDGE_CORPUS; without it the samples are used, or files made from them.
+minimum of seven measurements. Ours and the floor alternate, each in a fresh process, which loads our modules from cached
+bytecode as users' Blender does. Real game files are taken from MOTIONBRIDGE_CORPUS; without it the samples are used, or
+files made from them.
 
 The rows are in `scripts/benchmarks/cases.py`. A new row is one entry there; it names what is measured: in `plain.py`
 without Blender, else in `kinds.py` (imports and exports of each kind of file) or `rigs.py`.
@@ -40,9 +41,12 @@ def command(measurement: str, files: Sequence[Path], blender: Sequence[str] = ()
     return [*start, measurement, *map(str, files)]
 
 
-def measured_once(program: Sequence[str]) -> float:
-    """Run such a command and return its figure: seconds or bytes."""
-    done = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT, cwd=ROOT)
+def measured_once(program: Sequence[str], folder: Path) -> float:
+    """Run such a command and return its figure: seconds or bytes. Bytecode is kept in ``folder``."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": os.fspath(folder / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(
+        program, stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT, cwd=ROOT, env=environment
+    )
     return float(done.stdout.splitlines()[-1])
 
 
@@ -50,13 +54,13 @@ def measure(row: Row, times: int, blender: Sequence[str], folder: Path) -> tuple
     """Return the minimum of ours and of the floor, measured alternately; generated files are put into ``folder``."""
     files = row.paths(folder)
     if row.prepare:
-        measured_once(command(row.prepare, files, blender))
+        measured_once(command(row.prepare, files, blender), folder)
     our_program = command(row.ours, files, blender)
     floor_program = command(row.floor, row.paths(folder, of_floor=True), blender)
     ours, floor = [], []
     for _ in range(times):
-        floor.append(measured_once(floor_program))
-        ours.append(measured_once(our_program))
+        floor.append(measured_once(floor_program, folder))
+        ours.append(measured_once(our_program, folder))
     return min(ours), min(floor) * row.floor_times
 
 

@@ -83,7 +83,7 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch, tmp_path):
     numbers = iter([10.0, 5.0, 8.0, 3.0, 9.0, 4.0])  # floor, ours, floor, ours …
     asked = []
 
-    def measured_once(program):
+    def measured_once(program, _folder):
         asked.append(program[program.index("--measure") + 1])
         return next(numbers)
 
@@ -102,7 +102,8 @@ def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
         folders = {"verify": samples, "check_folders": samples}
         folders |= dict.fromkeys(("index_configs", "index_configs_again", "read_configs"), configs)
         paths = [folders.get(name, samples / "weapon.omf")]
-        assert bench.measured_once(bench.command(f"plain.{name}", paths)) > 0
+        assert bench.measured_once(bench.command(f"plain.{name}", paths), tmp_path) > 0
+    assert list((tmp_path / "bytecode").rglob("*.pyc"))
 
 
 def test_rows_inside_a_blender_name_measurements_existing():
