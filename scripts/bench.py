@@ -3,9 +3,9 @@
 `python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender VERSION|PATH]`. With ``--blender`` the rows are
 imports and exports in that Blender, else operations that need none. A floor is the least that any program must do (such
 as reading the file and computing a checksum of it); the ratio to it is comparable between machines. Each figure is the
-minimum of seven measurements. Ours and the floor alternate, each in a fresh process, which loads our modules from cached
-bytecode as users' Blender does. Real game files are taken from MOTIONBRIDGE_CORPUS; without it the samples are used, or
-files made from them.
+minimum of seven measurements. Ours and the floor alternate, each in a fresh process, which loads our modules from
+cached bytecode as users' Blender does. Real game files are taken from MOTIONBRIDGE_CORPUS; without it the samples are
+used, or files made from them.
 
 The rows are in `scripts/benchmarks/cases.py`. A new row is one entry there; it names what is measured: in `plain.py`
 without Blender, else in `kinds.py` (imports and exports of each kind of file) or `rigs.py`.

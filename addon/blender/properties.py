@@ -22,7 +22,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import blake2b
+from struct import pack
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import bpy
 from bpy.app.handlers import persistent
@@ -197,6 +199,8 @@ DATA_VERSION = 1
 """Version of the meaning of stored bytes."""
 _SEAL = "{}_seal"
 _DIGEST_SIZE = 16
+MOST_DIGESTED = 1 << 20
+"""Number of bytes above which a seal has the digest of their number and CRC-32, which takes a fifth of the time."""
 
 STATUS_ITEMS = (
     ("UNKNOWN", "Not Compared", "Not compared with its file since import", "NONE", 0),
@@ -269,7 +273,8 @@ def _stored(owner: Any, name: str) -> bytes:
 
 def seal_of(data: bytes) -> bytes:
     """Return the data version and the digest of bytes."""
-    return bytes([DATA_VERSION]) + blake2b(data, digest_size=_DIGEST_SIZE).digest()
+    checked = data if len(data) <= MOST_DIGESTED else pack("<QI", len(data), crc32(data))
+    return bytes([DATA_VERSION]) + blake2b(checked, digest_size=_DIGEST_SIZE).digest()
 
 
 class MaterialProperties(bpy.types.PropertyGroup):

@@ -132,6 +132,8 @@ def _file_order(attribute: Attribute | None, count: int) -> NDArray[np.int64]:
     if attribute is None:
         return np.arange(count)
     rows = attribute.values.astype(np.int64)
+    if not count or (rows[0] >= 0 and (rows[1:] > rows[:-1]).all()):  # nearly always
+        return np.arange(count)
     return np.argsort(np.where(first_of_each(rows), rows, _LAST), kind="stable")
 
 

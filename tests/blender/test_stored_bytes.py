@@ -77,6 +77,17 @@ def test_bytes_that_were_not_stored_are_refused(damaged) -> None:
         properties.kept(group, "body")
 
 
+@pytest.mark.parametrize("size", [properties.MOST_DIGESTED, properties.MOST_DIGESTED + 1])
+def test_damage_of_many_bytes_is_found(size) -> None:
+    group, data = group_of_an_action(), bytes(range(256)) * (size // 256) + bytes(size % 256)
+    properties.keep(group, "body", data)
+    assert properties.kept(group, "body") == data
+    for damaged in (data[:-1], data + b"\0", data[:700] + b"\0" + data[701:]):
+        group.body = damaged
+        with pytest.raises(ReadError, match="damaged"):
+            properties.kept(group, "body")
+
+
 @pytest.mark.parametrize("seal", [b"", b"\1", b"\0" * 17, b"\1" * 40, b"\2" * 16])
 def test_a_damaged_seal_is_refused(seal) -> None:
     group = group_of_an_action()

@@ -152,7 +152,8 @@ def encode_rows(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return new rows with the corners and sides of the mesh, and the base's row of each (-1 for none).
 
-    Rows with a base row are copies of it; only the positions of moved corners are replaced. Welding with a tolerance,
+    These are the base's own rows if nothing was edited. Rows with a base row are copies of it; only the positions of
+    moved corners are replaced. Welding with a tolerance,
     which must be given again here, does not count as moving. Faces without a base row are two-sided if the mesh has no
     `TWO_SIDED`, because a one-sided face that faces the wrong way hides nothing. Raises `WriteError`.
     """
@@ -163,28 +164,37 @@ def encode_rows(
     corners = np.take(positions, space.xray_triangles(mesh.triangles), axis=0)
     source = rebase.sources(mesh.values(FILE_FACE, Domain.FACE), len(corners), 0 if base is None else len(base.rows))
     in_order = base is not None and rebase.are_all_in_order(source, len(base.rows))
-    rows = base.rows.copy() if base is not None and in_order else np.zeros(len(corners), layout)
+    rows = base.rows if base is not None and in_order else np.zeros(len(corners), layout)
     known = np.flatnonzero(source >= 0)
     points, moved = corners.reshape(-1, 3), np.ones(3 * len(corners), np.bool_)
     if base is not None and len(known):
         if not in_order:
             rows[known] = base.rows[source[known]]
         stored = base.rows["positions"].reshape(-1, 3)
-        stored_points = stored
-        if weld:
-            welded = polygons.weld(stored, weld)
-            stored_points = stored[welded.source][welded.vertex]
-        of_corner = np.where(source[:, None] < 0, -1, 3 * source[:, None] + np.arange(3)).ravel()
-        points, moved = rebase.restore_from_sources(points, stored, of_corner, (points, stored_points))
-    rows["positions"] = points.reshape(-1, 3, 3)
-    edited = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
+        if in_order and not weld:
+            points, moved = rebase.restore_unedited(points, stored)
+        else:
+            welded = polygons.weld(stored, weld) if weld else None
+            seen = (points, stored if welded is None else stored[welded.source][welded.vertex])
+            of_corner = np.where(source[:, None] < 0, -1, 3 * source[:, None] + np.arange(3)).ravel()
+            points, moved = rebase.restore_from_sources(points, stored, of_corner, seen)
+    is_edited = rebase.in_any_column(moved.reshape(-1, 3))
+    rows = with_values(rows, "positions", points.reshape(-1, 3, 3), is_edited)
     words = "a vertex of {!r} has a NaN or infinite position"
-    rebase.refuse_not_finite(say(words, mesh.name), "Move or delete it", edited)
+    rebase.refuse_not_finite(say(words, mesh.name), "Move or delete it", rows["positions"][is_edited])
     sides = mesh.values(TWO_SIDED, Domain.FACE)
     wanted = sides.astype(np.bool_) if sides is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
-    changed = wanted != (rows["two_sided"] != 0)
-    rows["two_sided"][changed] = wanted[changed]
-    return rows, source
+    return with_values(rows, "two_sided", wanted, wanted != (rows["two_sided"] != 0)), source
+
+
+def with_values(
+    rows: NDArray[np.void], name: str, values: NDArray[Any], changed: NDArray[np.bool_]
+) -> NDArray[np.void]:
+    """Return rows with ``values`` of a field where they ``changed``; the same rows if none did."""
+    if changed.any():
+        rows = rows.copy()
+        rows[name][changed] = values[changed]
+    return rows
 
 
 def with_rows(rows: NDArray[np.void], base: Occluders | None, templates: dict[str, str]) -> tuple[Occluders, Changes]:
@@ -193,7 +203,7 @@ def with_rows(rows: NDArray[np.void], base: Occluders | None, templates: dict[st
         triangles = say("{:# triangle|# triangles}", len(rows))
         return new(rows), Changes(new=say("a new occluder file"), extent=triangles)
     changes = Changes()
-    if not changes.resized("triangles {} -> {}", len(base.rows), len(rows)):
+    if rows is not base.rows and not changes.resized("triangles {} -> {}", len(base.rows), len(rows)):
         changes.count_fields(rows, base.rows, templates)
     if not changes:
         return base, changes

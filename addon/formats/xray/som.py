@@ -87,7 +87,8 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is None:
         share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
-    rows["occlusion"], is_edited = rebase.restore_unedited(share.astype("<f4"), rows["occlusion"])
+    share, is_edited = rebase.restore_unedited(share.astype("<f4"), rows["occlusion"])
+    rows = occluders.with_values(rows, "occlusion", share, is_edited)
     edited = rows["occlusion"][is_edited | (source < 0)]
     rebase.refuse_not_finite(say("an occlusion of {!r} is NaN or infinite", mesh.name), "Set it again", edited)
     return occluders.with_rows(rows, base, _TEMPLATES)
