@@ -1,11 +1,11 @@
 """Take the pictures of `docs/`: screenshots of a real Blender window on a virtual screen, with simulated input.
 
-    python3 scripts/pictures.py [--folder docs] [--chroot FOLDER] [--only NAME]
+    python3 scripts/pictures.py [--folder docs] [--chroot FOLDER] [--only NAME] [--listing]
 
-Needs root on Debian: Blender, a virtual screen and software rendering run in the chroot that the tests use too
-(`--chroot` names another). The pictures show the samples of `tests/samples`, and real files, such as levels, if
-MOTIONBRIDGE_CORPUS names the folder that contains them. A new picture is one entry in a table `SCENES` of
-`scripts/scenes/`.
+Needs root on Debian: Blender, a virtual screen and software rendering run in a chroot that the tests use too, that
+of Debian unstable with its Blender 5.2 (`--chroot` names another). The pictures show our own showcase and samples, and
+real files, such as levels, if MOTIONBRIDGE_CORPUS names the folder that contains them. A new picture is one entry in a
+table `SCENES` of `scripts/scenes/`.
 """
 
 import argparse
@@ -15,12 +15,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parents[level]) for level in (1, 0)]
 
-from environment import ROOT, Unavailable, chroot
+from environment import ROOT, Unavailable, chroot, virtual
 from environment import window as screen
 
-WINDOW = (1280, 800)
+if __name__ == "__main__" and (status := virtual.started_again("dev")) is not None:
+    sys.exit(status)  # from here on, numpy can be imported
+
+from samples.showcase import showcase
+
+WINDOW, LISTING = (1280, 800), (1920, 1080)
+"""Sizes of the pictures of the guide, and of those for the extensions platform (docs/listing.md)."""
 STUDIO = "/opt/pictures"  # inside the chroot
 LIMIT = 300  # seconds
 LARGEST = 150_000  # bytes of a picture
@@ -50,14 +56,15 @@ REAL_FILES = {
 def main() -> int:
     """Take, compress and copy the pictures; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="where the pictures go")
+    parser.add_argument("--folder", type=Path, help="where the pictures go: docs/, or dist/listing/")
+    parser.add_argument("--listing", action="store_true", help="take the pictures for the extensions platform")
     parser.add_argument("--chroot", type=Path, help="a chroot with Blender in it")
     parser.add_argument("--only", default="", help="play only the scenes whose name begins like this")
     parser.add_argument("--samples", type=Path, default=ROOT / "tests" / "samples", help="models and motions to show")
     arguments = parser.parse_args()
     try:
         chroot.possible()
-        folder = arguments.chroot or chroot.ready()
+        folder = arguments.chroot or chroot.ready(chroot.UNSTABLE)
     except Unavailable as lacking:
         print(lacking, file=sys.stderr)
         return 1
@@ -65,14 +72,16 @@ def main() -> int:
     studio = folder / STUDIO.lstrip("/")
     shutil.rmtree(studio, ignore_errors=True)
     _fill_studio(studio, arguments.samples)
-    status = _photograph(folder, arguments.only)
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    status = _photograph(folder, arguments.only, listing=arguments.listing)
+    target = arguments.folder or ROOT / ("dist/listing" if arguments.listing else "docs")
+    target.mkdir(parents=True, exist_ok=True)
     for picture in sorted((studio / "taken").glob("*.png")):
-        _shrink(folder, picture)
-        shutil.copy(picture, arguments.folder / picture.name)
-        print(f"{arguments.folder / picture.name}: {picture.stat().st_size} bytes")
+        if not arguments.listing:
+            _shrink(folder, picture)
+        shutil.copy(picture, target / picture.name)
+        print(f"{target / picture.name}: {picture.stat().st_size} bytes")
     for frames in sorted((studio / "films").iterdir()):
-        _film(folder, frames, arguments.folder)
+        _film(folder, frames, target)
     return status
 
 
@@ -81,7 +90,7 @@ def _film(own_folder: Path, taken: Path, folder: Path) -> None:
     frames = sorted(taken.glob("*.png"))
     actual = [word for frame in frames for word in ("-delay", frame.stem.partition("_")[2], _inside(own_folder, frame))]
     film = taken.with_suffix(".gif")
-    small = ["-resize", FILM_SIZE, "+dither", "-colors", "48", "+map", "-fuzz", "3%", "-layers", "OptimizeFrame"]
+    small = ["-resize", FILM_SIZE, "+dither", "-colors", "40", "+map", "-fuzz", "4%", "-layers", "OptimizeFrame"]
     subprocess.run(
         [*chroot.entering(own_folder, {}), "convert", "-loop", "0", *actual, *small, _inside(own_folder, film)],
         check=True,
@@ -99,17 +108,16 @@ def _fill_studio(studio: Path, samples: Path) -> None:
     package = studio / "extensions" / "motionbridge"
     shutil.copytree(ROOT / "addon", package, ignore=CACHE)
     shutil.copy(ROOT / "blender_manifest.toml", package)
-    meshes = studio / "gamedata" / "meshes" / "samples"
-    meshes.mkdir(parents=True)
-    for sample in (*samples.glob("*.o[gm]f"), *samples.glob("*.object")):
+    for name, data in showcase().items():
+        (studio / name).parent.mkdir(parents=True, exist_ok=True)
+        (studio / name).write_bytes(data)
+    meshes = studio / "gamedata" / "meshes" / "showcase"
+    for sample in samples.glob("weapon*"):
         shutil.copy(sample, meshes)
     (meshes / "broken.omf").write_bytes((samples / "humanoid.omf").read_bytes()[:777])
     (meshes / "cut.ogf").write_bytes((samples / "humanoid.ogf").read_bytes()[:7777])
     (meshes / "weapon_alone.omf").write_bytes((samples / "weapon.omf").read_bytes())
-    (studio / "gamedata" / "textures" / "samples").mkdir(parents=True)
     shutil.copytree(samples / "level", studio / "gamedata" / "levels" / "sample")
-    shutil.copytree(samples / "arma", studio / "arma")
-    shutil.copytree(samples / "descent3", studio / "descent3")
     real = os.environ.get("MOTIONBRIDGE_CORPUS")
     for source, folder in REAL_FILES.items() if real else ():
         target = studio / "gamedata" / folder
@@ -124,9 +132,9 @@ def _fill_studio(studio: Path, samples: Path) -> None:
     shutil.copytree(ROOT / "scripts" / "scenes", studio / "scenes", ignore=CACHE)
 
 
-def _photograph(folder: Path, only: str) -> int:
-    surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only}
-    blender = [*screen.call(*WINDOW), "--python", f"{STUDIO}/scenes/session.py"]
+def _photograph(folder: Path, only: str, *, listing: bool) -> int:
+    surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only} | ({"LISTING": "1"} if listing else {})
+    blender = [*screen.call(*(LISTING if listing else WINDOW)), "--python", f"{STUDIO}/scenes/session.py"]
     command = [*chroot.entering(folder, surroundings), "timeout", str(LIMIT), *blender]
     done = subprocess.run(
         command, check=False, timeout=LIMIT + 30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -20,22 +20,30 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+sys.path[:0] = [str(Path(__file__).resolve().parents[level]) for level in (1, 0)]
+
+from environment import ROOT, Unavailable, blenders, virtual
+
+if __name__ == "__main__" and (status := virtual.started_again("dev")) is not None:
+    sys.exit(status)  # from here on, numpy can be imported
+
 import build
 import rings
 import website
-from environment import ROOT, Unavailable, blenders
+from samples.showcase import showcase
 
 SECTION = re.compile(
     r"^## (?P<version>\S+) \((?P<date>[^,)]*), (?P<blender>[^)]*)\)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
 )
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-SAMPLES = ROOT / "tests" / "samples"
+LEVEL = ROOT / "tests" / "samples" / "level"
 TO_TRY = """Files to try Motionbridge with, made for it; in Blender drop them into the viewport.
 
-1. humanoid.ogf, then humanoid.omf: a character of S.T.A.L.K.E.R. with five motions. Click one in the Motionbridge tab.
-2. arma/man.p3d, then arma/walk.rtm: a soldier of Arma and his walk.
-3. descent3/ship.hog: a ship of Descent 3 out of its archive, with moving parts.
-4. level/level: a small level of S.T.A.L.K.E.R.; configs: New HUD Scene shows weapon.ogf in first person.
+1. gamedata/meshes/showcase/loner.ogf, then loner.omf: a character of S.T.A.L.K.E.R. with five motions. Click one in the
+   Motionbridge tab of the sidebar (key N). rifle.ogf and rifle.omf lie beside it.
+2. arma/soldier.p3d, then arma/walk.rtm: a soldier of Arma and his walk.
+3. descent3/ship.hog: a ship of Descent 3 out of its archive.
+4. gamedata/levels/yard: a small level of S.T.A.L.K.E.R., for File > Import > X-Ray Level Folder.
 5. Change something and press Save Back: the dialog says what will change in the file before it is written.
 """
 
@@ -122,10 +130,8 @@ def make(output: Path) -> list[Path]:
                 f"{archive.name} has other bytes when it is built again: something in it depends on the time."
             )
     samples, sums, text = (output / name for name in (f"samples-{manifest_version()}.zip", "SHA256SUMS", "release.md"))
-    files = {
-        path.relative_to(SAMPLES).as_posix(): path.read_bytes() for path in sorted(SAMPLES.rglob("*")) if path.is_file()
-    }
-    build.write_zip(samples, {"README.txt": TO_TRY.encode(), **files})
+    level = {f"gamedata/levels/yard/{path.name}": path.read_bytes() for path in sorted(LEVEL.iterdir())}
+    build.write_zip(samples, {"README.txt": TO_TRY.encode(), **showcase(), **level})
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (archive, samples)}
     sums.write_text("".join(f"{digest}  {name}\n" for name, digest in digests.items()), encoding="utf-8")
     section = section_of((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), manifest_version())

@@ -7,8 +7,10 @@ import make_samples
 import numpy as np
 import pytest
 from samples.bones import HUMANOID, WEAPON, skeleton_of
+from samples.showcase import showcase
 
 from addon.core.report import Report
+from addon.formats.verification import Status, verify
 from addon.formats.xray import omf
 from addon.formats.xray.omf.mapping import decode
 
@@ -25,6 +27,16 @@ def test_no_other_file_lies_among_them(samples):
     files = [path.relative_to(samples).as_posix() for path in samples.rglob("*") if path.is_file()]
     assert sorted(files) == sorted(MADE)
     assert sum(map(len, MADE.values())) < 100 << 10
+
+
+def test_the_showcase_is_read_and_written_as_it_is_and_made_twice_the_same():
+    files = showcase()
+    assert files == showcase()
+    assert {name.rpartition(".")[2] for name in files} >= {"ogf", "omf", "p3d", "rtm", "oof", "hog", "paa", "png"}
+    for name, data in files.items():
+        if not name.endswith((".png", ".cfg")):
+            verdict = verify(data, name, deep=True)
+            assert (verdict.status, verdict.warnings, verdict.problems) == (Status.IDENTICAL, (), ()), name
 
 
 def chunks(data):

@@ -115,7 +115,8 @@ def _selection(bone: str, points: NDArray[np.bool_], faces: int) -> Tag:
     return Tag(bone.encode(), points.astype(np.uint8).tobytes() + bytes(faces))
 
 
-def _memory() -> Lod:
+def memory() -> Lod:
+    """Return a LOD with a point at each joint."""
     points = np.zeros(len(MAN), POINT)
     points["position"] = np.array([part.joint for part in MAN])[:, [0, 2, 1]]
     tags = [_selection(part.bone, np.arange(len(MAN)) == number, 0) for number, part in enumerate(MAN)]
@@ -194,7 +195,7 @@ def man() -> dict[str, bytes]:
     return {
         "walk.rtm": rtm.write(plain),
         "walk_binarised.rtm": rtm.write(binarised),
-        "man.p3d": p3d.write(P3d(0x101, [_body(), _memory()])),
+        "man.p3d": p3d.write(P3d(0x101, [_body(), memory()])),
         "model.cfg": _model_cfg(),
         "bricks_co.paa": _bricks(),
         "glass_ca.paa": _glass(),

@@ -78,13 +78,13 @@ def _rows(links: int, bones: list[Bone], rest: Rest) -> NDArray[np.void]:
     return np.concatenate(parts)
 
 
-def _child(links: int, bones: list[Bone], rest: Rest, formats: dict[int, int], texture: bytes) -> ogf_document.Ogf:
-    rows = _rows(links, bones, rest)
+def _child(texture: bytes, number: int, rows: NDArray[np.void]) -> ogf_document.Ogf:
+    """Return a mesh of quads: four vertices each."""
     faces = np.arange(0, len(rows), 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])
     values: list[Numbered] = [
         (1, _header(ogf_document.VisualType.SKINNED_STRIP, rows["position"])),
         (2, chunk_types.Texture(texture, b"models\\model")),
-        (3, chunk_types.Vertices(formats[links], rows)),
+        (3, chunk_types.Vertices(number, rows)),
         (4, chunk_types.Indices(faces.reshape(-1).astype("<u2"))),
     ]
     return _visual(values)
@@ -140,14 +140,26 @@ def _bone_values(bones: list[Bone], rest: Rest) -> tuple[chunk_types.BoneNames, 
 def model(
     name: str, bones: list[Bone], formats: dict[int, int], tail: Sequence[Numbered], user_data: bytes = b""
 ) -> ogf_document.Ogf:
-    """Return a skinned model; ``tail``: its last chunks, references or motions."""
-    rest = rest_of(bones)
+    """Return a skinned model with a box around each bone; ``tail``: its last chunks, references or motions."""
+    rest, texture = rest_of(bones), f"samples\\{name}".encode()
     links = sorted({bone.links for bone in bones if bone.thickness})
-    children = [_child(count, bones, rest, formats, f"samples\\{name}".encode()) for count in links]
-    positions = np.concatenate([_rows(count, bones, rest)["position"] for count in links])
-    bone_names, physics = _bone_values(bones, rest)
+    return model_of(
+        name, bones, [(texture, formats[count], _rows(count, bones, rest)) for count in links], tail, user_data
+    )
+
+
+def model_of(
+    name: str,
+    bones: list[Bone],
+    parts: Sequence[tuple[bytes, int, NDArray[np.void]]],
+    tail: Sequence[Numbered],
+    user_data: bytes = b"",
+) -> ogf_document.Ogf:
+    """Return a skinned model of ``parts``: texture, format of the vertices, and these, four for each quad."""
+    positions = np.concatenate([rows["position"] for _, _, rows in parts])
+    bone_names, physics = _bone_values(bones, rest_of(bones))
     nested: list[Section[ogf_document.Value]] = [
-        Section(Chunk(number, b""), child) for number, child in enumerate(children)
+        Section(Chunk(number, b""), _child(*part)) for number, part in enumerate(parts)
     ]
     maker = b"motionbridge"
     values: list[Numbered] = [

@@ -1,14 +1,14 @@
 """Scenes for animated pictures, and scenes that change Blender itself: Russian interface, preferences."""
 
 import bpy
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix
 
 from . import studio
-from .motions import FIGURE, STALKER, show_control_rig
+from .motions import FIGURE
 from .studio import SAMPLES, Scene, Steps, drop, film_frame, key, load_samples, open_sidebar, picture
 
-MOVED = range(12, 21)
-"""Frames on which the hand goes up and down again."""
+RAISED = 12
+"""Frame on which the hand is raised."""
 MOTIONS = 231
 
 
@@ -19,27 +19,6 @@ def _save_back(film: str) -> Steps:
         yield 0.5
     yield 1.5
     yield from film_frame(film, 300)
-
-
-def _control_film() -> Steps:
-    """Move a hand on some frames, and save back: only one of many motions changes."""
-    show_control_rig(MOVED[0])
-    yield from open_sidebar()
-    frames, controls = bpy.context.scene, bpy.context.object
-    for frame in range(MOVED[0] - 8, MOVED[0] + 1, 2):
-        frames.frame_set(frame)
-        yield from film_frame("control_film", 15)
-    goal = controls.pose.bones["hand_ik.R"]
-    middle = len(MOVED) // 2
-    for step, frame in enumerate(MOVED):
-        frames.frame_set(frame)
-        share = 1 - abs(step - middle) / middle
-        goal.matrix = Matrix.Translation((0.0, 0.0, 0.35 * share)) @ goal.matrix
-        goal.keyframe_insert("location")
-    for frame in (*MOVED, *range(MOVED[-1], MOVED[-1] + 5, 2)):
-        frames.frame_set(frame)
-        yield from film_frame("control_film", 15)
-    yield from _save_back("control_film")
 
 
 def _switch_to_russian() -> None:
@@ -57,15 +36,15 @@ def _open_preferences() -> None:
 
 
 def _film() -> Steps:
-    """Drop a model and 231 motions, play one, edit it, save back."""
+    """Drop a model and 231 motions, find one, raise a hand on a few frames of it, save back."""
     _make_library()
     yield studio.reset_blender
     yield from film_frame("film", 80)
-    yield from drop("humanoid.ogf")
+    yield from drop(FIGURE[0])
     yield from film_frame("film", 120)
     yield from key("RET")
     yield 1.0
-    bpy.ops.view3d.view_selected()
+    studio.look(76, 150)
     studio.space().shading.color_type = "TEXTURE"
     yield from open_sidebar()
     yield from film_frame("film", 80)
@@ -76,27 +55,42 @@ def _film() -> Steps:
         yield 0.5
     yield 1.0
     rig = bpy.context.view_layer.objects.active
-    rig.animation_data.action = bpy.data.actions["walk"]
-    for frame in (*range(0, 25, 3), *range(0, 9, 3)):
-        bpy.context.scene.frame_set(frame)
-        yield from film_frame("film", 12)
-    yield from _turn_the_head(rig)
-    yield 1.0
+    bpy.context.window_manager.motionbridge_search.pattern = "walk"
     yield from film_frame("film", 120)
+    rig.animation_data.action = bpy.data.actions["walk"]
+    bpy.ops.motionbridge.add_control_rig()
+    bpy.ops.object.mode_set(mode="POSE")
+    studio.space().overlay.show_relationship_lines = False
+    yield from _play()
+    yield from _raise_hand()
+    yield from _play()
     yield from _save_back("film")
     yield from key("RET")
     yield 1.0
     yield from film_frame("film", 250)
 
 
-def _turn_the_head(rig: bpy.types.Object) -> Steps:
-    """Rotate the head step by step, then insert a key."""
-    head = next(bone for bone in rig.pose.bones if "head" in bone.name)
-    before, after = head.rotation_quaternion.copy(), Quaternion((0.9, 0.0, 0.0, 0.43))
-    for step in range(1, 6):
-        head.rotation_quaternion = before.slerp(before @ after.normalized(), step / 5)
+def _play() -> Steps:
+    for frame in range(0, 25, 4):
+        bpy.context.scene.frame_set(frame)
         yield from film_frame("film", 10)
-    head.keyframe_insert("rotation_quaternion", frame=bpy.context.scene.frame_current)
+
+
+def _raise_hand() -> Steps:
+    """Raise a hand on one frame, and spread that over the frames around it."""
+    bpy.context.scene.frame_set(RAISED)
+    controls = bpy.context.object
+    goal = controls.pose.bones["hand_ik.L"]
+    bpy.ops.object.select_pattern(pattern=goal.name, extend=False)
+    before = goal.matrix.copy()
+    for step in range(1, 6):
+        goal.matrix = Matrix.Translation((0.0, 0.06 * step, 0.09 * step)) @ before
+        yield from film_frame("film", 12)
+    studio.invoke("spread_pose")()
+    yield 1.5
+    yield from film_frame("film", 250)
+    yield from key("RET")
+    yield 1.0
 
 
 def _make_library() -> None:
@@ -114,7 +108,6 @@ def _make_library() -> None:
 
 
 SCENES = (
-    Scene("control_film", [_control_film], STALKER),
     picture("russian", _switch_to_russian, lambda: load_samples(*FIGURE), sidebar=True),
     picture("preferences", _open_preferences),
     Scene("film", [_film]),

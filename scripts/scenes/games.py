@@ -89,7 +89,7 @@ def _show_animation() -> None:
 # ---- Arma
 
 DOG = GAME / "arma" / "dog.p3d"
-MAN = HERE / "arma" / "man.p3d"
+MAN = HERE / "arma" / "soldier.p3d"
 DOG_SCALE, DOG_PLACE = 0.54, (0, 0.058, 0.011)
 """The only available mesh is of another dog: with this scale and location it fits the joints best."""
 

@@ -22,21 +22,21 @@ from .studio import (
 
 CHECKED = 12
 """Number of vertices that follow no bone."""
-WRITTEN = HERE / "humanoid.skls"
+WRITTEN = HERE / "loner.skls"
 
 
 # ---- the editor's files
 
 
 def _write_motions() -> None:
-    load("humanoid.ogf")
-    load("humanoid.omf")
+    load("loner.ogf")
+    load("loner.omf")
     bpy.ops.export_scene.xray_skl(filepath=str(WRITTEN), choose="ALL")
     bpy.data.batch_remove([*bpy.data.objects, *bpy.data.actions])
 
 
 def _show_motions() -> None:
-    load("humanoid.ogf")
+    load("loner.ogf")
     bpy.ops.view3d.view_selected()
     load(WRITTEN, match_scene=True)
     opened = bpy.types.MOTIONBRIDGE_PT_editor_motions_v

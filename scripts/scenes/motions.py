@@ -9,7 +9,7 @@ import numpy as np
 from . import studio
 from .studio import GAME, SAMPLES, Scene, Steps, drop, key, load, move, open_sidebar, picture, press, shot
 
-FIGURE = ("humanoid.ogf", "humanoid.omf")
+FIGURE = ("loner.ogf", "loner.omf")
 MARKS_HEADER = (872, 582)
 
 
@@ -50,7 +50,7 @@ def _import_two_models() -> None:
 
 
 def _show_bone() -> Steps:
-    bones = studio.load_samples("humanoid.ogf").data.bones
+    bones = studio.load_samples(FIGURE[0]).data.bones
     bones.active = bones[3]
     yield from studio.show_panels("BONE")
 
@@ -76,10 +76,9 @@ def _show_readable_bones() -> None:
     _look_from_the_front()
 
 
-def show_control_rig(frame: int = 12) -> None:
+def show_control_rig(frame: int = 8) -> None:
     """Show the controls of a character in the pose of the playing motion at a frame."""
-    load(STALKER)
-    load(STALKER.with_suffix(".omf"), match_scene=True)
+    studio.load_samples(*FIGURE)
     bpy.context.scene.frame_set(frame)
     bpy.ops.motionbridge.add_control_rig()
     bpy.ops.object.mode_set(mode="POSE")
@@ -250,19 +249,19 @@ def _show_channel() -> Steps:
 SCENES = (
     picture("menu", lambda: studio.click(47, 14), lambda: move(75, 311)),  # File > Import
     picture("browser", _open_browser),
-    picture("drop", lambda: drop("humanoid.ogf")),
-    picture("list", lambda: studio.load_samples("humanoid.ogf"), 0.5, lambda: drop("humanoid.omf")),
+    picture("drop", lambda: drop(FIGURE[0])),
+    picture("list", lambda: studio.load_samples(FIGURE[0]), 0.5, lambda: drop(FIGURE[1])),
     picture("panel", lambda: studio.load_samples(*FIGURE), sidebar=True),
-    picture("no_armature", open_sidebar, lambda: drop("humanoid.omf")),  # the model beside the motions is found
+    picture("no_armature", open_sidebar, lambda: drop(FIGURE[1])),  # the model beside the motions is found
     picture("no_model", lambda: drop("weapon_alone.omf"), lambda: key("RET")),  # neither an armature nor a model
     picture("wrong_file", lambda: drop("broken.omf")),
     picture("save_back", _turn_head, open_sidebar, studio.invoke("save_back")),
     picture("marks", _open_action_editor),
     picture("bone", _show_bone),
-    picture("object", lambda: studio.load_samples("humanoid.ogf"), lambda: studio.show_panels("OBJECT")),
+    picture("object", lambda: studio.load_samples(FIGURE[0]), lambda: studio.show_panels("OBJECT")),
     picture("report", _import_two_models, 0.5, studio.invoke("report")),
     picture("readable_bones", _show_readable_bones, needs=STALKER, sidebar=True),
-    picture("control_rig", show_control_rig, needs=STALKER, sidebar=True),
+    picture("control_rig", show_control_rig, sidebar=True),
     Scene("hud", [_play_tutorial], MOD),
     picture("path_scene", lambda: _fly_over_village(215), needs=FLIGHT),
     picture("path_panel", lambda: _fly_over_village(330), _name_path, needs=FLIGHT, sidebar=True),

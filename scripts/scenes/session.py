@@ -14,13 +14,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scenes.studio import EXTENSION, HERE, TEXTURES, Steps, area, in_area, key, reset_blender, window
 
-MODULES = ("motions", "models", "levels", "games", "film")
+MODULES = ("listing",) if "LISTING" in os.environ else ("motions", "models", "levels", "games", "film")
 """Modules with a table of scenes, in the order in which they are played."""
 ONLY = os.environ.get("ONLY", "")
 
 
 def prepare() -> None:
-    """Enable the extension, disable animated interface elements and second windows, write textures."""
+    """Enable the extension, disable animated interface elements and second windows, write a texture."""
     preferences = bpy.context.preferences
     preferences.use_preferences_save = False
     preferences.view.show_splash = False
@@ -30,14 +30,10 @@ def prepare() -> None:
     repositories.new(name="Dev", module="dev", custom_directory=str(HERE / "extensions"), remote_url="")
     if addon_utils.enable(EXTENSION, default_set=True) is None:
         raise SystemExit("the extension could not be enabled")
-    checked = bpy.data.images.new("humanoid", 64, 64)
-    shades = [0.72, 0.74, 0.66, 1.0], [0.58, 0.61, 0.54, 1.0]
-    checked.pixels = [value for y in range(64) for x in range(64) for value in shades[(x // 8 + y // 8) % 2]]
     grid = bpy.data.images.new("details", 512, 512)
     grid.generated_type = "COLOR_GRID"  # makes the texture coordinates of a detail model visible
-    for image, path in ((checked, "samples/humanoid.png"), (grid, "build_details.png")):
-        image.filepath_raw, image.file_format = str(TEXTURES / path), "PNG"
-        image.save()
+    grid.filepath_raw, grid.file_format = str(TEXTURES / "build_details.png"), "PNG"
+    grid.save()
 
 
 def play() -> Steps:

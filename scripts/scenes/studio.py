@@ -16,7 +16,7 @@ from mathutils import Euler
 
 HERE = Path(__file__).resolve().parents[1]
 GAME = HERE / "gamedata"
-SAMPLES = GAME / "meshes" / "samples"
+SAMPLES = GAME / "meshes" / "showcase"
 TEXTURES = GAME / "textures"
 EXTENSION = "bl_ext.dev.motionbridge"
 IMPORTERS = {
@@ -174,9 +174,10 @@ def load(path: str | Path, **options: Any) -> Any:
 
 
 def load_samples(*names: str) -> Any:
-    """Import samples and view the last; return the object that is active afterwards."""
+    """Import samples and view the last from its front; return the object that is active afterwards."""
     for name in names:
         load(name)
+    space().region_3d.view_rotation = Euler((radians(76), 0, radians(150))).to_quaternion()
     bpy.ops.view3d.view_selected()
     space().shading.color_type = "TEXTURE"
     return active()

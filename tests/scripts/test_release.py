@@ -84,11 +84,11 @@ def test_files_are_the_same_each_time_and_hold_what_they_should(tmp_path):
         build.check_names(content.namelist())
         assert {entry.date_time for entry in content.infolist()} == {build.EARLIEST}
     with zipfile.ZipFile(samples) as content:
-        named = [word.strip(",;:") for word in content.read("README.txt").decode().split() if "." in word[:-1]]
-        assert {name for name in named if "/" in name or name.count(".") == 1} & {*content.namelist()} >= {
-            "humanoid.ogf", "humanoid.omf", "arma/man.p3d", "arma/walk.rtm", "descent3/ship.hog", "weapon.ogf"
-        }  # fmt: skip
-        assert "level/level" in content.namelist()
+        files = [name.split("/")[-1] for name in content.namelist()]
+        named = re.findall(r"[\w/]*\w\.(?:ogf|omf|p3d|rtm|hog)\b", content.read("README.txt").decode())
+        assert len(named) == 7
+        assert {name.split("/")[-1] for name in named} <= {*files}
+        assert "gamedata/levels/yard/level" in content.namelist()
     assert all(path.name in sums.read_text() for path in (archive, samples))
     assert archive.name in text.read_text()
 
