@@ -389,6 +389,16 @@ def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
 
 
 @contextmanager
+def new_data_removed() -> Iterator[None]:
+    """Remove all data-blocks that the work inside creates, whether it raises or not."""
+    known = {kind: _identities(blocks) for kind, blocks in _id_collections()}
+    try:
+        yield
+    finally:
+        bpy.data.batch_remove([block for kind, blocks in _id_collections() for block in _new(blocks, known[kind])])
+
+
+@contextmanager
 def rows_removed_on_failure(owner: Object, name: str) -> Iterator[None]:
     """If the work inside raises, remove the entries that it added at the end of a collection property."""
     with ExitStack() as failure:

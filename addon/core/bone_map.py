@@ -6,9 +6,10 @@ Names are compared with the schemes of `rig_names`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -295,3 +296,26 @@ def _along(rig: Rig, line: Sequence[int]) -> Floats:
     steps = np.linalg.norm(np.diff(rig.heads[list(line)], axis=0), axis=1)
     along: Floats = np.concatenate([[0.0], np.cumsum(steps)])
     return along / along[-1] if along[-1] > 0 else np.linspace(0.0, 1.0, len(line))
+
+
+def table_of(links: Sequence[Link], source: Rig, target: Rig) -> list[dict[str, Any]]:
+    """Return links by the names of bones, for a file."""
+    rows: list[dict[str, Any]] = []
+    for link in links:
+        row = {"target": target.names[link.target], "source": source.names[link.source], "role": link.role}
+        between = {"other": source.names[link.other], "share": link.share} if link.other >= 0 else {}
+        rows.append(row | between)
+    return rows
+
+
+def links_from(table: Sequence[Mapping[str, Any]], source: Rig, target: Rig) -> list[Link]:
+    """Return the links of a `table_of` names that both skeletons have. Raises `KeyError` for rows without names."""
+    own, theirs = ({name.lower(): bone for bone, name in enumerate(rig.names)} for rig in (target, source))
+    links = {}
+    for row in table:
+        bone, other = own.get(row["target"].lower(), -1), theirs.get(row["source"].lower(), -1)
+        if min(bone, other) >= 0:
+            between = theirs.get(row.get("other", "").lower(), -1)
+            share = float(row.get("share", 0.0)) if between >= 0 else 0.0
+            links[bone] = Link(bone, other, row.get("role", SAME_NAME), between, share)
+    return [links[bone] for bone in sorted(links)]

@@ -1,4 +1,6 @@
-"""`blender --command motionbridge …`: the command line of `cli`, and `scene` and `hud`, which use Blender."""
+"""`blender --command motionbridge …`: the command line of `cli`, and `scene`, `hud` and `retarget`, which use
+Blender.
+"""
 
 from typing import Any
 
@@ -15,9 +17,12 @@ def _execute(arguments: list[str]) -> int:
         return scene_command.main(arguments[1:])
     if arguments[:1] == [scene_command.HUD]:
         return scene_command.hud_main(arguments[1:])
+    if arguments[:1] == [scene_command.RETARGET]:
+        return scene_command.retarget_main(arguments[1:])
     status = cli.main(arguments)
     if arguments[:1] in ([], ["-h"], ["--help"]):
-        print("\nIn Blender there are also: scene (open, import, export, save), hud (first person); see scene --help")
+        print("\nIn Blender there are also: scene (open, import, export, save), hud (first person),")
+        print("retarget (motions of other skeletons); see scene --help")
     return status
 
 

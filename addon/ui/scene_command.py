@@ -1,4 +1,6 @@
-"""`blender --command motionbridge scene …` and `hud …`: convert files and make first-person scenes without a window."""
+"""`blender --command motionbridge scene …`, `hud …` and `retarget …`: convert files, make first-person scenes and take
+motions from other skeletons without a window.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,7 @@ from .bases import CALL, refusal_in
 
 NAME = "scene"
 HUD = "hud"
+RETARGET = "retarget"
 _NOT_RUN = re.compile(r"^Operator bpy\.ops\.[a-z0-9_.]+\.poll\(\) ")
 """Text that Blender puts before the message of an operator whose `poll` returned False."""
 GAMES = ("xray_", "arma_", "descent3_")
@@ -249,3 +252,54 @@ def _make_hud_scene(chosen: argparse.Namespace) -> None:
         print_report()
     if chosen.save is not None:
         bpy.ops.wm.save_as_mainfile(filepath=absolute(chosen.save))
+
+
+def retarget_main(arguments: Sequence[str]) -> int:
+    """Add motions of another skeleton to a motion file. Returns 0, or 2 after printing why a step failed."""
+
+    def steps() -> None:
+        parser = _retarget_parser()
+        chosen = parser.parse_args(arguments)
+        if (chosen.output is None) is not chosen.in_place:
+            parser.error("name a new file with -o, or change the motion file with --in-place")
+        _retarget(chosen)
+
+    return _exit_status(steps)
+
+
+def _retarget_parser() -> argparse.ArgumentParser:
+    parser = cli.Parser(
+        prog=f"motionbridge {RETARGET}",
+        description="Put motions of another skeleton (.bvh, .fbx, .glb) onto a model's and add them to a motion file.",
+    )
+    add: Any = parser.add_argument
+    add("source", type=Path, metavar="SOURCE", help="file with the motions")
+    add("--onto", type=Path, required=True, metavar="MODEL.ogf", help="model that gets the motions")
+    add("--into", type=Path, required=True, metavar="MOTIONS.omf", help="motion file of the model")
+    add("--motions", default="", metavar="A;B", help="names of the source's motions; all if omitted")
+    add("--root", choices=["kept", "in_place"], default="kept", help="whether the body travels as in the source")
+    add("--no-hold", action="store_true", help="do not hold feet where they stand and hands that touch")
+    add("--bone-map", type=Path, metavar="FILE.json", help="pairs of bones; found by names if omitted")
+    add("-o", "--output", type=Path, metavar="OUT.omf", help="write a new file")
+    add("--in-place", action="store_true", help="change the motion file itself")
+    add("--backup", action="store_true", help="with --in-place: keep the old file as .bak")
+    return parser
+
+
+def _retarget(chosen: argparse.Namespace) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    CALL.import_scene.xray_ogf(filepath=absolute(chosen.onto))
+    CALL.import_scene.xray_omf(filepath=absolute(chosen.into))
+    CALL.motionbridge.retarget_motion(
+        filepath=absolute(chosen.source),
+        motions=chosen.motions,
+        root=chosen.root.upper(),
+        feet=not chosen.no_hold,
+        bone_map=absolute(chosen.bone_map) if chosen.bone_map is not None else "",
+    )
+    print_report()
+    if chosen.in_place:
+        CALL.motionbridge.save_back(backup=chosen.backup)
+    else:
+        CALL.export_scene.xray_omf(filepath=absolute(chosen.output), choose="FILE")
+    print_report()

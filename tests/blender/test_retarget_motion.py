@@ -1,0 +1,225 @@
+"""Retarget Motion: motions of other skeletons from files and armatures, through operators and the command."""
+
+import itertools
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import foreign_motions
+from addon.core import bone_map, limb_goals, retarget
+from addon.core.report import Report
+from addon.formats.xray.omf import codec
+from addon.ui import command, retarget_motion
+from tests import rigs
+from tests.blender.test_control_rig import imported, motions_of
+from tests.real_files import SAMPLES
+
+# Blender's BVH importer leaves the file open.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+WALK = "cmu_12_01_walk.bvh"
+FILES = {WALK: 131, "cmu_91_48_poser_names.fbx": 110, "unreal_names_29_frames.glb": 36}
+LIMBS = (("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot"))
+
+
+def blocks():
+    """The names of all data-blocks, by type."""
+    kinds = [
+        kind.identifier
+        for kind in bpy.data.bl_rna.properties
+        if kind.type == "COLLECTION" and kind.identifier != "all_ids"
+    ]
+    return {kind: sorted(block.name for block in getattr(bpy.data, kind)) for kind in kinds}
+
+
+def state():
+    """What a user sees of the scene: frame, rate, range, selection, active object."""
+    scene, layer = bpy.context.scene, bpy.context.view_layer
+    numbers = [scene.frame_current, scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base]
+    selected = sorted(obj.name for obj in layer.objects if obj.select_get())
+    return scene.name, numbers, selected, layer.objects.active
+
+
+def motions_in(path):
+    """The motions of a file as it stores them."""
+    return list(codec.read(path.read_bytes(), path.name, Report()).motion_set.library.motions)
+
+
+def humanoid():
+    """Our sample model with its motions, active."""
+    rig, _ = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    return rig
+
+
+def shown(rig, action):
+    """Poses (frames, bones, 4, 4) of all whole frames of an action, as Blender shows them."""
+    scene = bpy.context.scene
+    assert rig.animation_data.action == action
+    result = []
+    for frame in range(round(action.frame_range[0]), round(action.frame_range[1]) + 1):
+        scene.frame_set(frame)
+        result.append([np.array(bone.matrix) for bone in rig.pose.bones])
+    return np.array(result)
+
+
+def limb_angles(source, rig, poses):
+    """The largest angle in degrees between the directions of limbs of a source and of the poses of a rig."""
+    target = foreign_motions.rig_of(rig)
+    links = bone_map.links_of(source.rig, target, bone_map.roles_of(source.rig), bone_map.roles_of(target))
+    pairs = {link.role: link for link in links}
+    facing = []
+    for own, bones in ((source.rig, "source"), (target, "target")):
+        ends = own.heads[[getattr(pairs[f"thigh.{side}"], bones) for side in "LR"]]
+        facing.append(np.arctan2(*(ends[0] - ends[1])[1::-1]))
+    angle = np.rint((facing[1] - facing[0]) / (np.pi / 2)) * np.pi / 2
+    turned = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    largest = 0.0
+    for limb in LIMBS:
+        for side in ".L", ".R":
+            for start, end in itertools.pairwise(limb):
+                first, second = pairs[start + side], pairs[end + side]
+                theirs = (source.poses[:, second.source] - source.poses[:, first.source])[:, :3, 3] @ turned.T
+                own = (poses[:, second.target] - poses[:, first.target])[:, :3, 3]
+                sine = np.linalg.norm(np.cross(theirs, own), axis=1)
+                largest = max(largest, np.degrees(np.arctan2(sine, (theirs * own).sum(axis=1))).max())
+    return largest
+
+
+@pytest.mark.parametrize(("name", "frames"), FILES.items())
+def test_a_file_becomes_a_new_motion_and_leaves_nothing_behind(name, frames, vectors):
+    rig = humanoid()
+    before, names, listed = state(), blocks(), motions_of(rig)
+    path = str(vectors / "rigs" / name)
+    assert bpy.ops.motionbridge.retarget_motion(filepath=path, feet=False) == {"FINISHED"}
+    action = rig.animation_data.action
+    assert motions_of(rig) == [*listed, action]
+    assert round(np.ptp(action.frame_range)) + 1 == pytest.approx(frames, abs=8 if name.endswith("glb") else 1)
+    now = blocks()
+    now["actions"].remove(action.name)
+    assert [kind for kind in now if now[kind] != names[kind]] == []
+    assert state()[0] == before[0]
+    assert state()[2:] == before[2:]
+    (source,) = foreign_motions.read_file_motions(bpy.context, path, Report())
+    assert limb_angles(source, rig, shown(rig, action)) < 0.1
+
+
+def test_feet_stand_and_saving_back_writes_only_the_new_motion(vectors, tmp_path):
+    path = tmp_path / "humanoid.omf"
+    path.write_bytes((SAMPLES / "humanoid.omf").read_bytes())
+    bpy.ops.import_scene.xray_ogf(filepath=str(SAMPLES / "humanoid.ogf"))
+    bpy.ops.import_scene.xray_omf(filepath=str(path))
+    rig = bpy.context.view_layer.objects.active
+    assert bpy.ops.motionbridge.retarget_motion(filepath=str(vectors / "rigs" / WALK)) == {"FINISHED"}
+    poses = shown(rig, rig.animation_data.action)
+    source, all_poses, rate = rigs.read_bvh(vectors / "rigs" / WALK)
+    theirs = all_poses[1 :: round(rate / 30)]
+    target = foreign_motions.rig_of(rig)
+    links = bone_map.links_of(source, target, bone_map.roles_of(source), bone_map.roles_of(target))
+    scale = retarget.retarget(source, theirs, target, links).scale
+    count = 0
+    for link in (link for link in links if link.role.startswith("foot")):
+        for first, last in limb_goals.standing(scale * theirs[:, link.source, :3, 3]):
+            assert np.ptp(poses[first : last + 1, link.target, :3, 3], axis=0).max() < 0.005
+            count += 1
+    assert count == 8
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+
+    assert motions_in(path)[:-1] == motions_in(SAMPLES / "humanoid.omf")
+
+
+@pytest.mark.parametrize("fps", [24, 25, 60])
+def test_the_rate_of_the_scene_does_not_matter(fps, vectors):
+    rig = humanoid()
+    results = []
+    for rate in (30, fps):
+        bpy.context.scene.render.fps = rate
+        path = str(vectors / "rigs" / "unreal_names_29_frames.glb")
+        assert bpy.ops.motionbridge.retarget_motion(filepath=path) == {"FINISHED"}
+        results.append(shown(rig, rig.animation_data.action))
+    assert results[0].shape == results[1].shape
+    assert np.abs(results[0] - results[1]).max() < 1e-5
+
+
+def bvh_in_the_scene(vectors):
+    bpy.ops.import_anim.bvh(filepath=str(vectors / "rigs" / WALK), update_scene_fps=False)
+    return bpy.context.view_layer.objects.active
+
+
+def test_an_armature_of_the_scene_gives_what_its_file_gives_wherever_it_is(vectors):
+    rig = humanoid()
+    assert bpy.ops.motionbridge.retarget_motion(filepath=str(vectors / "rigs" / WALK)) == {"FINISHED"}
+    expected = shown(rig, rig.animation_data.action)
+    source = bvh_in_the_scene(vectors)
+    source.scale, source.rotation_euler = (0.01,) * 3, (0.0, 0.0, 0.7)
+    bpy.context.view_layer.objects.active = rig
+    keys = source.animation_data.action
+    assert bpy.ops.motionbridge.retarget_motion(armature=source.name, rate=120.0) == {"FINISHED"}
+    assert np.abs(shown(rig, rig.animation_data.action) - expected).max() < 2e-4
+    assert source.animation_data.action == keys
+    assert tuple(source.scale) == pytest.approx((0.01,) * 3)
+
+
+def test_the_motion_moves_onto_the_controls(vectors):
+    rig = humanoid()
+    path = str(vectors / "rigs" / WALK)
+    assert bpy.ops.motionbridge.retarget_motion(filepath=path) == {"FINISHED"}
+    expected = shown(rig, rig.animation_data.action)
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.retarget_motion(filepath=path) == {"FINISHED"}
+    action = rig.animation_data.action
+    assert action.motionbridge_controls is not None
+    assert np.abs(shown(rig, action) - expected).max() < 1e-4
+    assert bpy.ops.motionbridge.mirror_motion() == {"FINISHED"}
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path, vectors):
+    rig = humanoid()
+    before, names, listed = state(), blocks(), motions_of(rig)
+    broken = tmp_path / "broken.bvh"
+    broken.write_bytes((vectors / "rigs" / WALK).read_bytes()[:2000])
+    still = vectors / "rigs" / "dayz_character.fbx"
+    for path, words in (
+        (broken, "importer failed"),
+        (still, "no armature of the file moves"),
+        (tmp_path / "gone.bvh", "gone.bvh"),
+        (tmp_path / "text.txt", "only .bvh, .fbx, .glb, .gltf"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            bpy.ops.motionbridge.retarget_motion(filepath=str(path))
+        assert (state(), blocks(), motions_of(rig)) == (before, names, listed)
+
+
+def test_a_bone_map_of_a_file_decides(tmp_path, vectors):
+    rig = humanoid()
+    path = str(vectors / "rigs" / WALK)
+    (source,) = foreign_motions.read_file_motions(bpy.context, path, Report())
+    target = foreign_motions.rig_of(rig)
+    links = bone_map.links_of(source.rig, target, bone_map.roles_of(source.rig), bone_map.roles_of(target))
+    table = tmp_path / "map.json"
+    retarget_motion.write_map(str(table), source.rig, target, links)
+    assert retarget_motion.read_map(str(table), source.rig, target) == links
+    results = []
+    for options in ({}, {"bone_map": str(table)}):
+        assert bpy.ops.motionbridge.retarget_motion(filepath=path, **options) == {"FINISHED"}
+        results.append(shown(rig, rig.animation_data.action))
+    assert np.array_equal(*results)
+    table.write_text('{"bones": [1]}')
+    with pytest.raises(RuntimeError, match="not a bone map"):
+        bpy.ops.motionbridge.retarget_motion(filepath=path, bone_map=str(table))
+
+
+def test_the_command_writes_a_file_with_one_more_motion(tmp_path, vectors, capfd):
+    model, motions, out = SAMPLES / "humanoid.ogf", tmp_path / "humanoid.omf", tmp_path / "out.omf"
+    motions.write_bytes((SAMPLES / "humanoid.omf").read_bytes())
+    arguments = [str(vectors / "rigs" / WALK), "--onto", str(model), "--into", str(motions)]
+    assert command._execute(["retarget", *arguments, "-o", str(out)]) == 0
+    assert motions.read_bytes() == (SAMPLES / "humanoid.omf").read_bytes()
+    assert motions_in(out)[:-1] == motions_in(motions)
+    assert command._execute(["retarget", *arguments, "--in-place", "--backup"]) == 0
+    assert motions.read_bytes() == out.read_bytes()
+    assert (tmp_path / "humanoid.omf.bak").read_bytes() == (SAMPLES / "humanoid.omf").read_bytes()
+    capfd.readouterr()
+    assert command._execute(["retarget", *arguments]) == 2
+    assert "-o" in capfd.readouterr().err
