@@ -165,10 +165,19 @@ def _parsed(template: str) -> _Template:
 # Reports --------------------------------------------------------------------------------------------------------------
 
 
+class _Each(int):
+    """The type of `EACH`."""
+
+
+EACH = _Each(1)
+"""First value of a sentence about one thing of its kind: the same sentence about several has their number instead."""
+
+
 class Report:
     """Warnings and notes in the order of their first appearance.
 
-    The same sentence about several places is one entry: ``[3x] the checksum is wrong (walk_0, walk_1, run_2)``.
+    The same sentence about several places is one entry: ``[3x] the checksum is wrong (walk_0, walk_1, run_2)``, or with
+    `EACH` as its first value, ``2 textures are missing (sand, grass)``.
     """
 
     # Not a dataclass: creating one takes a millisecond, and this class is created at every start of Blender.
@@ -190,20 +199,24 @@ class Report:
             for finding, their in theirs.items():
                 mine.setdefault(finding, []).extend(their)
 
-    def lines(self) -> list[str]:
-        """Return a message for each finding, warnings first."""
-        return [_line(finding, indices) for part in (self.warnings, self.notes) for finding, indices in part.items()]
+    def lines(self, most: int = PLACES_SHOWN) -> list[str]:
+        """Return a message for each finding, warnings first; each names up to ``most`` of its places."""
+        both = (self.warnings, self.notes)
+        return [_line(finding, indices, most) for part in both for finding, indices in part.items()]
 
     def __bool__(self) -> bool:
         return bool(self.warnings or self.notes)
 
 
-def _line(finding: str, indices: list[str]) -> str:
-    parts = [say("[{}x]", len(indices)), finding] if len(indices) > 1 else [finding]
+def _line(finding: str, indices: list[str], most: int) -> str:
     named = [index for index in dict.fromkeys(indices) if index]
-    if named:
-        more = [say("and {} more", len(named) - PLACES_SHOWN)] if len(named) > PLACES_SHOWN else []
-        parts.append(say("({})", joined([*named[:PLACES_SHOWN], *more])))
+    if isinstance(finding, Message) and finding.values and isinstance(finding.values[0], _Each):
+        parts: list[str] = [say(finding.template, max(len(named), 1), *finding.values[1:])]
+    else:
+        parts = [say("[{}x]", len(indices)), finding] if len(indices) > 1 else [finding]
+    if named and most:
+        more = [say("and {} more", len(named) - most)] if len(named) > most else []
+        parts.append(say("({})", joined([*named[:most], *more])))
     return on_one_line(joined(parts, " "))
 
 

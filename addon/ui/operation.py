@@ -301,13 +301,14 @@ def status_line(sentence: str, report: Report) -> str:
     """
     sentence = on_one_line(sentence)
     count = len(report.warnings)
-    whole = f"{sentence}. {tell(report.lines()[0], rpt_)}" if count == 1 else sentence
-    if count <= 1 and len(whole) <= STATUS_LENGTH:
-        return whole
+    warning_lines = [report.lines()[0], report.lines(most=0)[0]] if count == 1 else []
+    for whole in [f"{sentence}. {tell(line, rpt_)}" for line in warning_lines] or [sentence]:
+        if count <= 1 and len(whole) <= STATUS_LENGTH:
+            return whole
     more = rpt_("See Motionbridge > Report")
     if count:
         more = tell(say("{:# warning|# warnings}, see Motionbridge > Report", count), rpt_)
-    clauses = re.split(r"(?<=[.;,]) ", sentence)
+    clauses = re.split(r"(?<=[.;,]) (?![^(]*\))", sentence)  # not within parentheses
     while len(clauses) > 1 and len(" ".join([*clauses, more])) >= STATUS_LENGTH:
         clauses.pop()
     return f"{' '.join(clauses).rstrip('.;,')}. {more}"

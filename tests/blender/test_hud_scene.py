@@ -182,7 +182,7 @@ def test_a_section_places_hands_weapon_and_camera(gamedata):
     )
     assert set(report.warnings) == {
         "a key is missing; some games stop with an error there",  # of the grenade launcher
-        "a texture is missing; set the textures folder to see it",
+        "1 texture is missing: set the game folder to see it",
     }
 
 

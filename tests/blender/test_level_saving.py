@@ -154,7 +154,7 @@ def test_a_material_without_names_is_reported_and_the_string_stays(yard):
     assert plan.data == (yard / "level").read_bytes()
     (message,) = report.warnings
     assert message.startswith("1 visual has a material without shader and texture of the game")
-    assert "'yard 00000'" in message
+    assert "'earth 00000'" in message
 
 
 def test_another_number_of_textures_is_warned_of(yard):
@@ -175,7 +175,7 @@ def test_a_face_of_another_material_is_reported_by_name(yard):
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
-        "1 object has faces of several materials; a visual has one, that of the first face: 'yard 00001'"
+        "1 object has faces of several materials; a visual has one, that of the first face: 'bricks 00001'"
     ]
     wall.polygons.foreach_set("material_index", np.ones(len(wall.polygons), np.int32))
     _, document, report = planned()
@@ -391,7 +391,7 @@ def test_trees_whose_transforms_are_applied_stay_in_the_file(yard):
     plan, _, report = planned()
     assert (plan.sentence(), plan.data) == ("nothing changed", (yard / "level").read_bytes())
     assert len(plan.plans) == 1
-    words = "2 meshes share vertices with trees that have another mesh; not written: 'yard 00002', 'yard 00003'"
+    words = "2 meshes share vertices with trees that have another mesh; not written: 'bush 00002', 'bush 00003'"
     assert list(report.warnings) == [words]
     trees[0].location.z += 1
     plan, _, _ = planned()
@@ -655,7 +655,7 @@ def test_a_copied_tree_with_an_edited_mesh_is_reported_by_name(yard):
     edited.data.vertices[0].co.z += 1
     plan, _, report = planned()
     assert plan.sentence() == "2 trees added"
-    words = "1 added tree has another mesh than the original, which is not written: 'yard 00002.002'"
+    words = "1 added tree has another mesh than the original, which is not written: 'bush 00002.002'"
     assert [warning for warning in report.warnings if "another mesh" in warning] == [words]
 
 
@@ -668,8 +668,8 @@ def test_surfaces_that_are_moved_or_copied_are_reported_by_name(yard):
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
         "level.geom is missing; copy it there to edit meshes: their vertices stay as they are in the file",
-        "surfaces cannot be moved as objects; not written: 'yard 00000'",
-        "surfaces cannot be added; not written: 'yard 00001.001'",
+        "surfaces cannot be moved as objects; not written: 'earth 00000'",
+        "surfaces cannot be added; not written: 'bricks 00001.001'",
     ]
 
 
@@ -690,7 +690,7 @@ def test_meshes_beside_those_of_a_level_and_modifiers_are_reported_by_name(yard)
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
-        "modifiers and shape keys that are not applied are not written: 'yard 00003'",
+        "modifiers and shape keys that are not applied are not written: 'bush 00003'",
         "meshes cannot be added to a level; not written: 'Crate'",
     ]
 
@@ -708,10 +708,10 @@ def test_shape_keys_mirrored_trees_and_objects_of_another_scene_are_reported_by_
         if collection != other.collection:
             collection.objects.unlink(far)
     _, _, report = planned()
-    assert "modifiers and shape keys that are not applied are not written: 'yard 00000'" in report.warnings
-    words = "1 tree is mirrored by a negative scale, and the game would show its faces from behind: 'yard 00002'"
+    assert "modifiers and shape keys that are not applied are not written: 'earth 00000'" in report.warnings
+    words = "1 tree is mirrored by a negative scale, and the game would show its faces from behind: 'bush 00002'"
     assert words in report.warnings
-    assert "objects that are only in another scene are written as they are there: 'yard 00003'" in report.warnings
+    assert "objects that are only in another scene are written as they are there: 'bush 00003'" in report.warnings
 
 
 def test_new_lights_and_instances_beside_those_of_a_level_are_reported_by_name(yard):
@@ -755,7 +755,7 @@ def test_surfaces_that_were_deleted_are_reported_and_stay(yard):
     bpy.data.objects.remove(model["SURFACE"][0])
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    assert list(report.warnings) == ["surfaces cannot be deleted; they stay in the file: 'yard 00000'"]
+    assert list(report.warnings) == ["surfaces cannot be deleted; they stay in the file: 'earth 00000'"]
 
 
 def test_a_new_file_is_refused(yard):
@@ -807,5 +807,5 @@ def test_what_has_lost_its_level_is_refused_with_the_remedy(yard, tmp_path):
     actual = imported(yard)["SURFACE"][0]
     bpy.data.objects.remove(holder())
     bpy.context.view_layer.objects.active = actual
-    with pytest.raises(RuntimeError, match="what remembers the level file of 'yard 00000' is gone"):
+    with pytest.raises(RuntimeError, match="what remembers the level file of 'earth 00000' is gone"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "level"))

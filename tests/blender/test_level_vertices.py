@@ -126,7 +126,7 @@ def test_texture_coordinates_light_and_sky_are_written_to_the_nearest_step(yard)
     data.attributes["hemi"].data[0].value = 0.5
     before = decoded(yard, 1)
     sentence, report, different = saved(yard)
-    assert sentence == f"yard 00001: {len(data.vertices)} vertices"
+    assert sentence == f"bricks 00001: {len(data.vertices)} vertices"
     assert not report.lines()
     assert set(different) == {"level.geom"}
     after = decoded(yard, 1)
@@ -156,7 +156,7 @@ def test_a_surface_that_is_moved_as_an_object_is_moved_in_the_file(yard):
     before = decoded(yard, 1)["positions"]
     model["SURFACE"][1].location = (1, 2, 3)
     sentence, _, different = saved(yard)
-    assert sentence == f"yard 00001: {len(before)} vertices"
+    assert sentence == f"bricks 00001: {len(before)} vertices"
     assert set(different) == set(FILES)
     assert np.allclose(decoded(yard, 1)["positions"], before + np.float32((1, 2, 3)))
     assert saved(yard)[2] == {}
@@ -215,7 +215,7 @@ def test_export_onto_the_imported_files_makes_them_the_base(yard):
     assert saved(yard)[2] == {}
     wall.data.vertices[0].co.z += 1
     sentence, report, different = saved(yard)
-    assert sentence.startswith("yard 00001: ")
+    assert sentence.startswith("bricks 00001: ")
     assert {"level.geom", "level.geomx"} <= set(different)
     assert not [warning for warning in report.warnings if "not the imported one" in warning]
 
@@ -228,7 +228,7 @@ def test_vertices_are_saved_again_after_undo_of_the_save_and_of_the_edit(yard, t
             bpy.ops.ed.undo_push(message=message)
         else:
             bpy.ops.ed.undo()
-        wall = bpy.data.objects["yard 00001"]
+        wall = bpy.data.objects["bricks 00001"]
         bpy.context.view_layer.objects.active = wall
         return wall
 
@@ -259,11 +259,11 @@ def test_what_cannot_be_written_is_reported_by_name(yard):
     sentence, report, different = saved(yard)
     assert (sentence, different) == ("nothing changed", {})
     message = list(report.warnings)
-    assert any("other vertices or faces than level.geom" in entry and "'yard 00001'" in entry for entry in message)
+    assert any("other vertices or faces than level.geom" in entry and "'bricks 00001'" in entry for entry in message)
     assert any(
-        "shares vertices with trees that have another mesh" in entry and "'yard 00003'" in entry for entry in message
+        "shares vertices with trees that have another mesh" in entry and "'bush 00003'" in entry for entry in message
     )
-    assert any("outside 32 tiles" in entry and "'yard 00000'" in entry for entry in message)
+    assert any("outside 32 tiles" in entry and "'earth 00000'" in entry for entry in message)
 
 
 def test_edited_or_cleared_normals_are_reported_by_name(yard):
@@ -274,11 +274,11 @@ def test_edited_or_cleared_normals_are_reported_by_name(yard):
     sentence, report, different = saved(yard)
     assert (sentence, different) == ("nothing changed", {})
     words = "edited normals; not written, those of the file stay"
-    assert list(report.warnings) == [f"1 mesh has {words}: 'yard 00001'"]
+    assert list(report.warnings) == [f"1 mesh has {words}: 'bricks 00001'"]
     floor.data.normals_split_custom_set([(0, 0, 0)] * len(floor.data.loops))
     with bpy.context.temp_override(object=floor, active_object=floor):
         bpy.ops.mesh.customdata_custom_splitnormals_clear()
-    assert list(saved(yard)[1].warnings) == [f"2 meshes have {words}: 'yard 00000', 'yard 00001'"]
+    assert list(saved(yard)[1].warnings) == [f"2 meshes have {words}: 'earth 00000', 'bricks 00001'"]
 
 
 @pytest.mark.parametrize("name", ["olr_tss_cd70ecb", "xray15_mp_test"])
@@ -328,7 +328,7 @@ def test_layers_that_are_gone_are_reported_by_name(yard):
     sentence, report, _ = saved(yard)
     assert sentence == "nothing changed"
     words = "has lost attributes or texture coordinates of the import; those of the file stay"
-    assert list(report.warnings) == [f"1 mesh {words}: 'yard 00001'"]
+    assert list(report.warnings) == [f"1 mesh {words}: 'bricks 00001'"]
 
 
 def test_a_level_geom_that_was_changed_meanwhile_stays(yard):

@@ -152,7 +152,7 @@ def test_each_kind_has_its_collection_and_sectors_theirs(yard):
         below.name: sorted(obj.motionbridge_level.row for obj in below.objects) for below in whole.children[0].children
     }
     assert sectors == {"yard surfaces sector 000": [0], "yard surfaces sector 001": [1]}
-    assert [entry.name for entry in model["TREE"].held] == ["yard 00002", "yard 00003"]
+    assert [entry.name for entry in model["TREE"].held] == ["bush 00002", "bush 00003"]
     assert {entry.motionbridge_level.kind for entry in model["TREE"].held} == {"TREE"}
     assert report.notes["surfaces: 2 objects, 12 faces in 2 sectors"] == ["level"]
     assert report.notes["trees: 2 objects of 1 mesh, 8 faces in 1 sector"] == ["level"]
@@ -232,7 +232,7 @@ def image_of(created):
 
 def test_missing_textures_are_one_warning_and_unwanted_ones_give_none(yard):
     _, report = imported(yard)
-    assert report.lines()[0].startswith("[3x] a texture is missing; set the textures folder to see it (")
+    assert report.lines()[0].startswith("3 textures are missing: set the game folder to see them (")
     _, report = imported(yard, textures=False)
     assert not report.warnings
 
@@ -409,7 +409,7 @@ def test_the_operator_takes_a_folder_with_its_ticks(yard):
     assert bpy.ops.import_scene.xray_level(directory=str(yard), trees=False, sectors=False) == {"FINISHED"}
     kinds = {obj.motionbridge_level.kind for obj in bpy.data.objects}
     assert kinds == {"SURFACE", "PORTAL", "LIGHT", "GLOW", "LEVEL"}
-    assert bpy.context.window_manager.motionbridge_report.startswith("Imported files: 1 (level)")
+    assert bpy.context.window_manager.motionbridge_report.startswith("Imported files: 1, objects: 6")
     with pytest.raises(RuntimeError, match="holds no file of a level"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(yard / "out.cform"))
 

@@ -350,7 +350,7 @@ def test_a_texture_is_found_beside_the_model_in_folders_and_by_the_table(tmp_pat
     model.write_bytes(data)
     preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
     assert pictures(load(model)) == {}
-    assert "a texture is missing; set the Descent 3 folder to see it" in last_report()
+    assert "2 textures are missing: set the Descent 3 folder to see them (SampleHull" in last_report()
     green = image(127, 1, 1, runs((0, 0x07C0)))
     (game / "data" / "OTHER.OGF").write_bytes(green)
     body = struct.pack("<h", 7) + b"samplehull\0other.ogf\0\0" + bytes(32) + b"\0" + struct.pack("<iI", 0, 0)

@@ -12,7 +12,7 @@ import addon.ui
 from addon.blender import compat
 from addon.core import names
 from addon.core.errors import ReadError
-from addon.core.report import Report
+from addon.core.report import EACH, Report, say
 from addon.formats.xray import omf
 from addon.games.xray.motions import timing
 from addon.ui import badges, listed_actions
@@ -333,6 +333,17 @@ def test_the_status_line_counts_warnings():
     report.warn("odd", "there")
     report.warn("strange")
     assert status_line("Done", report) == "Done. 2 warnings, see Motionbridge > Report"
+
+
+def test_the_status_line_leaves_out_the_places_of_a_warning_first_and_cuts_no_parenthesis():
+    report = Report()
+    for number in range(5):
+        report.warn(say("{:# texture is|# textures are} missing", EACH), f"textures/ground/earth_{number}")
+    assert status_line("Imported files: 4", report) == "Imported files: 4. 5 textures are missing"
+    report.warn("odd")
+    names = ", ".join(f"file_{number}" for number in range(20))
+    line = status_line(f"Imported files: 20 ({names})", report)
+    assert line == f"Imported files: 20 ({names}). 2 warnings, see Motionbridge > Report"
 
 
 def test_what_the_status_line_has_no_room_for_is_in_the_report():

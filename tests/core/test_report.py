@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.errors import ReadError
-from addon.core.report import Report, on_one_line
+from addon.core.report import EACH, Report, on_one_line, say, translated
 
 
 def test_an_empty_report_says_nothing():
@@ -82,6 +82,16 @@ def test_a_printable_text_is_not_escaped():
     text = "ходьба 'walk' C:\\new \N{NO-BREAK SPACE}\ue000"
     assert on_one_line(text) == text
     assert on_one_line("wa\nlk\x1b") == "wa\\nlk\\x1b"
+
+
+def test_a_sentence_about_each_thing_has_the_number_of_things():
+    report = Report()
+    for texture in ("sand", "grass", "sand"):
+        report.warn(say("{:# texture is|# textures are} missing: set {0:its|their} folder", EACH), texture)
+    assert report.lines() == ["2 textures are missing: set their folder (sand, grass)"]
+    assert report.lines(most=0) == ["2 textures are missing: set their folder"]
+    russian = {"{} textures are missing: set their folder": "нет {} текстуры|нет {} текстур|нет {} текстур"}
+    assert translated(report.lines(most=0)[0], russian) == "нет 2 текстур"
 
 
 def test_reports_do_not_share_their_findings():

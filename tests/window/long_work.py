@@ -153,7 +153,7 @@ def level_saved_back(*, stops: bool) -> Steps:
     names = ("level", "level.geom", "level.geomx")
     before = [(folder / name).read_bytes() for name in names]
     stage.call("import_scene.xray_level", directory=str(folder))
-    tree, wall = bpy.data.objects["level 00002"], bpy.data.objects["level 00001"]
+    tree, wall = bpy.data.objects["bush 00002"], bpy.data.objects["bricks 00001"]
     tree.location.x += 1
     wall.data.vertices[0].co.z += 1
     bpy.context.view_layer.objects.active = wall

@@ -23,7 +23,7 @@ from ...core.binary import Bytes
 from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.model import Material
-from ...core.report import Report, say
+from ...core.report import EACH, Report, say
 from ...formats import HEAD_SIZE, detect
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
@@ -331,7 +331,8 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     picture = textures.picture(look.texture, report) if textures is not None else None
     if picture is None:
         if textures is not None:
-            report.warn("a texture is missing; set the Descent 3 folder to see it", look.texture)
+            words = "{:# texture is|# textures are} missing: set the Descent 3 folder to see {0:it|them}"
+            report.warn(say(words, EACH), look.texture)
         return material.build(look)
     return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from ...core.files import is_file, is_folder
+from ...core.report import EACH, Report, say
 
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
 MODEL_SUFFIX = ".ogf"
@@ -242,6 +243,11 @@ def tree_over(folders: Sequence[Path], textures_folder: Path | None = None) -> G
     textures = [path for folder in folders for path in _named(folder, "textures")]
     textures = [textures_folder, *textures] if textures_folder is not None else textures
     return GameTree(folders[0] if folders else Path(), _distinct(meshes), _distinct(textures))
+
+
+def warn_of_missing_texture(texture: str, report: Report) -> None:
+    """Warn that a texture was not found in a tree."""
+    report.warn(say("{:# texture is|# textures are} missing: set the game folder to see {0:it|them}", EACH), texture)
 
 
 def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | None:

@@ -171,8 +171,9 @@ class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, Le
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
             level_files = level_folder.import_folder(context, folder, options, report, step)
         level_file.extend_clipping(context, [obj for imported in level_files for obj in imported.all_objects], report)
-        names = list(dict.fromkeys(imported.name for imported in level_files))
-        return Outcome(rpt_("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
+        names = dict.fromkeys(imported.name for imported in level_files)
+        count = sum(len(imported.all_objects) for imported in level_files)
+        return Outcome(rpt_("Imported files: {}, objects: {}").format(len(names), count))
 
     def draw(self, _context: Context) -> None:
         """Draw how the level is shown; what of it is imported, and the options of other files, are folded."""

@@ -53,11 +53,11 @@ def _compare_trees(before: Level, after: Level, changes: Changes) -> NDArray[np.
     )
     moved = np.flatnonzero((first.view(np.uint32) != other.view(np.uint32)).any(axis=(1, 2)))
     seen, stays = (_is_seen(matrices[moved]) for matrices in (first, other))
-    for visual in of_after[:common][moved[stays]].tolist():
-        changes.change(Noun.TREE, f"{after.name} {visual:05}", say("place"))
+    for title in structure.titles(after, of_after[:common][moved[stays]]):
+        changes.change(Noun.TREE, title, say("place"))
     changes.deleted[Noun.TREE] += int((seen & ~stays).sum()) + len(of_before) - common
-    for visual in of_after[common:].tolist():
-        changes.add(Noun.TREE, f"{after.name} {visual:05}")
+    for title in structure.titles(after, of_after[common:]):
+        changes.add(Noun.TREE, title)
     return np.asarray(of_before[:common][moved])
 
 
@@ -80,8 +80,8 @@ def _compare_impostors(before: Level, after: Level, moved: NDArray[np.int64], ch
             if name != "positions" or visual not in follow:
                 fields.setdefault(visual, []).append(say(name))
     changes.parts += [
-        Part(f"{before.name} {visual:05}", Noun.IMPOSTOR, fields=tuple(fields))
-        for visual, fields in sorted(fields.items())
+        Part(title, Noun.IMPOSTOR, fields=tuple(fields[visual]))
+        for title, visual in zip(structure.titles(before, sorted(fields)), sorted(fields), strict=True)
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +52,16 @@ def shaders(level: Level) -> list[Shader]:
     """Return every shader string, by index; the first one is empty."""
     split = (names.decode(shader).partition("/") for shader in level.shaders)
     return [Shader(name, textures) for name, _, textures in split]
+
+
+def titles(level: Level, visuals: Sequence[int] | NDArray[np.integer[Any]]) -> list[str]:
+    """Return the names of visuals: texture and index. A compiled level has no names of models."""
+    textures = [shader.texture.replace("/", "\\").rpartition("\\")[2] or level.name for shader in shaders(level)]
+    of_visual = level.visuals.shaders.tolist()
+    return [
+        f"{textures[of_visual[visual]] if 0 <= of_visual[visual] < len(textures) else level.name} {visual:05}"
+        for visual in map(int, visuals)
+    ]
 
 
 def boxes(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -150,7 +150,7 @@ MOST_NAMED = 3
 
 
 def listed_objects(objects: Sequence[Object]) -> str:
-    """Return a text such as ``'yard 00001', 'yard 00002' and 3 more``."""
+    """Return a text such as ``'earth 00001', 'wall 00002' and 3 more``."""
     return listed_names([obj.name for obj in objects])
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....blender import material
 from ....core.model import Material
 from ....core.report import Report
-from ..game_tree import GameTree
+from ..game_tree import GameTree, warn_of_missing_texture
 
 if TYPE_CHECKING:
     from ....blender.typed import Mesh, Object
@@ -81,7 +81,7 @@ def find_image(texture: str, tree: GameTree, report: Report) -> Any:
     path = tree.find_texture(texture)
     image = material.load_image(path) if path is not None else None
     if path is None:
-        report.warn("a texture is missing; set the textures folder to see it", texture)
+        warn_of_missing_texture(texture, report)
     elif image is None:
         report.warn("Blender cannot show a texture", str(path))
     return image

@@ -380,8 +380,10 @@ class ShownImpostors:
 
     def write(self, document: Level, changes: Changes) -> None:
         """Write edited corners into the document. The others stay as moved with their trees."""
-        for visual, fields in edit.set_impostors(document, self.now, self.base):
-            changes.parts.append(Part(f"{document.name} {visual:05}", Noun.IMPOSTOR, fields=tuple(map(say, fields))))
+        edited = edit.set_impostors(document, self.now, self.base)
+        titles = structure.titles(document, [visual for visual, _ in edited])
+        for title, (_, fields) in zip(titles, edited, strict=True):
+            changes.parts.append(Part(title, Noun.IMPOSTOR, fields=tuple(map(say, fields))))
 
 
 def gather_impostors(document: Level, objects: list[Object], report: Report) -> ShownImpostors | None:

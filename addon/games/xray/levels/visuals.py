@@ -195,8 +195,9 @@ def _drawn(
     datas = _meshes(level, own_geometry, rows[first], lambda done: step(done * 0.75))
     matrices = visual_mesh.tree_matrices(level.document, rows["visual"])
     objects = []
+    titles = structure.titles(level.document, rows["visual"])
     for number, (visual, data) in enumerate(zip(rows["visual"].tolist(), data_of_row.ravel().tolist(), strict=True)):
-        obj = new_object(f"{level.name} {visual:05}", datas[data], kind, visual)
+        obj = new_object(titles[number], datas[data], kind, visual)
         if kind == "TREE":
             obj.matrix_world = Matrix(matrices[number].tolist())
         objects.append(obj)
@@ -229,6 +230,7 @@ def _meshes(level: _Reading, own_geometry: Geometry, rows: NDArray[np.void], ste
     """Create a mesh for each of ``rows`` (meshes,) of `DRAWN`; decodes one vertex buffer at a time."""
     result: list[Any] = [None] * len(rows)
     order = np.argsort(rows["vertex_buffer"], kind="stable").tolist()
+    titles = structure.titles(level.document, rows["visual"])
     buffer, vertices, lost = -1, visual_mesh.Vertices(np.zeros((0, 3), np.float32)), 0
     for done, number in enumerate(order):
         row = rows[number]
@@ -238,7 +240,7 @@ def _meshes(level: _Reading, own_geometry: Geometry, rows: NDArray[np.void], ste
         triangles = visual_mesh.triangles(row, own_geometry)
         triangles = triangles[~meshes.folded_faces(triangles)]
         lost += int(row["triangles"]) - len(triangles)
-        shape = _shape(f"{level.name} {row['visual']:05}", vertices, row, triangles)
+        shape = _shape(titles[number], vertices, row, triangles)
         result[number] = meshes.build_polygons(shape, [level.materials.get(int(row["shader"]))])
         if done % OBJECTS_PER_STEP == 0:
             step(done / len(rows))

@@ -171,7 +171,7 @@ def _warn_of_surfaces(document: Level, level_objects: _Found, imported: Sequence
         level_objects.report.warn(say("surfaces cannot be added; not written: {}", listed_objects(copies)))
     gone = sorted(set(imported) - set(level_objects.first.get("SURFACE", {})))
     if gone:
-        names_ = listed_names([f"{document.name} {visual:05}" for visual in gone])
+        names_ = listed_names(structure.titles(document, gone))
         level_objects.report.warn(say("surfaces cannot be deleted; they stay in the file: {}", names_))
 
 
