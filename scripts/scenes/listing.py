@@ -35,7 +35,7 @@ def _show_ship() -> None:
 
 
 def _show_level() -> None:
-    bpy.ops.import_scene.xray_level(directory=str(LEVEL))
+    load(LEVEL / "level.cform")
     studio.space().shading.color_type = "MATERIAL"
     look(58, 30, at=(0, 0, 0), distance=16)
 
