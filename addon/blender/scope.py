@@ -7,6 +7,7 @@ for new objects and `make_current` selects them, whatever state the scene is in.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ _kept_frames: set[Scene] = set()
 """Scenes whose frame an outer `kept_frame` restores. Nested ones do not restore it, because a frame change is
 expensive.
 """
+PROGRESS_INTERVAL = 0.1
+"""Seconds between two numbers at the mouse pointer."""
 LEAVE_EDIT_MODE = "Leave edit mode (Tab) first"
 _NOT_FOLLOWED = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
 """Types of data-blocks that use nearly all others. A pose does not depend on anything through them."""
@@ -342,15 +345,24 @@ def progress(context: Context, steps: int) -> Iterator[Callable[[float], None]]:
     """Yield a function that shows at the mouse pointer how many of ``steps`` are done; it does nothing without a
     window.
 
-    Work that can be paused does so there, and shows its progress in the status bar instead.
+    Work that can be paused does so there, and shows its progress in the status bar instead. Blender makes a new mouse
+    pointer for each number, so at most ten per second are shown.
     """
     if pausing.pausable():
         yield lambda done: pausing.pause(min(done / max(steps, 1), 1.0))
         return
     manager = context.window_manager
     manager.progress_begin(0, max(steps, 1))
+    next_time = 0.0
+
+    def update(done: float) -> None:
+        nonlocal next_time
+        if time.monotonic() >= next_time:
+            manager.progress_update(done)
+            next_time = time.monotonic() + PROGRESS_INTERVAL
+
     try:
-        yield manager.progress_update
+        yield update
     finally:
         manager.progress_end()
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests" / "samples"
@@ -17,6 +18,13 @@ def seconds_of(work: Callable[[], object], clock: Callable[[], float] = time.per
     seconds = clock() - start
     del kept
     return seconds
+
+
+class Click(NamedTuple):
+    """What a click does: ``work`` does it in a Blender without a window, ``operator`` is called in a window."""
+
+    work: Callable[[], object]
+    operator: Callable[[], object]
 
 
 def cpu_seconds_of(work: Callable[[], object]) -> float:

@@ -168,8 +168,20 @@ def rows_in_blender() -> list[Row]:
         Row("redraw of 3060 motions", "rigs.redraw_list", "rigs.redraw_stock_list", (people,)),
         Row("8 motions onto controls: CPU", "rigs.transfer_to_controls", "rigs.evaluate_frames", person),
         Row("frames of 8 motions, controls: CPU", "rigs.evaluate_with_controls", "rigs.evaluate_frames", person),
-        Row("add a control rig: CPU", "rigs.add_controls", "rigs.import_character", person),
+        *rows_in_window(),
         Row("import of a character with readable bones", "kinds.import_readable", "kinds.import_plain", (HERE,)),
         Row("first-person scene of the samples", "kinds.open_first_person", "kinds.open_its_files", (HERE,)),
         Row("enable the extension: CPU", "start.enable", "start.enable_floor", (HERE,)),
+    ]
+
+
+def rows_in_window() -> list[Row]:
+    """Return the rows of what people click, which are measured in a window, too."""
+    person = (CHARACTER,)
+    return [
+        Row("preview of Save Back, one edited: CPU", "clicks.preview", "clicks.read_keys", person),
+        Row("preview with controls, one edited: CPU", "clicks.preview_with_controls", "clicks.read_keys", person),
+        Row("add a control rig: CPU", "clicks.add_controls", "rigs.import_character", person),
+        Row("all motions onto controls: CPU", "clicks.move_all", "rigs.evaluate_all_frames", person),
+        Row("click on a motion, controls: CPU", "clicks.play_with_controls", "clicks.play", person),
     ]

@@ -142,7 +142,7 @@ def _redraw_stock_list(motions: str) -> float:
 # ---- control rigs, on a character with its mesh
 
 
-def _character(path: str) -> tuple[Any, list[Any]]:
+def character(path: str) -> tuple[Any, list[Any]]:
     """Import a model and the motions of the file beside it; return the armature and some of the motions."""
     rig = import_model(bpy.context, Path(path), ModelImportOptions(textures=False), Report()).rig
     import_library(str(Path(path).with_suffix(".omf")), rig)
@@ -151,7 +151,7 @@ def _character(path: str) -> tuple[Any, list[Any]]:
 
 
 def _controlled(path: str) -> tuple[Any, list[Any]]:
-    rig, listed = _character(path)
+    rig, listed = character(path)
     control_rig.add(bpy.context, rig)
     return rig, listed
 
@@ -166,15 +166,15 @@ def _evaluate_each(rig: Any, listed: list[Any]) -> float:
     return total
 
 
+def _evaluate_all(path: str) -> float:
+    rig, _ = character(path)
+    return _evaluate_each(rig, motions_of(rig))
+
+
 def _transfer_to_controls(path: str) -> float:
     rig, listed = _controlled(path)
     with scope.only_evaluated(bpy.context, [rig]):
         return cpu_seconds_of(lambda: control_transfer.transfer_all(bpy.context, rig, listed))
-
-
-def _add_controls(path: str) -> float:
-    rig, _ = _character(path)
-    return cpu_seconds_of(lambda: control_rig.add(bpy.context, rig))
 
 
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
@@ -192,8 +192,8 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
     # Transfer motions to a control rig, and play them with it. Floor: evaluate every frame without a control rig.
     "transfer_to_controls": _transfer_to_controls,
     "evaluate_with_controls": lambda path: _evaluate_each(*_controlled(path)),
-    "evaluate_frames": lambda path: _evaluate_each(*_character(path)),
-    # Add a control rig to a character. Floor: import the model and all its motions.
-    "add_controls": _add_controls,
-    "import_character": lambda path: cpu_seconds_of(partial(_character, path)),
+    "evaluate_frames": lambda path: _evaluate_each(*character(path)),
+    "evaluate_all_frames": _evaluate_all,
+    # Import the model of a character and all its motions.
+    "import_character": lambda path: cpu_seconds_of(partial(character, path)),
 }

@@ -1,18 +1,21 @@
 """The preview of Save Back leaves out motions that seem unedited; writing compares every motion, whatever was seen."""
 
 import random
+from itertools import pairwise
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
 
-from addon.blender import compat
+from addon.blender import compat, scope
 from addon.blender.bone_curves import keys_known, keys_read
 from addon.blender.properties import key_digests
 from addon.core.report import Report
 from addon.games.plan import OtherBase
 from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions
+from addon.ui import operation
 from addon.ui.xray.motion_files import MOTIONBRIDGE_OT_save_back
 from tests.blender.test_save_back import NOTHING, dialog_of
 from tests.blender.test_ui import game, load, turn_a_key
@@ -195,3 +198,18 @@ def test_what_was_read_of_keys_is_valid_until_blender_reports_a_change(game):
     bpy.ops.ed.undo_push(message="two")
     bpy.ops.ed.undo()
     assert not key_digests
+
+
+def test_progress_is_drawn_at_most_ten_times_per_second(monkeypatch):
+    seen, now = [], [100.0]
+    monkeypatch.setattr(scope, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    ends = dict.fromkeys(("progress_begin", "progress_end"), lambda *_: None)
+    manager = SimpleNamespace(progress_update=lambda done: seen.append((now[0], done)), **ends)
+    with scope.progress(SimpleNamespace(window_manager=manager), 1000) as step:
+        for done in range(1000):
+            step(done)
+            now[0] += 0.003
+    assert seen[0] == (100.0, 0)
+    assert len(seen) > 20
+    assert min(later[0] - earlier[0] for earlier, later in pairwise(seen)) >= 0.1 - 1e-9
+    assert operation.STEP >= 0.1, "work in steps lets Blender draw between two of them"
