@@ -111,6 +111,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "files",
         "inside_models",
         "library",
+        "list_edits",
         "omf_codec",
         "omf_host",
         "read_files",

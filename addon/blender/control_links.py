@@ -136,6 +136,14 @@ def users_of(controls: Action) -> list[Action]:
     return [action for action in every if action.motionbridge_controls == controls]
 
 
+def remove_action(action: Action) -> None:
+    """Delete an action, and that of its controls unless it is used elsewhere."""
+    controls = action.motionbridge_controls
+    bpy.data.actions.remove(action)
+    if controls is not None and not users_of(controls):
+        bpy.data.actions.remove(controls)
+
+
 def holds_of(goal: PoseBone) -> list[bpy.types.ArmatureConstraint]:
     """Return the Hold Bone constraints of an IK goal; each is active on some frames of some actions."""
     return [

@@ -6,6 +6,7 @@ A filter is a part of a name, a pattern with wildcards, or a regular expression.
 import fnmatch
 import re
 import textwrap
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -86,15 +87,69 @@ def _name_of_action(action: Any) -> tuple[Any, str]:
     return action, "name"
 
 
+class ListEdits(ABC):
+    """What the buttons beside a list of motions do with the actions of one kind.
+
+    A file is what lists actions: a motion file of an armature, or the armature itself, where each action has a file of
+    its own.
+    """
+
+    @abstractmethod
+    def active(self, rig: Any) -> Any:
+        """Return the file that new motions of an armature are added to, or None."""
+
+    @abstractmethod
+    def file_of(self, rig: Any, action: Any) -> Any:
+        """Return the file of an armature that lists an action, or None."""
+
+    @abstractmethod
+    def is_stored(self, file: Any, action: Any) -> bool:
+        """Return whether a file stores an action in its list, and does not only show it as a copy that plays."""
+
+    @abstractmethod
+    def members(self, file: Any) -> list[Any]:
+        """Return the actions that a file lists, in order."""
+
+    @abstractmethod
+    def row_of(self, action: Any) -> Any:
+        """Return the `listed_actions.Row` that the list has for an action."""
+
+    @abstractmethod
+    def new(self, rig: Any, file: Any, name: str) -> Any:
+        """Add an action with the pose that an armature shows, and return it."""
+
+    @abstractmethod
+    def copy(self, file: Any, action: Any) -> Any:
+        """Add a copy of an action below it, and return the copy."""
+
+    @abstractmethod
+    def add(self, file: Any, action: Any) -> Any:
+        """Add an action, and return it, or the copy that was added instead of one that another armature lists."""
+
+    @abstractmethod
+    def delete(self, file: Any, action: Any) -> None:
+        """Remove an action from the list and delete it."""
+
+    @abstractmethod
+    def deleted_text(self, *, several: bool) -> str:
+        """Return what is reported after one action, or several, were deleted: with a place for the name, or the number,
+        and one for the file's name.
+        """
+
+    def limit(self, _file: Any) -> str:
+        """Return why a new action is not saved with its file, "" if it is."""
+        return ""
+
+
 class Listing(NamedTuple):
     """A list of motions in a panel.
 
     ``drawn_by``: name of the `UIList` class. ``row``: property of armature objects with the index of the row that
     plays. ``rows``: returns the rows of an armature (`Rows`). ``play``: lets an armature play an action. ``frames``:
-    returns the first and the last frame of an action on an armature. ``status``: returns an action's key of
-    `STATUS_ICONS`; None for motions without a status. ``named``: returns the owner and the name of the property with an
-    action's name. ``buttons``: operator and icon of the buttons beside the list. ``menu``: the class of the menu below.
-    ``compare``: operator of the badge of actions whose status is unknown; its tooltip explains the badge.
+    returns the first and the last frame of an action on an armature. ``edits``: what the buttons beside the list do.
+    ``menu``: the class of the menu below them. ``status``: returns an action's key of `STATUS_ICONS`; None for motions
+    without a status. ``named``: returns the owner and the name of the property with an action's name. ``compare``:
+    operator of the badge of actions whose status is unknown; its tooltip explains the badge.
     """
 
     drawn_by: str
@@ -102,10 +157,10 @@ class Listing(NamedTuple):
     rows: Callable[[Any], Any]
     play: Callable[[Any, Any], None]
     frames: Callable[[Any, Any], tuple[int, int]]
+    edits: "ListEdits"
+    menu: str
     status: Callable[[Any], str] | None = None
     named: Callable[[Any], tuple[Any, str]] = _name_of_action
-    buttons: tuple[tuple[str, str], ...] = ()
-    menu: str = ""
     compare: str = ""
 
 

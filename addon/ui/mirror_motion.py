@@ -1,13 +1,12 @@
 """Mirror Motion: the motion that plays with left and right exchanged, as a new one beside it."""
 
 from ..blender import action as actions
-from ..blender import action_lists, mirror
+from ..blender import mirror
 from ..blender.typed import Context
 from ..core.report import Report
-from ..games.arma import animation_edit, animation_import
-from ..games.xray.motions import library, omf_codec, skl_codec
-from . import playing
+from ..games.arma import animation_edit
 from .bases import BlenderOperator, classes_of, rpt_
+from .list_operators import listing_of
 from .operation import Outcome
 from .target import OnAction
 
@@ -25,19 +24,19 @@ class MOTIONBRIDGE_OT_mirror_motion(OnAction, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Mirror what the motion shows, list the result where the original is listed, and play it."""
         rig, action = self.chosen(context)
-        label = action.motionbridge_motion.motion_name or action.name
-        copy = mirror.mirrored_action(context, rig, action, f"{label}_mirrored")
+        before = action.motionbridge_motion.motion_name or action.name
+        copy = mirror.mirrored_action(context, rig, action, f"{before}_mirrored")
         if copy.motionbridge_animation.is_animation:
             animation_edit.reflect_step(copy)
-        for codec in (omf_codec.OMF, skl_codec.SKL):
-            file = action_lists.file_of(rig, action, codec.lists)
-            if file is not None:
-                copy = library.add(codec, file, copy)
-        actions.play(context, rig, copy)
-        animation_import.adopt_unlisted(rig)
-        first, last = copy.frame_range
-        playing.start(context, (round(first), round(last)))
-        return Outcome(rpt_("{} is {} with left and right exchanged").format(copy.name, action.name))
+        known = listing_of(rig, action)
+        if known is None:
+            actions.play(context, rig, copy)
+        else:
+            listing, file = known
+            copy = listing.edits.add(file, copy)
+            listing.play(rig, copy)
+        label = copy.motionbridge_motion.motion_name or copy.name
+        return Outcome(rpt_("{} is {} with left and right exchanged").format(label, before))
 
 
 CLASSES = classes_of(__name__)

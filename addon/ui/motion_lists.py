@@ -145,16 +145,42 @@ def draw_list(layout: Any, context: Context, listing: Listing, rig: Object, *, c
     row = layout.row()
     listed_actions.draw(row, listing, rig, rows=LIST_ROWS, maxrows=2 * LIST_ROWS)
     column = row.column(align=True)
-    for operator, icon in listing.buttons:
-        column.operator(operator, text="", icon=icon)
+    column.operator("motionbridge.new_motion", text="", icon="ADD").listing = listing.drawn_by
+    of_playing = column.column(align=True)
+    of_playing.enabled = listed_actions.row_drawn(listing, rig) >= 0
+    of_playing.operator("motionbridge.duplicate_motion", text="", icon="DUPLICATE")
+    of_playing.operator("motionbridge.delete_motion", text="", icon="REMOVE")
     if can_move:
-        column.separator()
-        column.operator("motionbridge.move_motion", text="", icon="TRIA_UP").direction = "UP"
-        column.operator("motionbridge.move_motion", text="", icon="TRIA_DOWN").direction = "DOWN"
-    if listing.menu:
-        column.separator()
-        column.menu(listing.menu, text="", icon="DOWNARROW_HLT")
+        of_playing.separator()
+        of_playing.operator("motionbridge.move_motion", text="", icon="TRIA_UP").direction = "UP"
+        of_playing.operator("motionbridge.move_motion", text="", icon="TRIA_DOWN").direction = "DOWN"
+    column.separator()
+    column.menu(listing.menu, text="", icon="DOWNARROW_HLT")
     playing.draw_switches(layout, context)
+
+
+class ListMenu:
+    """Mixin for the menus below the buttons of a list: what can be done with its motions."""
+
+    bl_label = "Motion"
+    listing: Listing
+    if TYPE_CHECKING:
+        layout: Any
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        layout.operator("motionbridge.add_motion", icon="ACTION").listing = self.listing.drawn_by
+        rig = active_rig(context)
+        of_playing = layout.column()
+        of_playing.enabled = rig is not None and listed_actions.row_playing(self.listing, rig) >= 0
+        self.draw_motion(of_playing)
+        of_playing.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
+        of_playing.operator("motionbridge.spread_pose", icon="IPO_EASE_IN_OUT")
+        layout.separator()
+        layout.operator("motionbridge.delete_listed_motions", icon="TRASH").listing = self.listing.drawn_by
+
+    def draw_motion(self, layout: Any) -> None:
+        """Draw what else can be done with the motion that plays. Overridden where that is something."""
 
 
 # The row that plays ---------------------------------------------------------------------------------------------------
@@ -168,8 +194,12 @@ def number_property(get: Callable[[Any], int], play: Callable[[Any, int], None])
     return IntProperty(name="Playing Motion", description=description, get=get, set=play, options={"HIDDEN"})
 
 
-def add_row(listing: Listing) -> None:
-    """Add the property with the active row of a list."""
+LISTINGS: list[Listing] = []
+"""The lists of motions."""
+
+
+def add_list(listing: Listing) -> None:
+    """Add a list, and the property with its active row."""
 
     def get(rig: Object) -> int:
         # Without windows nothing is drawn, and scripts read the property.
@@ -181,6 +211,13 @@ def add_row(listing: Listing) -> None:
             listing.play(rig, action)
 
     setattr(OBJECT, listing.row, number_property(get, play))
+    LISTINGS.append(listing)
+
+
+def remove_list(listing: Listing) -> None:
+    """Remove a list and its property."""
+    delattr(OBJECT, listing.row)
+    LISTINGS.remove(listing)
 
 
 def register() -> None:

@@ -9,7 +9,7 @@ import pytest
 from addon.blender import action_lists, compat, scope
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
-from addon.games.xray.motions import library, omf_codec, skl_codec
+from addon.games.xray.motions import library, list_edits, omf_codec, skl_codec
 from addon.games.xray.motions import properties as motion_properties
 from tests.blender.scenes import play_new, reopen
 
@@ -406,7 +406,7 @@ def test_deleted_motions_of_one_name_leave_by_their_index(game):
     second = library.motions_of(rig.motionbridge_motion_files[0])[2]
     assert second.name == "walk.001"
     kept = bodies_in(path)["walk"]
-    omf_codec.delete(rig.motionbridge_motion_files[0], bpy.data.actions["walk"])
+    list_edits.delete(rig.motionbridge_motion_files[0], bpy.data.actions["walk"])
     assert save_back() == {"FINISHED"}
     assert names_in(path) == ["idle", "walk", "jump", "nod"]
     assert bodies_in(path)["walk"] == kept

@@ -22,7 +22,7 @@ from addon.formats.xray.omf.mapping import decode
 from addon.games.plan import OtherBase
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import files as motion_files
-from addon.games.xray.motions import library, omf_codec, timing
+from addon.games.xray.motions import library, list_edits, omf_codec, timing
 from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions, RestChange
@@ -592,8 +592,8 @@ def test_renames_deletions_and_order_are_saved_back(on_disk) -> None:
     rig, result, path = on_disk
     names = [action.motionbridge_motion.motion_name for action in result.actions]
     result.actions[0].motionbridge_motion.motion_name = "renamed"
-    omf_codec.move(result.file, result.actions[0], 2)
-    omf_codec.delete(result.file, result.actions[1])
+    list_edits.move(result.file, result.actions[0], 2)
+    list_edits.delete(result.file, result.actions[1])
     plan = save_back(rig, result.file)
     assert "1 renamed" in plan.sentence()
     assert "1 deleted" in plan.sentence()
@@ -686,7 +686,7 @@ def test_the_order_and_partitions_of_others_stay_where_no_one_changed_them_here(
     rig, result, path = on_disk
     second = load_model(samples / "humanoid.ogf")
     others = load_motions(second, path)
-    omf_codec.move(others.file, others.actions[0], 2)
+    list_edits.move(others.file, others.actions[0], 2)
     others.file.partitions[0].name = "other"
     assert settled(second, others.file) == {}
     turn(result.actions[1])

@@ -18,7 +18,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games import plan as plans
 from addon.games.arma import animation_edit, animation_export
-from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions import library, list_edits, omf_codec
 from addon.games.xray.motions.omf_codec import MotionExportOptions
 from addon.ui import badges
 from tests.blender.rtm_scene import load as load_animation
@@ -196,7 +196,7 @@ def test_saving_one_motion_keeps_what_was_deleted_for_later(game):
     file = rig.motionbridge_motion_files[0]
     listed = library.motions_of(file)
     last = listed[-1].motionbridge_motion.motion_name
-    omf_codec.delete(file, listed[-1])
+    list_edits.delete(file, listed[-1])
     turn_a_key(listed[0])
     rig.animation_data.action = listed[0]
     assert bpy.ops.motionbridge.save_back(only_active=True) == {"FINISHED"}

@@ -13,7 +13,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import skl
 from addon.games import plan as plans
-from addon.games.xray.motions import library, omf_codec, skl_codec
+from addon.games.xray.motions import library, list_edits, skl_codec
 from addon.ui import files as ui_files
 from addon.ui import sidebar
 from addon.ui.arma import panels
@@ -148,7 +148,7 @@ def test_of_a_file_that_no_one_changed_every_base_is_the_same(tmp_path, name):
     if name == "omf":
         assert bpy.ops.motionbridge.move_motion(direction="DOWN") == {"FINISHED"}
         (file,) = bpy.context.view_layer.objects.active.motionbridge_motion_files
-        omf_codec.delete(file, library.motions_of(file)[-1])
+        list_edits.delete(file, library.motions_of(file)[-1])
     group, operator = opened.kind.bl_idname.split(".")
     option = getattr(getattr(bpy.ops, group), operator).get_rna_type().properties["if_changed"]
     choices = [item.identifier for item in option.enum_items] if option.type == "ENUM" else [False, True]

@@ -44,10 +44,10 @@ def search(kind, owner, rows, list_id="", **typed):
     return [index for index, flag in enumerate(flags) if flag == SHOWN]
 
 
-def search_motions(pattern="", *, edited=False):
+def search_motions(pattern="", *, edited=False, kind=MOTIONBRIDGE_UL_motions):
     typed = bpy.context.window_manager.motionbridge_search
     typed.pattern, typed.edited = pattern, edited
-    search(MOTIONBRIDGE_UL_motions, bpy.data, "actions")
+    search(kind, bpy.data, "actions")
 
 
 @pytest.fixture

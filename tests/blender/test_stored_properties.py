@@ -15,8 +15,7 @@ import pytest
 
 from addon.core import files
 from addon.core.errors import MotionbridgeError
-from addon.games.xray.motions import omf_codec
-from addon.games.xray.motions.library import motions_of
+from addon.games.xray.motions import library, list_edits
 from addon.ui.arma import models as arma_models
 from addon.ui.xray import hud, motion_files, skeletal
 from tests.blender.property_walk import Value, changes, declared, values
@@ -97,7 +96,7 @@ def motions_inside(folder: Path, samples: Path) -> list[Route]:
     imported("xray_ogf", shutil.copy(samples / "weapon_embedded.ogf", folder), motions="INSIDE")
     rig = bpy.context.view_layer.objects.active
     (file,) = rig.motionbridge_motion_files
-    omf_codec.delete(file, motions_of(file)[-1])
+    list_edits.delete(file, library.motions_of(file)[-1])
     return [exported("xray_omf", folder / "exported.omf"), saved_back(motion_files.MOTIONBRIDGE_OT_save_back)]
 
 
@@ -128,6 +127,8 @@ def several_editor_motions(folder: Path, samples: Path) -> list[Route]:
     bpy.ops.wm.read_homefile(use_empty=True)
     imported("xray_ogf", samples / "weapon.ogf", motions="NONE")
     imported("xray_skl", path)
+    (file,) = bpy.context.view_layer.objects.active.motionbridge_skeletal_files
+    list_edits.delete(file, library.motions_of(file)[-1])
     return [exported("xray_skl", folder / "exported.skls"), saved_back(skeletal.MOTIONBRIDGE_OT_skeletal_save_back)]
 
 
@@ -194,7 +195,7 @@ CASES = {
         sample("skl", "xray_skl", ".skls"),
         "SkeletalFile SkeletalProperties RestBone Object.motionbridge_skeletal_files "
         "MotionProperties.speed MotionProperties.power MotionProperties.flags",
-        {"the only motion is played": "SkeletalFile.action_list"},
+        {"the only motion is played": "SkeletalFile.action_list", "no motion was deleted": "SkeletalFile.deleted"},
     ),
     ".skls of several motions": Case(
         several_editor_motions, "SkeletalFile ListedAction ActionList", in_the_text("skeletal")

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ...blender import compat
+from ...blender import action as actions
+from ...blender import armature, compat, scope
+from ...blender.control_links import remove_action
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.properties import keep
 from ...blender.rotation_modes import HiddenKeys, angles_in_use
@@ -20,7 +22,7 @@ from ...core.report import Report, say
 from ..plan import OtherBase, Together, known_digests, location_of
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
-from .animation_import import animations_of
+from .animation_import import ADDED_LATER, add, animations_of, is_listed
 from .options import AnimationExportOptions
 from .timing import SAME_FRAME
 
@@ -40,7 +42,8 @@ def update_status(context: Context, rig: Object, action: Action, report: Report,
     if look or not why_sampled(rig, action):
         options = AnimationExportOptions(hidden_keys=HiddenKeys.RESTORE)
         plan = plan_export(context, rig, "", options=options, report=report, action=action)
-        status = "NEW" if plan.changes.new else ("EDITED" if plan.changes else "UNTOUCHED")
+        is_new = plan.changes.new or original_of(action) is not None
+        status = "NEW" if is_new else ("EDITED" if plan.changes else "UNTOUCHED")
     else:
         status = "UNKNOWN"
     if properties.status != status:
@@ -202,6 +205,44 @@ def original_of(action: Action) -> Action | None:
     listed = {entry.action for owner in owners for entry in owner.motionbridge_animations if entry.index >= 0}
     originals = [action for action in of_file if action in listed] or of_file[:1]
     return None if action in originals or not originals else originals[0]
+
+
+def new(rig: Object, name: str) -> Action:
+    """Add an animation to the list with the pose that ``rig`` shows now; it gets a file on the next save."""
+    bones = {bone.name for bone in rig.data.bones}
+    fps = scope.frames_per_second(bpy.context.scene)
+    action = actions.action_of_pose(rig, armature.rest_of(rig, np.identity(4)), name, bones, fps)
+    return list_new(rig, action)
+
+
+def copy_of(rig: Object, action: Action) -> Action:
+    """Add a copy of an action to the list, below it; it gets a file of its own on the next save."""
+    copy = list_new(rig, action.copy())
+    rows = rig.motionbridge_animations
+    below = next((number for number, row in enumerate(rows) if row.action == action), len(rows) - 2) + 1
+    rows.move(len(rows) - 1, below)
+    return copy
+
+
+def list_new(rig: Object, action: Action) -> Action:
+    """Add an action to the list as a new animation, unless it is listed; returns it."""
+    if not is_listed(rig, action):
+        add(rig, action, ADDED_LATER)
+    if action.motionbridge_animation.is_animation:
+        action.motionbridge_animation.status = "NEW"
+    action.use_fake_user = True
+    return action
+
+
+def delete(rig: Object, action: Action) -> None:
+    """Remove an action from the list, and delete it unless another armature lists it. Its file stays."""
+    rows = rig.motionbridge_animations
+    for number in reversed(range(len(rows))):
+        if rows[number].action in {action, None}:
+            rows.remove(number)
+    objects: Any = bpy.data.objects
+    if not any(is_listed(owner, action) for owner in objects):
+        remove_action(action)
 
 
 def reflect_step(action: Action) -> None:

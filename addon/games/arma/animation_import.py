@@ -52,6 +52,11 @@ def _listed(rig: Object) -> list[Action]:
     return [entry.action for entry in rig.motionbridge_animations if entry.action is not None]
 
 
+def is_listed(rig: Object, action: Action) -> bool:
+    """Return whether an action is in the list of an armature."""
+    return action in _listed(rig)
+
+
 def unlisted(rig: Object) -> list[Action]:
     """Return the actions that an armature uses and no armature lists: copies of animations, and, on an armature with
     animations, the action in play that was made in Blender.

@@ -30,9 +30,9 @@ from ..bases import (
 )
 from ..bones import draw_restore
 from ..files import absolute
-from ..layouts import EDITED, Listing, fields
+from ..layouts import EDITED, ListEdits, Listing, fields
 from ..menus import ARMA, is_used
-from ..motion_lists import OBJECT, ActionRows, add_row, draw_file, draw_list, edited_text
+from ..motion_lists import ActionRows, ListMenu, add_list, draw_file, draw_list, edited_text, remove_list
 from ..operation import Need, Operation, Outcome, stores_nothing, wrapped_lines
 from ..saving import IMPORTED_BASES, MotionSaveBack, Target, base_file
 from ..searched_lists import PanelList, SearchedRows
@@ -282,16 +282,12 @@ class MOTIONBRIDGE_MT_animation_file(BlenderMenu):
 
     def draw(self, _context: Context) -> None:
         layout = self.layout
-        layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
         layout.operator("motionbridge.arma_save_all", icon="FILE_TICK")
         layout.operator("export_scene.arma_rtm", text="Export As", icon="EXPORT")
         layout.operator("import_scene.arma_rtm", text="Import More", icon="IMPORT")
         layout.separator()
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
         layout.separator()
-        layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
-        layout.operator("motionbridge.spread_pose", icon="IPO_EASE_IN_OUT")
-        layout.operator("motionbridge.arma_compare", icon="VIEWZOOM")
         layout.operator("motionbridge.arma_list_animations", icon="FILE_REFRESH")
         layout.separator()
         layout.operator("motionbridge.report", icon="TEXT")
@@ -414,12 +410,51 @@ def _frames(action: Action, _rig: Object) -> tuple[int, int]:
     return math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])
 
 
+class AnimationEdits(ListEdits):
+    """The buttons beside the list of animations: the armature lists them, each has a file of its own."""
+
+    def active(self, rig: Any) -> Any:
+        has_skeleton = len(rig.motionbridge_animations) or len(rig.data.motionbridge_skeleton.bones)
+        return rig if has_skeleton else None
+
+    def file_of(self, rig: Any, action: Any) -> Any:
+        return rig if action in animation_import.animations_of(rig) else None
+
+    def is_stored(self, file: Any, action: Any) -> bool:
+        return animation_import.is_listed(file, action)
+
+    def members(self, file: Any) -> list[Any]:
+        return animation_import.animations_of(file)
+
+    def row_of(self, action: Any) -> "Row":
+        return _row_of(action, -1)
+
+    def new(self, rig: Any, _file: Any, name: str) -> Any:
+        return animation_edit.new(rig, name)
+
+    def copy(self, file: Any, action: Any) -> Any:
+        return animation_edit.copy_of(file, action)
+
+    def add(self, file: Any, action: Any) -> Any:
+        return animation_edit.list_new(file, action)
+
+    def delete(self, file: Any, action: Any) -> None:
+        animation_edit.delete(file, action)
+
+    def deleted_text(self, *, several: bool) -> str:
+        if several:
+            return rpt_("Deleted animations of {1}: {0}; their files stay")
+        return rpt_("Deleted {} of {}; its file stays")
+
+
 ANIMATIONS = Listing(
     "MOTIONBRIDGE_UL_arma_animations",
     "motionbridge_playing_animation",
     _rows,
     _play,
     _frames,
+    AnimationEdits(),
+    "MOTIONBRIDGE_MT_animation",
     _status,
     compare="motionbridge.arma_compare",
 )
@@ -430,6 +465,17 @@ class MOTIONBRIDGE_UL_arma_animations(ActionRows, BlenderList):
     """Animations of an armature."""
 
     listing = ANIMATIONS
+
+
+class MOTIONBRIDGE_MT_animation(ListMenu, BlenderMenu):
+    """What can be done with the animation that is active in the list"""
+
+    listing = ANIMATIONS
+
+    def draw_motion(self, layout: Any) -> None:
+        """Draw what only animations have, each of which has a file of its own."""
+        layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
+        layout.operator("motionbridge.arma_compare", icon="VIEWZOOM")
 
 
 class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
@@ -453,12 +499,12 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
 
 def register() -> None:
     """Add the property with the active row of the list."""
-    add_row(ANIMATIONS)
+    add_list(ANIMATIONS)
 
 
 def unregister() -> None:
     """Remove the property."""
-    delattr(OBJECT, ANIMATIONS.row)
+    remove_list(ANIMATIONS)
 
 
 CLASSES = (

@@ -1,5 +1,6 @@
 """Operators of the list of motions: restore, move, delete, add, compare, rename, marks, referenced motions."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ...blender import action as actions
-from ...blender import action_lists, bone_curves, compat, scope
+from ...blender import action_lists, scope
 from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core import names
@@ -16,21 +16,23 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report, say
 from ...formats.xray import omf
 from ...games.xray.models.properties import remembered
-from ...games.xray.motions import library, omf_codec, skl_codec
+from ...games.xray.motions import library, list_edits, omf_codec, skl_codec
 from ...games.xray.motions import properties as motion_properties
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
 from .. import listed_actions, playing
-from ..bases import CALL, BlenderOperator, classes_of, iface_, rpt_
-from ..layouts import Listing
+from ..bases import CALL, BlenderOperator, classes_of, rpt_
+from ..layouts import ListEdits, Listing
+from ..list_operators import OnListed
 from ..operation import Need, Operation, Outcome, StartsAtOnce, call_operator, stores_nothing
-from ..searched_lists import PanelList, row_after_removal, search_of, shows
+from ..searched_lists import PanelList, search_of
 from ..target import RIG, OnAction, active_action, active_rig, on_rig, rig_to_export
 from . import motion_choices
-from .target import active_file
+from .target import active_file, file_of_playing_motion
 
 if TYPE_CHECKING:
-    from ..listed_actions import Rows
+    from ...games.xray.motions.library import AnyCodec
+    from ..listed_actions import Row, Rows
 
 
 def _motion_rows(rig: Object) -> "Rows":
@@ -65,20 +67,82 @@ def _frames(action: Any, rig: Any) -> tuple[int, int]:  # loads the module when 
     return motion_timing.drawn_ends(action, rig)
 
 
+class MotionEdits(ListEdits):
+    """The buttons beside a list of motions of X-Ray; subclasses tell the kind of file."""
+
+    @abstractmethod
+    def codec(self) -> "AnyCodec":
+        """Return the kind of file."""
+
+    def file_of(self, rig: Any, action: Any) -> Any:
+        return action_lists.file_of(rig, action, self.codec().lists)
+
+    def is_stored(self, file: Any, action: Any) -> bool:
+        return action in action_lists.listed(file)
+
+    def members(self, file: Any) -> list[Any]:
+        return library.motions_of(file)
+
+    def row_of(self, action: Any) -> "Row":
+        return listed_actions.row_of(action)
+
+    def new(self, rig: Any, file: Any, name: str) -> Any:
+        return list_edits.new(self.codec(), rig, file, name)
+
+    def copy(self, file: Any, action: Any) -> Any:
+        return library.add(self.codec(), file, action.copy())
+
+    def add(self, file: Any, action: Any) -> Any:
+        return library.add(self.codec(), file, action)
+
+    def delete(self, file: Any, action: Any) -> None:
+        list_edits.delete(file, action)
+
+    def deleted_text(self, *, several: bool) -> str:
+        if several:
+            return rpt_("Deleted motions: {}; they are removed from {} on the next save")
+        return rpt_("Deleted {}; it is removed from {} on the next save")
+
+
+class GameMotions(MotionEdits):
+    """The motions of the game's files."""
+
+    def codec(self) -> "AnyCodec":
+        return omf_codec.OMF
+
+    def active(self, rig: Any) -> Any:
+        return active_file(rig)
+
+    def copy(self, file: Any, action: Any) -> Any:
+        copy, listed = super().copy(file, action), library.motions_of(file)
+        list_edits.move(file, copy, listed.index(action) + 1 - listed.index(copy))
+        return copy
+
+
+class EditorMotions(MotionEdits):
+    """The motions of the editor's files."""
+
+    def codec(self) -> "AnyCodec":
+        return skl_codec.SKL
+
+    def active(self, rig: Any) -> Any:
+        return file_of_playing_motion(rig)
+
+    def limit(self, file: Any) -> str:
+        is_single = Path(file.path).suffix.lower() == ".skl"
+        return "a .skl file stores one motion; export the new one to a file of its own" if is_single else ""
+
+
 MOTIONS = Listing(
     "MOTIONBRIDGE_UL_motions",
     "motionbridge_motion_row",
     _motion_rows,
     play,
     _frames,
+    GameMotions(),
+    "MOTIONBRIDGE_MT_motion",
     _status,
     _named,
-    (
-        ("motionbridge.new_motion", "ADD"),
-        ("motionbridge.duplicate_motion", "DUPLICATE"),
-        ("motionbridge.delete_motion", "REMOVE"),
-    ),
-    "MOTIONBRIDGE_MT_motion",
     "motionbridge.update_status",
 )
 """List of the motions in an armature's active file."""
@@ -88,44 +152,14 @@ EDITOR_MOTIONS = Listing(
     _editor_motion_rows,
     play,
     _frames,
+    EditorMotions(),
+    "MOTIONBRIDGE_MT_editor_motion",
     named=_named,
 )
 """List of the editor motions in all files of an armature."""
 MARKS = PanelList(
     "motionbridge_marks", lambda context: active_action(context).motionbridge_motion, "marks", "active_mark"
 )
-
-
-class OnMotion(OnAction):
-    """Mixin for operators on one motion."""
-
-    def chosen_of_file(self, context: Context) -> tuple[Any, Any, Any]:
-        """Return the armature, the action and its motion file.
-
-        Raises `WriteError` if the action is in no motion file.
-        """
-        rig, action = self.chosen(context)
-        file = action_lists.file_of(rig, action, motion_properties.LISTS)
-        if file is None:
-            words = "the action {!r} is not in a motion file of {!r}"
-            raise WriteError(say(words, action.name, rig.name), remedy="Add it to a file first")
-        return rig, action, file
-
-
-def _is_listed(context: Context) -> bool:
-    """Return whether the list of motions shows the one that plays, if that is in a file."""
-    rig, action = active_rig(context), active_action(context)
-    fits = search_of(context, MOTIONS.drawn_by)
-    if fits is None:
-        return True
-    file = action_lists.file_of(rig, action, motion_properties.LISTS)
-    return file is None or (file == active_file(rig) and fits(listed_actions.row_of(action)))
-
-
-class OnListedMotion(OnMotion):
-    """Mixin for operators on the motion that is active in the list, which has to show it."""
-
-    needs = (*OnMotion.needs, shows(_is_listed))
 
 
 class OnMotionFile(Operation):
@@ -135,7 +169,7 @@ class OnMotionFile(Operation):
     edited = stores_nothing  # the status of motions need not be saved
 
 
-class MOTIONBRIDGE_OT_revert_motion(OnListedMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_revert_motion(OnListed, BlenderOperator):
     """Restore keys, marks and parameters from the file"""
 
     bl_idname = "motionbridge.revert_motion"
@@ -144,10 +178,10 @@ class MOTIONBRIDGE_OT_revert_motion(OnListedMotion, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         rig, action = self.chosen(context)
         omf_codec.revert(context, rig, action, report)
-        return Outcome(rpt_("Restored {} from the file").format(action.name))
+        return Outcome(rpt_("Restored {} from the file").format(listed_actions.row_of(action).name))
 
 
-class MOTIONBRIDGE_OT_move_motion(OnListedMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_move_motion(OnListed, BlenderOperator):
     """Move the motion in the list; the order is written to the file on the next save"""
 
     bl_idname = "motionbridge.move_motion"
@@ -169,7 +203,7 @@ class MOTIONBRIDGE_OT_move_motion(OnListedMotion, BlenderOperator):
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Move the motion past the next one that the list shows, unless it is already at that end."""
-        _, action, file = self.chosen_of_file(context)
+        _, action, _, file = self.chosen_of_list(context)
         listed = library.motions_of(file)
         fits, index = search_of(context, MOTIONS.drawn_by), listed.index(action)
         visible = [
@@ -180,152 +214,9 @@ class MOTIONBRIDGE_OT_move_motion(OnListedMotion, BlenderOperator):
         upwards = self.direction in {"UP", "TOP"}
         ahead = [number for number in visible if (number < index if upwards else number > index)]
         if not ahead:
-            return Outcome(rpt_("{} cannot be moved further").format(action.name), done=False)
-        omf_codec.move(file, action, ahead[-1 if self.direction in {"UP", "BOTTOM"} else 0] - index)
-        return Outcome(rpt_("Moved {}").format(action.name))
-
-
-class MOTIONBRIDGE_OT_delete_motion(OnListedMotion, BlenderOperator):
-    """Delete the action; its motion is removed from the file on the next save"""
-
-    bl_idname = "motionbridge.delete_motion"
-    bl_label = "Delete Motion"
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The action, and the armature with its file."""
-        return self.chosen(context)
-
-    def run(self, context: Context, report: Report) -> Outcome:
-        """Delete the action and play the next one that the list shows."""
-        rig, action, file = self.chosen_of_file(context)
-        name = action.name
-        listed = library.motions_of(file)
-        rows = [listed_actions.row_of(other) for other in listed]
-        following = row_after_removal(context, MOTIONS.drawn_by, rows, listed.index(action))
-        others = [other for other in listed if other != action]
-        was_playing = active_action(context) == action
-        omf_codec.delete(file, action)
-        if was_playing and others:
-            actions.play(context, rig, others[following])
-        return Outcome(rpt_("Deleted {}; it is removed from {} on the next save").format(name, file.name))
-
-
-class MOTIONBRIDGE_OT_delete_listed_motions(OnMotionFile, BlenderOperator):
-    """Delete all motions that the list shows; they are removed from the file on the next save"""
-
-    bl_idname = "motionbridge.delete_listed_motions"
-    bl_label = "Delete Listed Motions"
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature with its file, and the actions."""
-        return (active_rig(context), *self._listed(context))
-
-    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
-        """Ask once for all of them."""
-        listed = self._listed(context)
-        edited = sum(listed_actions.row_of(action).edited for action in listed)
-        text = iface_("Motions that the list shows: {}, edited: {}").format(len(listed), edited)
-        return context.window_manager.invoke_confirm(self, event, message=text, confirm_text=iface_("Delete"))
-
-    def _listed(self, context: Context) -> list[Action]:
-        fits = search_of(context, MOTIONS.drawn_by)
-        motions = library.motions_of(active_file(active_rig(context)))
-        return [action for action in motions if fits is None or fits(listed_actions.row_of(action))]
-
-    def run(self, context: Context, report: Report) -> Outcome:
-        """Delete the actions; if the one that plays is among them, play the first that is left."""
-        rig, deleted = active_rig(context), self._listed(context)
-        file, was_playing = active_file(rig), active_action(context) in deleted
-        for action in deleted:
-            omf_codec.delete(file, action)
-        left = library.motions_of(file)
-        if was_playing and left:
-            actions.play(context, rig, left[0])
-        text = rpt_("Deleted motions: {}; they are removed from {} on the next save")
-        return Outcome(text.format(len(deleted), file.name), done=bool(deleted))
-
-
-class MOTIONBRIDGE_OT_new_motion(OnMotionFile, BlenderOperator):
-    """Create a motion from the pose that the armature shows, on one frame; keys make it longer"""
-
-    bl_idname = "motionbridge.new_motion"
-    bl_label = "New Motion"
-
-    name: StringProperty(name="Name", description="Name of the motion in the game", default="new")
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature, which stores the file."""
-        return (active_rig(context),)
-
-    def run(self, context: Context, report: Report) -> Outcome:
-        """Create the action with keys of all bones of the file, add it to the list and play it."""
-        rig = active_rig(context)
-        file = active_file(rig)
-        added = omf_codec.new(rig, file, self.name)
-        play(rig, added)
-        return Outcome(rpt_("Added {} to {}").format(added.motionbridge_motion.motion_name, file.name))
-
-
-class MOTIONBRIDGE_OT_duplicate_motion(OnListedMotion, BlenderOperator):
-    """Add a copy of the motion to the file, below it, and play the copy; written on the next save"""
-
-    bl_idname = "motionbridge.duplicate_motion"
-    bl_label = "Duplicate Motion"
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature with its file."""
-        return (self.chosen(context)[0],)
-
-    def run(self, context: Context, report: Report) -> Outcome:
-        rig, action, file = self.chosen_of_file(context)
-        copy = library.add(omf_codec.OMF, file, action.copy())
-        listed = library.motions_of(file)
-        omf_codec.move(file, copy, listed.index(action) + 1 - listed.index(copy))
-        play(rig, copy)
-        return Outcome(rpt_("Added {} to {}").format(copy.motionbridge_motion.motion_name, file.name))
-
-
-class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
-    """Add an action to the active motion file as a new motion; written on the next save"""
-
-    bl_idname = "motionbridge.add_motion"
-    bl_label = "Add Action to File"
-    needs = (RIG,)
-
-    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The action, and the armature with the file."""
-        return self.chosen(context)
-
-    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Ask which action, unless a button names it."""
-        if self.action:
-            return self.execute(context)
-        rig, action = active_rig(context), active_action(context)
-        if action is not None and action_lists.file_of(rig, action, motion_properties.LISTS) is None:
-            self.action = action.name
-        return context.window_manager.invoke_props_dialog(self, confirm_text=iface_("Add"))
-
-    def draw(self, _context: Context) -> None:
-        self.layout.prop_search(self, "action", bpy.data, "actions")
-
-    def run(self, context: Context, report: Report) -> Outcome:
-        """Append the action to the list."""
-        rig, action = self.chosen(context)
-        file = active_file(rig)
-        if file is None:
-            raise WriteError(say("{!r} has no motion file", rig.name), remedy="Export to a new file instead")
-        if action in action_lists.listed(file):
-            return Outcome(rpt_("{} is already in the file").format(action.name), done=False)
-        if not any(bone_curves.bone_of(curve.data_path) in rig.data.bones for curve in compat.curves_of(action, rig)):
-            raise WriteError(
-                say("the action {!r} has no keys for any bone of {!r}", action.name, rig.name),
-                remedy="Choose an action that moves its bones",
-            )
-        added = library.add(omf_codec.OMF, file, action)
-        if added != action:
-            words = "another armature's file has the action; a copy of it was added"
-            report.note(words, f"{action.name} > {added.name}")
-        return Outcome(rpt_("Added {} to {}").format(added.motionbridge_motion.motion_name, file.name))
+            return Outcome(rpt_("{} cannot be moved further").format(listed_actions.row_of(action).name), done=False)
+        list_edits.move(file, action, ahead[-1 if self.direction in {"UP", "BOTTOM"} else 0] - index)
+        return Outcome(rpt_("Moved {}").format(listed_actions.row_of(action).name))
 
 
 class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):
@@ -423,7 +314,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         return Outcome(rpt_("Imported motions: {}, files: {}").format(len(imported), count))
 
 
-class OnMarks(OnMotion):
+class OnMarks(OnAction):
     """Mixin for operators that change the marks of a motion."""
 
     def changed(self, context: Context, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
@@ -581,7 +472,7 @@ class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
         return self.changed(context, lambda _action, _markers: rpt_("The marks already match their markers"))
 
 
-def active_motion(operator: OnMotion, context: Context) -> Any:
+def active_motion(operator: OnAction, context: Context) -> Any:
     """Return the properties of the motion that an operator works on, or None."""
     if not operator.action and not type(operator).poll(context):
         return None

@@ -19,7 +19,7 @@ from .. import listed_actions, motion_lists
 from ..bases import BlenderList, BlenderMenu, BlenderOperator, classes_of, iface_, rpt_
 from ..bones import draw_restore
 from ..layouts import SIDEBAR, DrawnRows, fields, paragraph
-from ..motion_lists import OBJECT, ActionRows, add_row, number_property
+from ..motion_lists import OBJECT, ActionRows, add_list, number_property, remove_list
 from ..operation import Need, Operation, Outcome
 from ..searched_lists import PanelList, SearchedRows
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
@@ -146,23 +146,17 @@ class MOTIONBRIDGE_MT_motion_file(BlenderMenu):
         layout.operator("motionbridge.report", icon="TEXT")
 
 
-class MOTIONBRIDGE_MT_motion(BlenderMenu):
+class MOTIONBRIDGE_MT_motion(motion_lists.ListMenu, BlenderMenu):
     """What can be done with the motion that is active in the list"""
 
-    bl_label = "Motion"
+    listing = MOTIONS
 
-    def draw(self, _context: Context) -> None:
-        layout = self.layout
-        layout.operator("motionbridge.add_motion", icon="ACTION")
+    def draw_motion(self, layout: Any) -> None:
+        """Draw what only the game's files have: they can be restored, and have an order."""
         layout.operator("motionbridge.revert_motion", icon="LOOP_BACK")
-        layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
-        layout.operator("motionbridge.spread_pose", icon="IPO_EASE_IN_OUT")
-        layout.separator()
         top = layout.operator("motionbridge.move_motion", text="Move to Top", icon="TRIA_UP_BAR")
         bottom = layout.operator("motionbridge.move_motion", text="Move to Bottom", icon="TRIA_DOWN_BAR")
         top.direction, bottom.direction = "TOP", "BOTTOM"
-        layout.separator()
-        layout.operator("motionbridge.delete_listed_motions", icon="TRASH")
 
 
 class OnActiveMotion(MotionbridgePanel):
@@ -320,13 +314,14 @@ def register() -> None:
     """Add the property with the index of the playing action, and those with the active rows of the lists."""
     OBJECT.motionbridge_playing = number_property(_playing, _play)
     for listing in (MOTIONS, EDITOR_MOTIONS):
-        add_row(listing)
+        add_list(listing)
 
 
 def unregister() -> None:
     """Remove these properties."""
-    for name in ("motionbridge_playing", MOTIONS.row, EDITOR_MOTIONS.row):
-        delattr(OBJECT, name)
+    del OBJECT.motionbridge_playing
+    for listing in (MOTIONS, EDITOR_MOTIONS):
+        remove_list(listing)
 
 
 class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):

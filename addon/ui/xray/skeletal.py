@@ -11,6 +11,7 @@ from ...blender.typed import Action, Context, Object
 from ...core import files
 from ...core.errors import ReadError
 from ...core.report import Report
+from ...formats.xray import omf
 from ...games.xray import kinds
 from ...games.xray.motions import inside_models, library, skl_codec
 from ...games.xray.motions import properties as motion_properties
@@ -32,7 +33,7 @@ from ..bases import (
     rpt_,
 )
 from ..layouts import draw_tolerances, fields, name_filter
-from ..motion_lists import ActionRows, draw_file, draw_list
+from ..motion_lists import ActionRows, ListMenu, draw_file, draw_list
 from ..operation import FileChoice, Need, Outcome
 from ..saving import Target
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
@@ -46,7 +47,7 @@ from ..target import (
 )
 from .motion_choices import EditorMotionChoices, MotionChooser, MotionFileExport, MotionFileSaveBack, MotionImport
 from .motion_operators import EDITOR_MOTIONS
-from .target import draw_rig, rig_to_import_onto
+from .target import draw_rig, file_of_playing_motion, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -199,21 +200,12 @@ class EXPORT_SCENE_OT_xray_skl(
         return Outcome(file_sentence(path, plan))
 
 
-def file_of_playing_motion(rig: Object) -> Any:
-    """Return the file of the playing motion, else the last file that still has actions, else None."""
-    data = rig.animation_data
-    files = rig.motionbridge_skeletal_files
-    if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
-        own_file = action_lists.file_of(rig, data.action, motion_properties.SKL_LISTS)
-        if own_file is not None:
-            return own_file
-    return next((file for file in reversed(files) if library.motions_of(file)), None)
-
-
 def active_skeletal(context: Context) -> Any:
     """Return the action that the active armature plays if it is an editor motion, else None."""
-    action = active_action(context)
-    return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
+    rig, action = active_rig(context), active_action(context)
+    if action is None or action.motionbridge_skeletal.is_skeletal:
+        return action
+    return action if action_lists.file_of(rig, action, motion_properties.SKL_LISTS) is not None else None
 
 
 class MOTIONBRIDGE_UL_editor_motions(ActionRows, BlenderList):
@@ -226,6 +218,12 @@ class MOTIONBRIDGE_UL_editor_motions(ActionRows, BlenderList):
         file = layout.row()
         file.active = False
         file.label(text=action.motionbridge_skeletal.file, translate=False)
+
+
+class MOTIONBRIDGE_MT_editor_motion(ListMenu, BlenderMenu):
+    """What can be done with the editor motion that is active in the list"""
+
+    listing = EDITOR_MOTIONS
 
 
 class SkeletalPanel(MotionbridgePanel):
@@ -274,8 +272,6 @@ class MOTIONBRIDGE_MT_editor_motions(BlenderMenu):
         _draw_files(layout)
         layout.separator()
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
-        layout.operator("motionbridge.mirror_motion", icon="MOD_MIRROR")
-        layout.operator("motionbridge.spread_pose", icon="IPO_EASE_IN_OUT")
         layout.separator()
         layout.operator("motionbridge.report", icon="TEXT")
 
@@ -302,11 +298,12 @@ def _draw_motion(layout: bpy.types.UILayout, rig: Object, action: Action) -> Non
     skeletal = action.motionbridge_skeletal
     file = rig.motionbridge_skeletal_files.get(skeletal.file)
     facts = layout.column(align=True)
-    if file is not None:
+    if file is not None and skeletal.is_skeletal:
         text = iface_("{}, version {}").format(Path(file.path).name, skeletal.version)
         facts.label(text=text, icon="FILE", translate=False)
     start, end = motion_timing.drawn_ends(action)
-    facts.label(text=iface_("Frames {} to {}, {:g} per second").format(start, end, skeletal.fps), translate=False)
+    rate = skeletal.fps if skeletal.is_skeletal else omf.FRAMES_PER_SECOND
+    facts.label(text=iface_("Frames {} to {}, {:g} per second").format(start, end, rate), translate=False)
     if skeletal.fitted:
         text = iface_("Bones with curves of the file: {}, with fitted curves: {}").format(
             skeletal.kept_exactly, skeletal.fitted

@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from ...blender import bone_curves, compat
+from ...blender import action_lists, bone_curves, compat
 from ...blender.properties import refuse_linked
 from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
@@ -13,6 +13,7 @@ from ...core.report import Report, say
 from ...games.xray.levels import details as level_details
 from ...games.xray.levels.properties import DRAWN_KINDS, JOINED, VISUAL_KINDS, holder_of, is_new
 from ...games.xray.motions import library
+from ...games.xray.motions.properties import SKL_LISTS
 from .. import bases
 from ..target import active_model, active_rig, editor_model_of, likely_rig, objects_of
 
@@ -215,6 +216,17 @@ def active_file(rig: Any) -> Any:
     """Return the motion file that is active in the panel, or None."""
     files = rig.motionbridge_motion_files if rig is not None else ()
     return files[min(max(rig.motionbridge_motion_file, 0), len(files) - 1)] if len(files) else None
+
+
+def file_of_playing_motion(rig: Object) -> Any:
+    """Return the file of the playing editor motion, else the last file that still has actions, else None."""
+    data = rig.animation_data
+    files = rig.motionbridge_skeletal_files
+    if len(files) and data is not None and data.action is not None:
+        own_file = action_lists.file_of(rig, data.action, SKL_LISTS)
+        if own_file is not None:
+            return own_file
+    return next((file for file in reversed(files) if library.motions_of(file)), None)
 
 
 def actions_moving(rig: Object) -> list[Action]:

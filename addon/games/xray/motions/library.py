@@ -195,6 +195,10 @@ class Codec(ABC, Generic[Document, File, HostType, PlanType, ImportType, ExportT
     def attach(self, rig: Object, opened: Opened[Document]) -> File:
         """Store a file on ``rig``, except the keys of its motions, which are stored on their actions."""
 
+    def bones_of_new(self, rig: Object, _file: File) -> set[str]:
+        """Return Blender's names of the bones for which a new motion of a file gets keys."""
+        return {bone.name for bone in rig.data.bones}
+
     def mark_new(self, action: Action, order: int) -> None:
         """Mark an action as a new motion with this index in the list, if the kind of file has an order."""
 

@@ -18,11 +18,10 @@ from ....blender import action_lists, compat, rotation_modes, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import KeysRead, remember_keys, table_of
 from ....blender.control_edits import CONTROLS, keep_baseline
-from ....blender.control_links import users_of
 from ....blender.properties import keep
 from ....blender.rotation_modes import HiddenKeys
 from ....blender.sampling import Sampler, warn_of_muted
-from ....core import files, names, space
+from ....core import files, space
 from ....core.errors import MotionbridgeError, ReadError, WriteError
 from ....core.model import Clip
 from ....core.report import Report, listed, say
@@ -45,7 +44,6 @@ from ....formats.xray.omf.tracks import refuse_overlong
 from ..bones.properties import bones_in_order, game_name
 from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
-from . import library
 from . import timing as motion_timing
 from .gathering import Gatherer
 from .hosts import MotionIdentity
@@ -56,7 +54,6 @@ from .library import (
     Opened,
     bone_indices,
     keys_replaced,
-    motions_of,
     plan_onto,
     refuse_unknown_bones,
 )
@@ -113,6 +110,10 @@ class OmfCodec(Codec[Omf, "MotionFile", OmfHost, MotionPlan, MotionImportOptions
         file.embedded = opened.embedded
         motion_files.keep_document(file, opened.document, opened.path, opened.digest)
         return file
+
+    def bones_of_new(self, rig: Object, file: MotionFile) -> set[str]:
+        in_file = {bone.name.lower() for partition in file.partitions for bone in partition.bones}
+        return {bone.name for bone in rig.data.bones if game_name(bone).lower() in in_file}
 
     def mark_new(self, action: Action, order: int) -> None:
         action.motionbridge_motion.status, action.motionbridge_motion.order = "NEW", order
@@ -595,39 +596,3 @@ def _restore(file: MotionFile, own_motions: dict[Action, tuple[Motion, int]], re
             builders.rebuild(action, motion, definition)
             describe(action, motion, definition, index, file)
             action.motionbridge_motion.order = order
-
-
-def new(rig: Object, file: MotionFile, name: str) -> Action:
-    """Add a motion to a file with the pose that ``rig`` shows now; ``name`` gets a number if the file has it."""
-    in_file = {bone.name.lower() for partition in file.partitions for bone in partition.bones}
-    bones = {bone.name for bone in rig.data.bones if game_name(bone).lower() in in_file}
-    label = names.distinct(name, {str(action.motionbridge_motion.motion_name) for action in motions_of(file)})
-    rest = rest_of(rig, space.XRAY_ROOT_FRAME)
-    return library.add(OMF, file, actions.action_of_pose(rig, rest, label, bones, FRAMES_PER_SECOND))
-
-
-def move(file: MotionFile, action: Action, steps: int) -> None:
-    """Move an action up (negative ``steps``) or down in the list of its file."""
-    listed = motions_of(file)
-    index = listed.index(action)
-    listed.insert(min(max(index + steps, 0), len(listed) - 1), listed.pop(index))
-    for order, moved in enumerate(listed):
-        moved.motionbridge_motion.order = order
-
-
-def delete(file: MotionFile, action: Action) -> None:
-    """Remove an action from the list of its file; its motion is removed from the file on the next save.
-
-    The action is deleted unless another armature's file lists it too, and so is the action of its controls unless it is
-    used elsewhere.
-    """
-    motion, controls = action.motionbridge_motion, action.motionbridge_controls
-    index = action_lists.members(file, LISTS)[action]
-    if index >= 0:
-        deleted = file.deleted.add()
-        deleted.name, deleted.index = motion.imported_name, index
-    action_lists.remove(file, action)
-    if not action_lists.is_listed(action, LISTS):
-        bpy.data.actions.remove(action)
-        if controls is not None and not users_of(controls):
-            bpy.data.actions.remove(controls)

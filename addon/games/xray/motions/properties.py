@@ -245,6 +245,7 @@ class StoredFile:
     rest: CollectionProperty(type=RestBone)
     actions: CollectionProperty(type=ListedAction)
     action_list: list_property()
+    deleted: CollectionProperty(type=DeletedMotion)
 
 
 class MotionFile(StoredFile, bpy.types.PropertyGroup):
@@ -257,7 +258,6 @@ class MotionFile(StoredFile, bpy.types.PropertyGroup):
     active_partition: IntProperty(options={"HIDDEN"})
     motions_chunk: bytes_property("The chunk of motions, of a file where it is compressed or claims a wrong size")
     motions_chunk_seal: seal_property()
-    deleted: CollectionProperty(type=DeletedMotion)
 
 
 # The editor's motions -------------------------------------------------------------------------------------------------

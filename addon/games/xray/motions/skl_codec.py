@@ -150,6 +150,7 @@ class SklCodec(Codec[Skl, "SkeletalFile", SklHost, "Plan[Skl]", SkeletalImportOp
         Later edits are still compared with the imported motions, so saving the same keys again gives the same bytes.
         """
         file.sha256 = plan.digest
+        file.deleted.clear()
         for copy in action_lists.copies(list(plan.written), SKL_LISTS):
             add(self, file, copy)
         for action, written in plan.written.items():

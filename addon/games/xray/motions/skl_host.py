@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,10 @@ class SklHost(Host[Plan[Skl]]):
     on_disk: bool = False
     model: editor_model.Object | None = None
     """Model that contains the motions; None for a file of motions only."""
+    stored: list[MotionIdentity] = field(default_factory=list)
+    """The motions of ``file`` as it was imported."""
+    deleted: list[str] = field(default_factory=list)
+    """Names of the motions that were deleted in the panel and leave the file."""
 
     @classmethod
     def of(
@@ -62,18 +66,17 @@ class SklHost(Host[Plan[Skl]]):
         What was saved since import is in no order that the armature stores, so motions on disk are found by name.
         """
         host = cls(document, file, on_disk, model)
-        stored: list[MotionIdentity] = []
         for known in rig.motionbridge_skeletal_files:
             identities = _identities(known, [motion.label for motion in skl_document_of(known).motions])
             host.identities |= identities.actions
-            stored = identities.motions if known == file else stored
+            host.stored = identities.motions if known == file else host.stored
         if on_disk and document is not None:
             saved = {identity.name.lower() for identity in host.identities.values() if identity.index < 0}
-            imported = [identity for identity in stored if identity.digest or identity.name.lower() not in saved]
+            imported = [identity for identity in host.stored if identity.digest or identity.name.lower() not in saved]
             wanted = dict.fromkeys([*imported, *host.identities.values()])
             host.table = found_by_name(wanted, [motion.label for motion in document.motions])
         else:
-            host.table = {identity: identity.index for identity in stored}
+            host.table = {identity: identity.index for identity in host.stored}
         return host
 
     def written(self, document: Skl) -> bytes:
@@ -100,6 +103,22 @@ class SklHost(Host[Plan[Skl]]):
                 report.warn("a .skl file stores one motion: left out; export it to a file of its own", action.name)
         return originals
 
+    def remove_deleted(self, *, whole: bool) -> None:
+        """Remove the motions that were deleted in the panel from a file on disk, where it has them; a target as
+        imported gets only motions with actions.
+        """
+        if self.file is None or self.document is None or not whole:
+            return
+        deleted = [self.stored[entry.index] for entry in self.file.deleted if 0 <= entry.index < len(self.stored)]
+        here = {self.table[identity] for identity in deleted if identity in self.table}
+        motions = self.document.motions
+        self.deleted = [motions[index].label for index in sorted(here)]
+        if self.on_disk and here:
+            left = [index for index in range(len(motions)) if index not in here]
+            self.document = self.document.with_motions([motions[index] for index in left])
+            now = {old: new for new, old in enumerate(left)}
+            self.table = {identity: now[old] for identity, old in self.table.items() if old in now}
+
     def joined(self, motions_made: list[MadeMotion], path: str) -> tuple[Skl, Changes, list[int]]:
         """Return the document to write at ``path``, its changes, and the index in it of each motion.
 
@@ -111,6 +130,7 @@ class SklHost(Host[Plan[Skl]]):
             items=Noun.CHANNEL,
         )
         document, indices = self.document, list(range(len(motions_made)))
+        changes.deleted[Noun.MOTION] += len(self.deleted)
         single = Path(path).suffix.lower() == ".skl"
         if document is not None and self.on_disk:
             motions, indices = self._replaced(document, motions_made, changes)
