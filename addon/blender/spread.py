@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import rotation, spread
+from ..core.control_rig import Role
 from ..core.errors import WriteError
 from ..core.report import Message, joined, say
 from ..core.spread import Span
 from . import compat, scope
 from .bone_channels import posed_rotation
 from .bone_curves import LINEAR, channel_path, rest_value, rotation_kind, sampled
-from .control_links import links_of
+from .control_links import ROLE, links_of
 from .control_transfer import frames_of
 from .curve_keys import KeyRows
 
@@ -39,6 +40,10 @@ _REST = {"location": np.zeros(3), "rotation": rotation.IDENTITY, "scale": np.one
 _SPREAD = {"location": spread.locations, "rotation": spread.rotations, "scale": spread.scales}
 _BLENDS = {"REPLACE", "COMBINE"}
 """How an action may be blended over NLA strips, so that what is added to its values is added to what is shown."""
+_CARRIERS = {Role.ROOT.value, Role.TORSO.value}
+"""Roles of controls that move bones also if they are only rotated."""
+_REACHED = {Role.GOAL.value, Role.POLE.value, Role.LOOK.value}
+"""Roles of controls that bones only turn towards."""
 NEAR = 1e-3
 """Frames within which a key is on the current frame: Blender stores times as 32-bit floats."""
 NOTICEABLE = 4.0
@@ -74,6 +79,13 @@ class Spreading:
     def bones(self) -> list[str]:
         """The changed bones."""
         return list(dict.fromkeys(bone for bone, _ in self.posed))
+
+    @property
+    def moves_joints(self) -> bool:
+        """Whether the change may move bones relative to their parents, other than by rotation."""
+        roles = {bone: self.owner.data.bones[bone].get(ROLE) for bone in self.bones}
+        moved = {roles[bone] for bone, kind in self.posed if kind == "location"}
+        return bool(moved - _REACHED | set(roles.values()) & _CARRIERS)
 
     def apply(self, context: Context, span: Span) -> int:
         """Write the keys for ``span`` in place of those of the last call; return the number of frames that change.

@@ -1,6 +1,6 @@
 """Spread Pose: what was changed in the pose on one frame is added to the frames around it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ from ..blender.typed import Context, Object
 from ..core import spread as spans
 from ..core.errors import MotionbridgeError
 from ..core.report import Report, listed, say
+from ..games.xray.motions import omf_codec
 from .bases import BlenderOperator, classes_of, iface_, rpt_, tell
 from .layouts import fields, paragraph
 from .operation import Need, Operation, Outcome
-from .target import active_object
+from .target import active_action, active_object, active_rig
 
 if TYPE_CHECKING:
     from ..blender.spread import Spreading
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 LINE = 60
 """Characters that fit into one line of the dialog."""
+RESCALED = say("tracks get another range in the file, so their other frames are rounded again")
 
 
 def _posed(context: Context) -> Any:
@@ -56,9 +58,10 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         _open: ExitStack | None = None
         _refusal: MotionbridgeError | None = None
         _previewed: tuple[int, ...] = ()
+        _rescaled: Sequence[str] = ()
     else:
         _spreading = _open = _refusal = None
-        _previewed = ()
+        _previewed = _rescaled = ()
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         owner: Any = _posed(context)
@@ -86,9 +89,10 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
             return False
         fields_now = self.first, self.last, self.fade_in, self.fade_out
         if self._spreading is not None and fields_now != self._previewed:
-            self._previewed, self._refusal = fields_now, None
+            self._previewed, self._refusal, self._rescaled = fields_now, None, ()
             try:
                 self._spreading.apply(context, self._span())
+                self._rescaled = _rescaled(context, self._spreading)
             except MotionbridgeError as refusal:
                 self._refusal = refusal
         if self.frame != context.scene.frame_current:
@@ -109,6 +113,8 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         refused = [self._refusal.sentence()] if self._refusal is not None else []
         for line in [*refused, *(say("{}: {}", words, listed(bones)) for words, bones in self._spreading.left.items())]:
             paragraph(layout, tell(line), LINE, icon="ERROR")
+        if self._rescaled:
+            paragraph(layout, tell(say("{}: {}", RESCALED, listed(self._rescaled))), LINE, icon="INFO")
 
     def cancel(self, context: Context) -> None:
         """Give keys, pose and frame back; called by Blender when the dialog is left without a confirmation."""
@@ -135,6 +141,9 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         count = spreading.apply(context, span)
         for words, bones in spreading.left.items():
             report.warn(words, listed(bones))
+        rescaled = _rescaled(context, spreading)
+        if rescaled:
+            report.note(RESCALED, listed(rescaled))
         text = rpt_("Bones spread over {} frames: {}")
         return Outcome(text.format(count, listed(spreading.bones)))
 
@@ -143,6 +152,14 @@ def _chosen(owner: Object) -> list[str]:
     """Return the selected bones, or all if none is selected."""
     bones = [bone.name for bone in owner.data.bones]
     return [bone.name for bone in owner.data.bones if compat.is_selected(owner, bone)] or bones
+
+
+def _rescaled(context: Context, spreading: "Spreading") -> list[str]:
+    """Return the bones of a game's motion whose tracks have to be stored in another range to hold the change."""
+    rig, action = active_rig(context), active_action(context)
+    if action is None or not action.motionbridge_motion.is_motion or not spreading.moves_joints:
+        return []
+    return omf_codec.rescaled(context, rig, action)
 
 
 CLASSES = classes_of(__name__)

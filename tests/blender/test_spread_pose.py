@@ -7,7 +7,9 @@ from mathutils import Matrix, Quaternion, Vector
 
 from addon.blender import compat, control_links
 from addon.core import rotation
+from addon.core.report import Report
 from addon.core.spread import Span
+from addon.formats.xray import omf
 from tests.blender.test_action_lists import activate, bodies_in, load
 from tests.blender.test_control_rig import goal_of, off, shown
 from tests.blender.test_control_rig_habits import controls_of, game  # noqa: F401 (a fixture)
@@ -147,6 +149,34 @@ def test_the_file_gets_one_other_track_on_these_frames_only(rig, game):  # noqa:
     assert changed == [action.motionbridge_motion.motion_name]
     assert len(before[changed[0]]) == len(after[changed[0]])
     assert "1 motion, 1 track changed" in " ".join(last_report())
+
+
+@pytest.mark.parametrize("change", [0.0005, 3.0])
+def test_tracks_that_get_another_range_are_named_and_no_others(rig, game, change):  # noqa: F811
+    """The root moves far out of the range of its track, or stays within."""
+    path, action = game / "humanoid.omf", rig.animation_data.action
+    root, middle = rig.pose.bones[0].name, int(sum(action.frame_range) // 2)
+    before = omf.read(path.read_bytes(), path.name, Report()).motion_set.library.motions
+    go(middle)
+    rig.pose.bones[root].location.x += change
+    compat.select(rig, [root])
+    assert spread_pose(middle, middle) == {"FINISHED"}
+    reported = [line for line in last_report() if "another range" in line]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    after = omf.read(path.read_bytes(), path.name, Report()).motion_set.library.motions
+    changed = [
+        track
+        for old, new in zip(before, after, strict=True)
+        for track in range(old.track_count)
+        if ranges(old.track(track)) != ranges(new.track(track))
+    ]
+    assert len(changed) == len(reported) == (1 if change > 1 else 0)
+    assert all(f"({root})" in line for line in reported)
+
+
+def ranges(track):
+    return track.flags & 1, track.size is not None and (*track.size, *track.init)
 
 
 def test_controls_spread_and_what_is_beyond_stays_as_in_the_file(game):  # noqa: F811

@@ -96,6 +96,19 @@ def frame_indices(frames: int, base_frames: int) -> Any:
     return slice(None) if frames == max(base_frames, 1) else np.minimum(np.arange(frames), max(base_frames, 1) - 1)
 
 
+def rescaled_tracks(before: Motion, after: Motion) -> list[int]:
+    """Return the tracks whose translations are stored in another range, as single values before or as keys now: all
+    their frames are rounded again. Both motions have the same tracks.
+    """
+
+    def stored(motion: Motion, track: int) -> tuple[Any, ...]:
+        row = motion.track(track)
+        return row.flags & (_KEYED | _FLOATS), *(of.tobytes() if of is not None else b"" for of in (row.size, row.init))
+
+    tracks = range(min(before.track_count, after.track_count))
+    return [track for track in tracks if stored(before, track) != stored(after, track)]
+
+
 # ---- from stored numbers to arrays
 
 

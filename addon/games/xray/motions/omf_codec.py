@@ -40,7 +40,7 @@ from ....formats.xray.omf.document import (
     track_bones,
 )
 from ....formats.xray.omf.mapping import decode_motion, encode, new_definition
-from ....formats.xray.omf.tracks import refuse_overlong
+from ....formats.xray.omf.tracks import refuse_overlong, rescaled_tracks
 from ..bones.properties import bones_in_order, game_name
 from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
@@ -528,6 +528,23 @@ def edited(context: Context, rig: Object, file: MotionFile) -> list[Action]:
         return compared
     last = {action: action.motionbridge_motion.status for action in statuses}
     return [action for action, now in statuses.items() if "EDITED" in (now, now == "UNKNOWN" and last[action])]
+
+
+def rescaled(context: Context, rig: Object, action: Action) -> list[str]:
+    """Return the bones whose track has to be stored in another range to hold what an action shows now.
+
+    Empty for a new motion. Raises `MotionbridgeError` for an action that cannot be written.
+    """
+    file, motion = action_lists.file_of(rig, action, LISTS), motion_files.motion_of(action)
+    if file is None or motion is None:
+        return []
+    options = MotionExportOptions(rest_change=RestChange.GAME_POSE, hidden_keys=HiddenKeys.RESTORE, rename=False)
+    host = OMF.host(rig, [action], file=file)
+    plan = plan_onto(OMF, context, rig, [action], file.name, host=host, options=options, report=Report())
+    motions = plan.document.motion_set
+    bones = track_bones(motions.parameters, motion.track_count, Report(), bones_in_order(rig))
+    now = motions.library.motions[plan.written[action].index]
+    return [bones[track] for track in rescaled_tracks(motion, now)]
 
 
 def _after(offset: int, progress: Callable[[int], None]) -> Callable[[int], None]:
