@@ -241,7 +241,7 @@ def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) ->
     """
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
-        return bool((np.abs(exact - given) <= SAME_NORMAL).all())
+        return np.array_equal(exact, given) or bool((np.abs(exact - given) <= SAME_NORMAL).all())
     if moved or not len(given):
         return True
     if not data.has_custom_normals:
