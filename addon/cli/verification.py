@@ -36,7 +36,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     )
     command.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it")
     command.add_argument("--json", action="store_true", help="one JSON object a line, for every file")
-    command.add_argument("-v", "--verbose", action="store_true", help="list identical files that have warnings too")
+    command.add_argument(
+        "-v", "--verbose", action="store_true", help="list identical files that have warnings or notes too"
+    )
     command.add_argument(
         "--deep", action="store_true", help="also decode and encode each file, as an import and an export do"
     )
@@ -51,7 +53,8 @@ def _verify(chosen: argparse.Namespace) -> int:
     for verdict in _verdicts(files, chosen.jobs, chosen.deep):
         counts[verdict.status] += 1
         warned += bool(verdict.warnings or verdict.problems) and verdict.status is Status.IDENTICAL
-        detail = "; ".join(filter(None, [verdict.detail, *verdict.problems, *verdict.warnings]))
+        notes = verdict.notes if chosen.verbose else ()
+        detail = "; ".join(filter(None, [verdict.detail, *verdict.problems, *verdict.warnings, *notes]))
         if chosen.json:
             say(json.dumps(_as_json(verdict, detail)), at_once=True)
         elif verdict.status not in (Status.IDENTICAL, Status.LISTED):
@@ -60,6 +63,8 @@ def _verify(chosen: argparse.Namespace) -> int:
             say(f"{'problem':<9} {_line(verdict.file, detail if chosen.verbose else _shown(verdict))}", at_once=True)
         elif verdict.warnings and (chosen.verbose or verdict.status is Status.LISTED):
             say(f"{'warning':<9} {_line(verdict.file, detail)}", at_once=True)
+        elif notes:
+            say(f"{'note':<9} {_line(verdict.file, detail)}", at_once=True)
     if not chosen.json:
         parts = [f"{counts[status]} {status.value}" for status in Status if counts[status]]
         if warned:

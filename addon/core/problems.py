@@ -34,6 +34,11 @@ class Problem:
     kind: str = ""
 
     @property
+    def is_note(self) -> bool:
+        """Whether this is unusual, but harmless in most files."""
+        return False
+
+    @property
     def line(self) -> str:
         """The finding and its remedy, for a report."""
         return say("{}; {:lower}", self.sentence, self.remedy)

@@ -91,11 +91,30 @@ def _rtm(document: Rtm) -> Iterator[str]:
         yield f"the bone {group[0]!r} occurs {len(group)} times"
 
 
-def _p3d(document: p3d.P3d) -> Iterator[str]:
+def p3d_findings(document: p3d.P3d) -> Iterator[tuple[str, check.Finding]]:
+    """Yield the findings of a model, each with the name of its LOD, "" for those of the whole model."""
+    model_class = check.class_of((float(lod.resolution), lod.properties()) for lod in document.lods)
     for number, lod in enumerate(document.lods):
         content = p3d.content_of(lod, lod.name, Report())
-        for problem in check.find_problems(content, hidden_uv_sets=check.hidden_uv_sets(content, lod)):
-            yield f"LOD {number} ({lod.name}): {problem.sentence}"
+        hidden = check.hidden_uv_sets(content, lod)
+        for finding in check.find_problems(content, hidden_uv_sets=hidden, model_class=model_class):
+            yield f"LOD {number} ({lod.name}): ", finding
+        for finding in check.find_stored_problems(lod):
+            yield f"LOD {number} ({lod.name}): ", finding
+    for finding in check.find_model_problems([float(lod.resolution) for lod in document.lods]):
+        yield "", finding
+
+
+def _p3d(document: p3d.P3d) -> Iterator[str]:
+    for where, finding in p3d_findings(document):
+        if not finding.is_note:
+            yield f"{where}{finding.sentence}"
+
+
+def _p3d_notes(document: p3d.P3d) -> Iterator[str]:
+    for where, finding in p3d_findings(document):
+        if finding.is_note:
+            yield f"{where}{finding.sentence}"
 
 
 def _details(document: details.Details) -> Iterator[str]:
@@ -154,3 +173,5 @@ RULES: Mapping[str, Rules] = {
     "som": lambda document: _fatal(som.find_problems(som.decode(document, Report()))),
 }
 """Rules by the name of the format (`formats.FORMATS`)."""
+NOTES: Mapping[str, Rules] = {"p3d": _p3d_notes}
+"""What is unusual in a document of a format, but harmless in most files."""

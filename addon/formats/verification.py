@@ -15,7 +15,7 @@ from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.files import map_file, read_file
 from ..core.report import Report, say
 from . import FORMATS, HEAD_SIZE, Format, archives, detect
-from .engine_rules import RULES
+from .engine_rules import NOTES, RULES
 from .round_trips import ROUND_TRIPS
 
 DIFFERENCES_SHOWN = 5
@@ -46,6 +46,7 @@ class Verdict:
     ``raw_share``: share (0 to 1) of the bytes that are stored without being interpreted, None if the file could not be
     read. ``detail``: the refusal, the difference or the failure. ``warnings``: warnings from reading the file.
     ``problems``: what its game would reject or misread (`engine_rules`), and imports or exports that are refused.
+    ``notes``: what is unusual, but harmless in most files.
     """
 
     file: str
@@ -55,6 +56,7 @@ class Verdict:
     detail: str = ""
     warnings: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def file_data(path: str) -> Bytes:
@@ -104,7 +106,8 @@ def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
             problems = (*problems, f"cannot be exported as it was imported: {str(refusal).rstrip('.')}")
     warnings = tuple(Report(report.warnings).lines())
     status = Status.DIFFERS if difference else Status.IDENTICAL
-    return Verdict(file, file_format.name, status, share, difference, warnings, problems)
+    notes = tuple(dict.fromkeys(NOTES[file_format.name](document))) if file_format.name in NOTES else ()
+    return Verdict(file, file_format.name, status, share, difference, warnings, problems, notes)
 
 
 def engine_problems(file_format: Format, document: Any) -> tuple[str, ...]:

@@ -456,7 +456,8 @@ class Check(Operation):
         if holder is not None:
             _findings[holder.session_uid] = len(problems)
         for problem in problems:
-            report.warn(problem.problem.line, problem.obj.name if problem.obj is not None else "")
+            add = report.note if problem.problem.is_note else report.warn
+            add(problem.problem.line, problem.obj.name if problem.obj is not None else "")
         if not selectable and mode != "OBJECT":
             scope.set_mode(mode)
         if not problems:

@@ -111,6 +111,7 @@ REPORTED: dict[str, tuple[str, ...]] = {
 }
 """What reading a real file reports, by the beginnings of the lines."""
 NO_COMPONENTS = "LOD {} (Geometry): it has no components (vertex groups Component01, Component02 and so on)".format
+DRAWN_WHITE = "LOD 0 (Resolution 0): 2 of 2 faces have neither texture nor material and are drawn white"
 LOST_BONES = (
     "the bones cannot be read: chunks of the file run past its end",
     "an animated skeleton without motions or references to motions",
@@ -120,10 +121,13 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
     "level/synthetic_v13_*": ("version 13; the released games accept 14 only",),
     "object/bx_armature.object": (NOT_DYNAMIC, "in mesh 'Plane': 1 vertex has no weights"),
     "object/bx_no_mesh.object": ("there is no mesh: the object cannot be shown or exported", NOT_DYNAMIC),
+    "odd/p3d_face_with_2_corners.p3d": (DRAWN_WHITE,),
     "odd/p3d_uvset_short_two_lods.p3d": (
-        "LOD 1 (Geometry): 1 of 1 face has an open edge; this LOD must be closed",
+        DRAWN_WHITE,
         NO_COMPONENTS(1),
+        "LOD 1 (Geometry): 1 of 1 face has an open edge; this LOD must be closed",
     ),
+    "odd/p3d_uvset_tag_4_bytes_short.p3d": (DRAWN_WHITE,),
     "ogf/odd_chunk_size_wrong_middle.ogf": LOST_BONES,
     "ogf/odd_hand_text_mangled.ogf": LOST_BONES,
     "ogf/odd_v4_bare_track_numbers.ogf": ("a bone part or bone without a name",),
@@ -146,20 +150,30 @@ PROBLEMS: dict[str, tuple[str, ...]] = {
             "bint_hands_eat_alt_1_invtrans",
         )
     ),
+    "p3d/a3ob_crate.p3d": (
+        "LOD 2 (Shadow Volume 0): 24 of 24 faces point inwards",
+        "LOD 6 (Roadway): 5 of 5 faces have no texture",
+    ),
+    "p3d/agm_fastroping_man.p3d": ("LOD 0 (Resolution 0): paths without a folder: Default.paa",),
+    "p3d/armaio_model.p3d": ("LOD 0 (Resolution 1): 12 of 12 faces have neither texture nor material",),
     "p3d/crowbar_proxy.p3d": (
         "LOD 2 (Shadow Volume 0): 434 of 434 faces have a texture or material; a shadow has none",
     ),
-    "p3d_vendor/c_samplegrass.p3d": (NO_COMPONENTS(4),),
+    "p3d/cwr_animated_marker_sp3x.p3d": (
+        "LOD 0 (Resolution 1): it has a mass, which only the Geometry LOD should have",
+        "LOD 0 (Resolution 1): 1 of 1 face has neither texture nor material",
+    ),
+    "p3d/dog_skeleton_pivots.p3d": ("LOD 0 (Resolution 0): 315 of 315 faces have neither texture nor material",),
     "p3d_vendor/character_proxies.p3d": (
-        "LOD 5 (View Geometry): 6 of 220 faces have an edge that bends inwards; components must be convex",
-        "LOD 6 (Fire Geometry): 19 of 2118 faces have an edge that bends inwards; components must be convex",
+        "LOD 0 (Resolution 1): 1 of 1 face has neither texture nor material",
+        "LOD 1 (View Pilot): 2 of 2 faces have neither texture nor material",
+        "LOD 6 (Fire Geometry): 2 of 2118 faces have points of their component outside",
     ),
-    "p3d_vendor/road_[123].p3d": (NO_COMPONENTS(1),),
     "p3d_vendor/sample_building.p3d": (
-        "LOD 8 (View Geometry): 4 of 117 faces have an open edge; this LOD must be closed",
         "LOD 8 (View Geometry): 10 of 117 faces are in no component",
+        "LOD 8 (View Geometry): 4 of 117 faces have an open edge; this LOD must be closed",
+        "LOD 9 (Fire Geometry): 5 of 506 faces have no material (.rvmat)",
     ),
-    "p3d_vendor/sample_ladder_short.p3d": (NO_COMPONENTS(4),),
     "paa_synthetic/bad_lzss_sum.paa": ("cannot be imported: ",),
 }
 """What a game would refuse in a real file, and what cannot be imported or exported, by the beginnings of the lines."""

@@ -86,10 +86,20 @@ def test_levels_of_an_arma_model_are_checked_as_in_blender():
     data = p3d.write(p3d.P3d(0x101, [level([[0, 1, 2], [0, 2, 3]], resolution=kind) for kind in (1, 1e13, 3e15)]))
     verdict = verify(data, "odd.p3d")
     assert verdict.status is Status.IDENTICAL
+    outside = "have points of their component outside (0.01 m, 1 %); components must be convex"
+    no_folder = "paths without a folder: a.paa, a.rvmat"
     assert verdict.problems == (
-        "LOD 1 (Geometry): 2 of 2 faces have an open edge; this LOD must be closed",
-        "LOD 1 (Geometry): 2 of 2 faces point inwards",
+        f"LOD 0 (Resolution 1): {no_folder}",
         "LOD 1 (Geometry): it has no components (vertex groups Component01, Component02 and so on)",
+        "LOD 1 (Geometry): 2 of 2 faces have an open edge; this LOD must be closed",
+        f"LOD 1 (Geometry): 2 of 2 faces {outside}",
+        f"LOD 1 (Geometry): {no_folder}",
+        "LOD 2 (Roadway): 2 of 2 faces do not face up, so that people fall through",
+        f"LOD 2 (Roadway): {no_folder}",
+    )
+    assert verdict.notes == (
+        "LOD 0 (Resolution 1): 2 of 2 faces have a material, but no area in the UV map",
+        "LOD 1 (Geometry): it has no mass",
     )
 
 

@@ -6,7 +6,7 @@ What the game refuses is in `formats.arma.p3d.check`; here it gets the objects a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ...core.model import Domain, VertexWeights
 from ...core.problems import Problem
 from ...core.report import Report, say
 from ...formats.arma import lod_kinds, p3d
-from ...formats.arma.p3d import check
+from ...formats.arma.p3d import check, components
 
 if TYPE_CHECKING:
     from ...blender.typed import Object
@@ -34,6 +34,7 @@ class GatheredLod:
 
     ``polygons`` (faces,): polygon of the mesh that each face is, or is part of. ``bones``: selections that are bones.
     ``not_imported``: neither a mesh nor empties show it. ``is_modified``: the faces are those that modifiers made.
+    ``model_class``: value of the model's named property class.
     """
 
     obj: Object | None
@@ -43,6 +44,7 @@ class GatheredLod:
     bones: frozenset[str] = frozenset()
     not_imported: bool = False
     is_modified: bool = False
+    model_class: str = ""
 
     def cut_faces(self) -> Iterator[Problem]:
         """Yield the faces with more than four corners; elements are polygons of the mesh."""
@@ -60,22 +62,32 @@ class GatheredLod:
         chosen = np.unique(self.polygons[problem.elements]).astype(np.int64) if len(problem.elements) else empty
         return Offending(self.obj, problem, chosen, empty)
 
-    def problems(self) -> Iterator[Problem]:
-        """Yield what the game or its tools would refuse."""
-        yield from check.find_problems(self.content, self.bones, check.hidden_uv_sets(self.content, self.base))
+    def problems(self) -> Iterator[check.Finding]:
+        """Yield what the game or its tools would reject."""
+        yield from self._problems_of(self.content)
+
+    def _problems_of(self, content: p3d.LodContent) -> Iterator[check.Finding]:
+        hidden = check.hidden_uv_sets(content, self.base)
+        yield from check.find_problems(content, self.bones, hidden, self.model_class)
 
     def warn(self, report: Report, *, edited: bool) -> None:
-        """Warn of the problems; of an ``edited`` imported LOD, of those that it did not have before."""
-        before: Iterable[Problem] = ()
+        """Report the problems; of an ``edited`` imported LOD, those that it did not have before.
+
+        Raises `WriteError` for errors.
+        """
+        before: Iterable[check.Finding] = ()
         if edited and self.base is not None:
-            imported = p3d.content_of(self.base, self.content.mesh.name, Report())
-            before = check.find_problems(imported, self.bones, check.hidden_uv_sets(imported, self.base))
-        for problem in check.new_problems(self.problems(), before):
-            report.warn(problem.line, self.content.mesh.name)
+            before = self._problems_of(p3d.content_of(self.base, self.content.mesh.name, Report()))
+        problems = list(check.new_problems(self.problems(), before))
+        check.refuse_errors(problems, self.content.mesh.name)
+        for problem in problems:
+            add = report.note if problem.is_note else report.warn
+            add(problem.line, self.content.mesh.name)
 
 
 def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending]:
-    """Return what the game or its tools would refuse in LODs, with the objects and the polygons or vertices.
+    """Return what the game or its tools would reject in LODs, the worst first, with the objects and the polygons or
+    vertices.
 
     Those of a mesh with modifiers are unknown, which is reported.
     """
@@ -86,7 +98,7 @@ def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending
             name = lod.content.mesh.name
             for problem in problems:
                 sentence = say("in the LOD {}, which is not imported: {}", name, problem.sentence)
-                result.append(Offending(None, Problem(sentence, problem.remedy, Domain.FACE, empty), empty, empty))
+                result.append(Offending(None, replace(problem, sentence=sentence, elements=empty), empty, empty))
         elif lod.is_modified:
             result += [Offending(lod.obj, finding, empty, empty) for finding in (*cut, *problems)]
             if cut or problems:
@@ -94,7 +106,7 @@ def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending
         else:
             result += [Offending(lod.obj, finding, finding.elements, empty) for finding in cut]
             result += [lod.selectable(finding) for finding in problems]
-    return result
+    return sorted(result, key=lambda offending: check.rank(offending.problem))
 
 
 # Repairs --------------------------------------------------------------------------------------------------------------
@@ -123,7 +135,7 @@ def number_components(obj: Object) -> int:
     mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
     if not len(mesh.counts):
         return 0
-    surface = check.Surface(mesh)
+    surface = components.Surface(mesh)
     count = int(surface.piece.max()) + 1
     if count > MOST_COMPONENTS:
         raise WriteError(
@@ -131,7 +143,7 @@ def number_components(obj: Object) -> int:
             remedy="Merge vertices at the same place (M), so that faces are connected",
         )
     members = np.unique(np.stack([surface.piece[surface.face], mesh.corners], axis=1), axis=0).astype(np.int32)
-    for group in [group for group in obj.vertex_groups if check.COMPONENT.fullmatch(group.name)]:
+    for group in [group for group in obj.vertex_groups if components.COMPONENT.fullmatch(group.name)]:
         obj.vertex_groups.remove(group)
     mesh.groups = [f"Component{number + 1:02}" for number in range(count)]
     mesh.weights = VertexWeights(members[:, 1], members[:, 0], np.ones(len(members), np.float32))
@@ -151,7 +163,7 @@ def set_mass(obj: Object, total: float, report: Report, *, by_volume: bool) -> N
     if modifiers.is_modified(obj):
         report.warn("its modifiers are applied later, which can change the sum: apply them first", obj.name)
     mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
-    values = check.mass_of_points(mesh, total, by_volume=by_volume)
+    values = components.mass_of_points(mesh, total, by_volume=by_volume)
     groups: Any = obj.vertex_groups
     group = groups.get(p3d.MASS_ATTRIBUTE)
     if group is not None:  # Blender makes no attribute with the name of a vertex group, but the other way round

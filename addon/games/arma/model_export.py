@@ -28,6 +28,7 @@ from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ...core.report import Report, say
 from ...formats.arma import lod_kinds, p3d
+from ...formats.arma.p3d import check
 from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, warn_of_pasted
 from . import textures
@@ -193,6 +194,7 @@ class _Exporter:
         self.base = p3d.read(data, "", Report()) if data else None
         self.changes = Changes(noun=Noun.LOD, unchanged=0)
         self.marks = self._marks_of_levels()
+        self.model_class = self._model_class()
 
     def plan(self, path: str) -> FilePlan:
         """Return the plan of the whole file."""
@@ -245,11 +247,22 @@ class _Exporter:
             if number in indices:
                 continue
             if marks:
-                yield GatheredLod(None, _points(lod, marks, imported=imported), lod)
+                yield GatheredLod(None, _points(lod, marks, imported=imported), lod, model_class=self.model_class)
             elif not imported:
-                yield GatheredLod(None, p3d.content_of(lod, lod.name, Report()), lod, not_imported=True)
+                content = p3d.content_of(lod, lod.name, Report())
+                yield GatheredLod(None, content, lod, not_imported=True, model_class=self.model_class)
         if points := self.marks.get(None):
-            yield GatheredLod(None, _points(None, points, imported=True), None)
+            yield GatheredLod(None, _points(None, points, imported=True), None, model_class=self.model_class)
+
+    def _model_class(self) -> str:
+        """Return the value of the property class, of Geometry or else of the first LOD."""
+        levels = [obj.motionbridge_arma_level for obj in self.chosen.levels]
+        properties = [(level.resolution, {row.name: row.value for row in level.properties}) for level in levels]
+        if self.base is not None:
+            imported = {self._base_index(obj) for obj in self.chosen.levels}
+            rest = (lod for number, lod in enumerate(self.base.lods) if number not in imported)
+            properties += [(float(lod.resolution), lod.properties()) for lod in rest]
+        return check.class_of(properties)
 
     def _base_index(self, obj: Object) -> int:
         """Return the index of the imported LOD that a mesh is, -1 for a new one."""
@@ -289,7 +302,8 @@ class _Exporter:
                 )
                 self.report.warn(problem, mark.name)
         elif marks:
-            gathered = GatheredLod(None, _points(lod, marks, imported=number in self._shown_numbers()), lod)
+            content = _points(lod, marks, imported=number in self._shown_numbers())
+            gathered = GatheredLod(None, content, lod, model_class=self.model_class)
         elif number in self._shown_numbers():
             self.changes.deleted[Noun.LOD] += 1
             self.report.warn("the LOD leaves the file, because it is no longer in Blender", lod.name)
@@ -381,7 +395,7 @@ class _Exporter:
         rig = obj.find_armature()
         bones = frozenset(self._selection(obj, bone.name) for bone in (rig.data.bones if rig is not None else ()))
         modified = self.options.modifiers and modifiers.is_modified(obj)
-        gathered = GatheredLod(obj, content, base, polygons, bones, is_modified=modified)
+        gathered = GatheredLod(obj, content, base, polygons, bones, is_modified=modified, model_class=self.model_class)
         for cut_face in gathered.cut_faces():
             self.report.warn(cut_face.sentence, obj.name)
         return gathered

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from addon.core.errors import WriteError
 from addon.core.model import Attribute, Domain, Material, PolygonMesh, VertexWeights
 from addon.core.report import Report
+from addon.formats import engine_rules
 from addon.formats.arma import p3d
 from addon.formats.arma.lod_kinds import GEOMETRIES
-from addon.formats.arma.p3d import check
+from addon.formats.arma.p3d import check, components
 from addon.formats.arma.p3d.document import Tag
 from tests.formats.arma.p3d.test_polygons import EDITABLE, level
+from tests.real_files import corpus_files
 
-GEOMETRY, FIRE, SHADOW, ROADWAY, PATHS = 1e13, 7e15, 1e4, 3e15, 4e15
+GEOMETRY, VIEW, FIRE, SHADOW, ROADWAY, PATHS = 1e13, 6e15, 7e15, 1e4, 3e15, 4e15
 CUBE = np.array(list(product((0, 1), repeat=3)), np.float32)
 SIDES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
 TRIANGLES = [part for a, b, c, d in SIDES for part in ([a, b, c], [a, c, d])]
@@ -40,51 +42,70 @@ def mesh(positions, faces, groups=None, **fields):
 
 def box(groups=None, *, faces=SIDES, mass=1.0, **fields):
     masses = {"mass": Attribute(Domain.VERTEX, np.full(len(CUBE), mass, np.float32))}
-    return mesh(CUBE, faces, {"component01": range(8)} if groups is None else groups, attributes=masses, **fields)
+    return mesh(CUBE, faces, {"Component01": range(8)} if groups is None else groups, attributes=masses, **fields)
 
 
-def found(wanted, resolution=GEOMETRY, **more):
-    """Sentence -> the indices at fault."""
-    problems = check.find_problems(p3d.LodContent(wanted, resolution), **more)
-    return {problem.sentence: problem.elements.tolist() for problem in problems}
+def found(wanted, resolution=VIEW, properties=None, **more):
+    """Number of the rule -> the indices at fault; of a rule without indices []."""
+    problems = check.find_problems(p3d.LodContent(wanted, resolution, properties or {}), **more)
+    return {problem.rule: problem.elements.tolist() for problem in problems}
+
+
+def plain(wanted):
+    """The same mesh without a mass, which only Geometry has."""
+    return replace(wanted, attributes={})
 
 
 def test_a_box_that_is_one_component_has_no_problem():
-    for resolution in (GEOMETRY, FIRE, 1.0):
-        assert found(box(), resolution) == {}
+    assert found(box(), GEOMETRY, model_class="house") == {}
+    assert found(plain(box())) == {}
+    assert found(plain(replace(box(), materials=[Material("x", "a\\b.paa", "a\\b.rvmat")])), FIRE) == {}
 
 
-def test_a_geometry_without_a_mass_is_not_a_problem_as_most_published_ones_have_none():
-    assert found(box(mass=0)) == {}
-    assert found(replace(box(), attributes={})) == {}
+def test_the_severity_of_a_missing_mass_depends_on_the_class():
+    for masses in (box(mass=0), plain(box())):
+        for model_class, severity in (("", check.Severity.NOTE), ("house", check.Severity.WARNING)):
+            (problem,) = check.find_problems(p3d.LodContent(masses, GEOMETRY), model_class=model_class)
+            assert (problem.rule, problem.severity) == (10, severity)
+    assert found(box()) == {11: []}, "of another LOD"
 
 
 def test_an_open_box_and_a_wall_inside_are_found():
-    open_box = found(box(faces=SIDES[1:]))
-    assert open_box == {"4 of 5 faces have an open edge; this LOD must be closed": [1, 2, 3, 4]}
-    wall = [*SIDES, [0, 1, 7, 6]]  # a diagonal one: two of its edges are also of the box
-    assert found(box(faces=wall)) == {
-        "1 of 7 faces has an open edge; this LOD must be closed": [6],
-        "5 of 7 faces share an edge with more than one other face": [0, 1, 2, 3, 6],
-    }
+    assert found(plain(box(faces=SIDES[1:]))) == {6: [1, 2, 3, 4]}
+    wall = [*SIDES, [0, 1, 7, 6]]  # a diagonal one
+    assert found(plain(box(faces=wall)))[6] == [0, 1, 2, 3, 6]
 
 
-def test_turned_faces_are_found_and_a_whole_piece_that_is_turned():
-    entry = found(box(faces=[SIDES[0][::-1], *SIDES[1:]]))
-    assert entry == {"5 of 6 faces point the other way than their neighbours": [0, 2, 3, 4, 5]}
-    assert found(box(faces=[side[::-1] for side in SIDES])) == {"6 of 6 faces point inwards": [0, 1, 2, 3, 4, 5]}
+def test_parts_that_touch_are_closed_and_so_is_what_only_welding_closes():
+    """Every edge is used as often in the one direction as in the other."""
+    beside = np.concatenate([CUBE, CUBE + np.float32([1, 0, 0])])
+    faces = [*SIDES, *[[8 + corner for corner in side] for side in SIDES]]
+    touching = mesh(beside, faces, {"Component01": range(8), "Component02": range(8, 16)})
+    assert found(touching) == {}
+    apart = CUBE[[corner for side in SIDES for corner in side]] + np.float32(1e-6) * np.arange(24)[:, None] % 3e-6
+    loose = mesh(apart, np.arange(24).reshape(6, 4).tolist(), {"Component01": range(24)})
+    assert found(loose) == {}
 
 
-def test_a_step_is_not_convex_and_the_faces_at_its_inward_edge_are_found():
+def test_turned_faces_are_open_and_a_whole_part_that_is_turned_is_an_error():
+    assert found(plain(box(faces=[SIDES[0][::-1], *SIDES[1:]])))[6] == [0, 2, 3, 4, 5]
+    (problem,) = check.find_problems(p3d.LodContent(plain(box(faces=[side[::-1] for side in SIDES])), VIEW))
+    assert (problem.rule, problem.severity, len(problem.elements)) == (9, check.Severity.ERROR, 6)
+    with pytest.raises(WriteError, match="point inwards"):
+        check.refuse_errors([problem], "hull")
+
+
+def test_a_step_is_not_convex():
     outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
     corners = [(x, y, z) for z in (0, 1) for x, y in outline]
     walls = [[a, b, 6 + b, 6 + a] for a, b in pairwise([*range(6), 0])]
     caps = [[0, 3, 2, 1], [0, 5, 4, 3], [6, 7, 8, 9], [6, 9, 10, 11]]
     step = mesh(corners, [*walls, *caps], {"Component01": range(12)})
-    sentence = "2 of 10 faces have an edge that bends inwards; components must be convex"
-    assert found(step, FIRE) == {sentence: [2, 3]}
-    bent = found(replace(step, corners=p3d_reversed(step)), FIRE)
-    assert bent == {"10 of 10 faces point inwards": list(range(10)), sentence: [2, 3]}
+    assert found(step) == {7: [2, 3]}
+    assert found(replace(step, corners=p3d_reversed(step))) == {7: [2, 3], 9: list(range(10))}
+    shallow = replace(step, positions=step.positions * np.float32([1, 1, 1]))
+    shallow.positions[[3, 9], :2] = 1.495  # 5 mm from the straight line
+    assert found(shallow) == {}
 
 
 def p3d_reversed(wanted):
@@ -101,79 +122,153 @@ def two_boxes(groups, shared_point=False):
     return mesh(positions, faces, groups)
 
 
-def test_components_are_the_connected_pieces():
-    good = {"Component01": range(8), "component02": range(8, 16), "door": range(3)}
-    assert found(two_boxes(good), FIRE) == {}
-    split = "12 of 12 faces are in a component of several separate pieces"
-    assert found(two_boxes({"Component01": range(16)}), FIRE) == {split: list(range(12))}
-    assert found(two_boxes({"Component01": range(8)}), FIRE) == {
-        "6 of 12 faces are in no component": list(range(6, 12))
-    }
-    empty = "it has no components (vertex groups Component01, Component02 and so on)"
-    assert found(two_boxes({"door": range(8), "components": range(8)}), FIRE) == {empty: []}
-    halves = {"Component01": [0, 1, 2, 3, 4, 5], "Component02": range(8), "Component03": range(8, 16)}
-    sentence = "6 of 12 faces are connected to faces of another component"
-    assert found(two_boxes(halves), FIRE) == {sentence: list(range(6))}
+def test_components_are_named_in_order_and_have_all_faces():
+    good = {"Component01": range(8), "Component02": range(8, 16), "door": range(3)}
+    assert found(two_boxes(good)) == {}
+    assert found(two_boxes({"Component01": range(16)})) == {7: [1, 3, 5, 6, 8, 10], 8: list(range(12))}
+    assert found(two_boxes({"Component01": range(8)})) == {4: list(range(6, 12))}
+    assert found(two_boxes({"door": range(8), "components": range(8)})) == {1: []}
+    assert found(two_boxes({"component01": range(8), "Component2": range(8, 16)})) == {3: []}
+    gap = two_boxes({"Component01": range(8), "Component03": range(8, 16)})
+    assert found(gap) == {2: []}
+    assert found(gap, model_class="man") == {}, "the game asks for 01 and 03 of men"
+    assert found(two_boxes({**good, "Component03": range(3)})) == {5: []}
+    assert found(mesh(CUBE, []), GEOMETRY) == {}, "properties only"
 
 
 def test_boxes_that_touch_at_a_point_are_two_pieces():
     touching = two_boxes({"Component01": range(8), "Component02": [7, *range(9, 16)]}, shared_point=True)
-    assert check.Surface(touching).piece.tolist() == [0] * 6 + [1] * 6
-    assert found(touching, FIRE) == {}
+    assert components.Surface(touching).piece.tolist() == [0] * 6 + [1] * 6
+    assert found(touching) == {}
 
 
 def test_a_weight_that_the_file_cannot_store_does_not_count():
-    weak = box({"Component01": range(8)})
+    weak = plain(box({"Component01": range(8)}))
     weak.weights.weights[0] = 1e-4
-    assert found(weak) == {"3 of 6 faces are in no component": [0, 2, 4]}
+    assert found(weak) == {4: [0, 2, 4], 5: []}
+
+
+def test_fire_geometry_has_materials():
+    assert found(plain(box()), FIRE) == {12: list(range(6))}
+    half = plain(replace(box(), materials=[Material("x", "", "a\\b.rvmat"), Material("y", "a\\b.paa")]))
+    half.material_index = np.array([0, 0, 0, 1, 1, 1], np.int32)
+    assert found(half, FIRE) == {12: [3, 4, 5]}
+    assert found(half, 1.4e16) == {12: [3, 4, 5]}
 
 
 def test_shadows_are_closed_triangles_with_sharp_edges_and_no_texture():
     edges = np.array([pair for face in TRIANGLES for pair in zip(face, [*face[1:], face[0]], strict=True)], np.int32)
-    plain = box({}, faces=TRIANGLES, sharp_edges=edges[::-1, ::-1])
-    assert found(plain, SHADOW) == {}
-    assert found(plain, 1.8e16) == {}
-    assert found(replace(plain, sharp_edges=None), 1.1e4) == {}, "a shadow buffer is drawn"
+    without = {"lodnoshadow": "1"}
+    shadow = plain(box({}, faces=TRIANGLES, sharp_edges=edges[::-1, ::-1]))
+    assert found(shadow, SHADOW, without) == {}
+    assert found(shadow, 1.8e16, without) == {}
+    assert found(shadow, SHADOW) == {16: []}
+    assert found(replace(shadow, sharp_edges=None), 1.1e4) == {}, "a shadow buffer is drawn"
     smooth = edges[(np.sort(edges) != [0, 1]).any(axis=1)]
-    assert found(replace(plain, sharp_edges=smooth), SHADOW) == {
-        "2 of 12 faces have smooth edges; those of a shadow are all sharp": [0, 5]
-    }
-    assert found(box({}, sharp_edges=edges), SHADOW) == {
-        "6 of 6 faces have four corners; a shadow is made of triangles": [0, 1, 2, 3, 4, 5]
-    }
+    assert found(replace(shadow, sharp_edges=smooth), SHADOW, without) == {16: [0, 5]}
+    assert found(plain(box({}, sharp_edges=edges)), SHADOW, without) == {15: [0, 1, 2, 3, 4, 5]}
     index = np.array([0, 1] + [0] * 10, np.int32)
-    for paths in (("a.paa", ""), ("", "a.rvmat")):
-        textured = replace(plain, materials=[Material("x"), Material("y", *paths)], material_index=index)
-        assert found(textured, SHADOW) == {"1 of 12 faces has a texture or material; a shadow has none": [1]}
-    assert list(found(replace(plain, counts=plain.counts[1:], corners=plain.corners[3:]), SHADOW)) == [
-        "3 of 11 faces have an open edge; this LOD must be closed"
-    ]
+    for paths in (("a\\a.paa", ""), ("", "a\\a.rvmat")):
+        textured = replace(shadow, materials=[Material("x"), Material("y", *paths)], material_index=index)
+        assert found(textured, SHADOW, without) == {15: [1]}
+    assert list(found(replace(shadow, counts=shadow.counts[1:], corners=shadow.corners[3:]), SHADOW, without)) == [14]
+    assert found(replace(shadow, corners=p3d_reversed(shadow)), SHADOW, without) == {18: list(range(12))}
+    flat = mesh([*CUBE, CUBE[0]], [*TRIANGLES, [0, 8, 0]], sharp_edges=edges)
+    assert found(flat, SHADOW, without)[17] == [12]
 
 
-def test_roadways_and_paths():
-    grid = mesh(np.zeros((255, 3)), [[0, 1, 2]])
-    assert found(grid, ROADWAY) == {}
-    assert found(mesh(np.zeros((256, 3)), [[0, 1, 2]]), ROADWAY) == {"it has 256 points, a roadway has at most 255": []}
-    assert found(mesh(CUBE, []), ROADWAY) == {"it has no faces": []}
-    assert found(grid, PATHS) == {"it has no entrances": []}
+def test_roadways():
+    ground = np.zeros((256, 3), np.float32)
+    ground[:4, :2] = (0, 0), (1, 0), (1, 1), (0, 1)
+    textured = {"materials": [Material("x", "a\\b.paa")]}
+    assert found(mesh(ground, [[0, 1, 2, 3]], **textured), ROADWAY) == {}
+    assert found(mesh(ground, [[0, 1, 2, 3]], {"door": [0]}, **textured), ROADWAY, bones=["Door"]) == {22: []}
+    assert found(mesh(ground[:255], [[0, 1, 2, 3]], {"door": [0]}, **textured), ROADWAY, bones=["door"]) == {}
+    assert found(mesh(ground, [[0, 3, 2, 1]], **textured), ROADWAY) == {21: [0]}
+    assert found(mesh(ground, [[0, 1, 2, 3]]), ROADWAY) == {20: [0]}
+    assert found(mesh(CUBE, []), ROADWAY) == {20: []}
+
+
+def test_lods_of_points():
     assert found(mesh(CUBE, [[0, 1, 2]], {"In1": [0], "pos1": [2]}), PATHS) == {}
+    assert found(mesh(CUBE, []), PATHS) == {24: []}
+    assert found(mesh(CUBE, [], {"eye": range(7)}), 1e15) == {23: [7]}
+    assert found(mesh(CUBE, []), 2e15) == {}, "points of Land Contact have no names"
+    assert found(mesh(CUBE, [[0, 1, 2]]), 5e15) == {23: [0]}
 
 
 def test_bones_uv_sets_and_names():
     groups = {f"bone{number}": [0, 1] if number < 4 else [1] for number in range(5)}
-    drawn = mesh(CUBE, SIDES, {**groups, "camo": range(8)})
+    drawn = mesh(CUBE, SIDES, {**groups, "camo": range(8)}, materials=[Material("x", "a\\b.paa")])
     assert found(drawn, 1.0) == {}
     assert found(drawn, 1.0, bones=["camo"]) == {}
-    assert found(drawn, 1.0, bones=[name.upper() for name in groups]) == {"1 of 8 vertices has more than 4 bones": [1]}
+    assert found(drawn, 1.0, bones=[name.upper() for name in groups]) == {35: [1], 36: [0, 1]}
     assert found(drawn, 1.0, hidden_uv_sets=1) == {}
-    assert found(drawn, 1.0, hidden_uv_sets=2) == {"it has 3 UV sets, the game supports 2": []}
+    assert found(drawn, 1.0, hidden_uv_sets=2) == {28: []}
     second = replace(drawn, more_uvs={"UVSet 1": np.zeros((24, 2), np.float32)})
     assert found(second, 1.0) == {}
-    assert found(second, 1.0, hidden_uv_sets=1) == {"it has 3 UV sets, the game supports 2": []}
-    foreign = replace(drawn, groups=["колесо", *drawn.groups[1:]], materials=[Material("ä", "é.paa", "b.rvmat")])
+    assert found(second, 1.0, hidden_uv_sets=1) == {28: []}
+    assert found(replace(plain(box()), more_uvs=second.more_uvs)) == {29: []}
+    foreign = replace(drawn, groups=["колесо", *drawn.groups[1:]], materials=[Material("ä", "a\\é.paa", "a\\b.rvmat")])
     content = p3d.LodContent(foreign, 1.0, {"größe": "1"}, [p3d.ProxyContent("ñ.001", np.eye(4))])
     (problem,) = check.find_problems(content)
-    assert problem.sentence == "names with letters that the game does not know: колесо, größe, é.paa, ñ.001"
+    assert problem.sentence == "names with letters that the game does not know: колесо, größe, a\\é.paa, ñ.001"
+    assert found(drawn, 1.0, {"Class": "house", "map ": "house"}) == {33: [], 34: []}
+
+
+def test_faces_of_what_is_drawn():
+    assert found(mesh(CUBE, SIDES), 1.0) == {30: list(range(6))}
+    painted = {"materials": [Material("x", "a\\b.paa", "a\\b.rvmat")]}
+    uvs = np.tile(np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32), (6, 1))
+    assert found(mesh(CUBE, SIDES, uvs=uvs, **painted), 1.0) == {}
+    uvs[4:8] = 0.5
+    assert found(mesh(CUBE, SIDES, uvs=uvs, **painted), 1.0) == {31: [1]}
+    assert found(mesh(CUBE, [*SIDES, SIDES[2][2:] + SIDES[2][:2]], **painted), 1.0) == {31: [6]}
+    assert found(mesh(CUBE, [*SIDES, SIDES[2][::-1]], **painted), 1.0) == {}, "the other side"
+    assert found(mesh(CUBE, [*TRIANGLES, [0, 1, 1]], **painted), 1.0) == {31: [12]}
+
+
+@pytest.mark.parametrize(
+    ("texture", "material", "severity"),
+    [
+        ("a\\b.paa", "a\\b.rvmat", None),
+        ("#(argb,8,8,3)color(1,0,0,1,CO)", "", None),
+        ("b.paa", "", check.Severity.WARNING),
+        ("p:\\a\\b.paa", "", check.Severity.ERROR),
+        ("a\\b.paa", "a\\b.paa", check.Severity.ERROR),
+    ],
+)
+def test_paths(texture, material, severity):
+    drawn = mesh(CUBE, SIDES, materials=[Material("x", texture, material)])
+    assert [(p.rule, p.severity) for p in check.find_problems(p3d.LodContent(drawn, 1.0))] == (
+        [(32, severity)] if severity else []
+    )
+
+
+def test_large_lods():
+    size = 182
+    grid = np.stack(np.meshgrid(np.arange(size), np.arange(size), [0]), axis=-1).reshape(-1, 3)
+    corner = (np.arange(size - 1)[:, None] * size + np.arange(size - 1)).ravel()
+    faces = np.stack([corner, corner + 1, corner + size + 1, corner + size], axis=1)
+    painted = {"materials": [Material("x", "a\\b.paa")]}
+    large = mesh(grid, faces.tolist(), **painted)
+    assert found(large, 1.0) == {27: []}
+    large.uvs = np.arange(2 * len(large.corners), dtype=np.float32).reshape(-1, 2)
+    severities = [p.severity for p in check.find_problems(p3d.LodContent(large, 1.0)) if p.rule == 27]
+    assert severities == [check.Severity.ERROR, check.Severity.WARNING]
+
+
+def test_models():
+    def rules(*resolutions):
+        return [(p.rule, p.severity) for p in check.find_model_problems(resolutions)]
+
+    assert rules(1.0, 2.0, 1e13) == []
+    assert rules(1e13) == [(25, check.Severity.NOTE)]
+    assert rules(1.0, 1.0) == [(26, check.Severity.ERROR)]
+    assert rules(*map(float, range(30))) == [(26, check.Severity.WARNING)]
+    assert check.class_of([(1.0, {"class": "man"}), (1e13, {"Class": "House"})]) == "house"
+    assert check.class_of([(1.0, {"class": "man"}), (1e13, {"map": "house"})]) == "man"
+    assert check.class_of([]) == ""
 
 
 def test_uv_sets_of_a_lod_are_counted():
@@ -189,17 +284,16 @@ def test_uv_sets_of_a_lod_are_counted():
 
 def test_an_edit_is_blamed_for_what_it_made_worse():
     def problems(wanted):
-        return list(check.find_problems(p3d.LodContent(wanted, GEOMETRY)))
+        return list(check.find_problems(p3d.LodContent(plain(wanted), VIEW)))
 
     old = problems(box({}, faces=SIDES[1:]))
-    assert len(old) == 2
+    assert [problem.rule for problem in old] == [1, 6]
     assert list(check.new_problems(old, old)) == []
     assert list(check.new_problems(problems(box()), old)) == []
     assert list(check.new_problems(problems(box({}, faces=TRIANGLES[2:])), old)) == [], "as many as before"
-    assert [
-        new_problem.sentence for new_problem in check.new_problems(problems(box({}, faces=TRIANGLES[4:])), old)
-    ] == ["8 of 8 faces have an open edge; this LOD must be closed"]
-    assert [new_problem.sentence for new_problem in check.new_problems(old, [])] == [entry.sentence for entry in old]
+    worse = problems(box({}, faces=TRIANGLES[4:]))
+    assert [problem.rule for problem in check.new_problems(worse, old)] == [6]
+    assert [problem.rule for problem in check.new_problems(old, [])] == [1, 6]
 
 
 @pytest.mark.parametrize("resolution", [GEOMETRY, FIRE, SHADOW, ROADWAY, PATHS, 1.0, 1e15])
@@ -213,8 +307,7 @@ def test_broken_values_are_no_errors():
     broken = CUBE.copy()
     broken[3] = np.nan, np.inf, 3e38
     found(replace(box(), positions=broken))
-    flat = CUBE * np.float32([1, 1, 0])
-    assert found(replace(box(), positions=flat)) == {}
+    found(replace(box(), positions=CUBE * np.float32([1, 1, 0])))
 
 
 # Convexity, judged by all points and all planes -----------------------------------------------------------------------
@@ -239,12 +332,12 @@ def sphere(rings: int, around: int) -> tuple[np.ndarray, list[list[int]]]:
 
 
 def highest_above_a_plane(points, faces) -> float:
-    """How far any point is outside of the plane of any face, as a share of the size."""
+    """How far any point is outside of the plane of any face."""
     corners = points[np.array(faces)]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     height = np.einsum("fpi,fi->fp", points[None] - corners[:, :1], normal)
-    return float(height.max() / (2 * np.linalg.norm(points - points.mean(axis=0), axis=1).max()))
+    return float(height.max())
 
 
 @settings(deadline=None, max_examples=60)
@@ -264,44 +357,45 @@ def test_convex_is_what_no_plane_cuts(rings, around, matrix, vertex, pushed):
     if np.linalg.det(linear) < 0:
         faces = [face[::-1] for face in faces]
     outside = highest_above_a_plane(points, faces)
-    assume(outside < 1e-6 or outside > 5e-3)
-    sentences = found(mesh(points, faces, {"Component01": range(len(points))}), FIRE)
-    assert any("bends inwards" in sentence for sentence in sentences) == (outside > 5e-3)
+    tolerance = max(0.01, 0.01 * np.linalg.norm(np.ptp(points, axis=0)))
+    assume(abs(outside - tolerance) > 1e-5)
+    rules = found(mesh(points, faces, {"Component01": range(len(points))}))
+    assert (7 in rules) == (outside > tolerance)
 
 
 # Mass -----------------------------------------------------------------------------------------------------------------
 
 
 def test_a_mass_is_distributed_evenly_over_the_points_of_faces():
-    masses = check.mass_of_points(mesh([*CUBE, (9, 9, 9)], SIDES), 40, by_volume=False)
+    masses = components.mass_of_points(mesh([*CUBE, (9, 9, 9)], SIDES), 40, by_volume=False)
     assert masses.tolist() == [5] * 8 + [0]
-    assert check.mass_of_points(mesh(CUBE, []), 40, by_volume=False).tolist() == [5] * 8
-    assert check.mass_of_points(mesh(np.zeros((0, 3)), []), 40, by_volume=False).tolist() == []
+    assert components.mass_of_points(mesh(CUBE, []), 40, by_volume=False).tolist() == [5] * 8
+    assert components.mass_of_points(mesh(np.zeros((0, 3)), []), 40, by_volume=False).tolist() == []
 
 
 def test_a_mass_is_distributed_by_volume():
     boxes = two_boxes({})
     boxes.positions[8:] = CUBE * 2 + 5  # eight times the volume
-    assert check.mass_of_points(boxes, 72, by_volume=True).tolist() == [1] * 8 + [8] * 8
+    assert components.mass_of_points(boxes, 72, by_volume=True).tolist() == [1] * 8 + [8] * 8
     turned = replace(boxes, corners=p3d_reversed(boxes))
-    assert check.mass_of_points(turned, 72, by_volume=True).tolist() == [1] * 8 + [8] * 8
+    assert components.mass_of_points(turned, 72, by_volume=True).tolist() == [1] * 8 + [8] * 8
     touching = two_boxes({}, shared_point=True)
-    assert check.mass_of_points(touching, 16, by_volume=True).tolist() == [1] * 7 + [2, 0] + [1] * 7
+    assert components.mass_of_points(touching, 16, by_volume=True).tolist() == [1] * 7 + [2, 0] + [1] * 7
 
 
 @pytest.mark.parametrize("faces", [SIDES[1:], []])
 def test_what_is_not_closed_has_no_volume(faces):
     with pytest.raises(WriteError, match="not closed"):
-        check.mass_of_points(mesh(CUBE, faces), 1, by_volume=True)
+        components.mass_of_points(mesh(CUBE, faces), 1, by_volume=True)
     with pytest.raises(WriteError, match="no volume"):
-        check.mass_of_points(mesh(CUBE * np.float32([1, 1, 0]), SIDES), 1, by_volume=True)
+        components.mass_of_points(mesh(CUBE * np.float32([1, 1, 0]), SIDES), 1, by_volume=True)
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.floats(1e-3, 1e5), st.floats(0.1, 9), st.booleans())
 def test_masses_sum_up(total, scale, by_volume):
     points, faces = sphere(5, 7)
-    masses = check.mass_of_points(mesh(points * scale, faces), total, by_volume=by_volume)
+    masses = components.mass_of_points(mesh(points * scale, faces), total, by_volume=by_volume)
     assert masses.sum(dtype=np.float64) == pytest.approx(total, rel=1e-5)
     assert np.ptp(masses) == 0
 
@@ -314,4 +408,29 @@ def test_geometries_of_real_models_have_a_volume(file):
     for lod in p3d.read(file.read_bytes(), file.name, Report()).lods:
         content = p3d.content_of(lod, file.stem, Report())
         if lod.kind in GEOMETRIES and len(content.mesh.counts):
-            assert check.Surface(content.mesh).volumes.min() > 0
+            assert components.Surface(content.mesh).volumes.min() > 0
+
+
+VENDOR = {
+    "c_samplegrass": {},
+    "character_proxies": {
+        "Resolution 1": [30, 34], "View Pilot": [30, 34], "Memory": [23, 34], "View Geometry": [34],
+        "Fire Geometry": [7, 34],
+    },
+    "road_1": {}, "road_2": {}, "road_3": {},
+    "sample_building": {"Resolution 0": [31], "View Geometry": [4, 6], "Fire Geometry": [12]},
+    "sample_building_fireplace": {"Roadway": [29]},
+    "sample_ladder_short": {},
+}  # fmt: skip
+"""Rules that the vendor's models break, as in the survey's counts of the vendor's LODs: 4 once, 6 once in a View
+Geometry, 7 once, 12 once, 23 and 30 in the man, 29, 31 for UVs without area, 34 for LODNoShadow.
+"""
+
+
+@pytest.mark.parametrize("file", corpus_files("p3d_vendor/*.p3d"))
+def test_rules_of_the_vendors_models(file):
+    document = p3d.read(file.read_bytes(), file.name, Report())
+    rules: dict[str, list[int]] = {}
+    for where, finding in engine_rules.p3d_findings(document):
+        rules.setdefault(where[where.find("(") + 1 : where.rfind(")")], []).append(finding.rule)
+    assert rules == VENDOR[file.stem]
