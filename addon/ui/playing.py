@@ -19,7 +19,7 @@ from ..games.xray import paths as motion_paths
 from ..games.xray.motions import timing as motion_timing
 from .bases import BlenderOperator, classes_of, rpt_
 from .operation import Need, Operation, Outcome, stores_nothing
-from .preferences import preferences
+from .preferences import follow_length_set, preferences
 from .target import active_action, active_object, active_rig
 
 TICKS_PER_SECOND = 30
@@ -43,15 +43,40 @@ def start(context: Context, frames: "Frames") -> None:
         bpy.ops.screen.animation_play()
 
 
+_before: dict[int, tuple[bool, int, int]] = {}
+"""The preview range of each scene (its ``session_uid``) before **Follow Length** set it: whether it is used, its ends.
+"""
+
+
 def follow(context: Context, frames: "Frames") -> None:
     """Set the preview range to the first and last of ``frames`` if **Follow Length** is on."""
     if preferences(context).follow_length:
         scene = context.scene
-        scene.use_preview_range = True
-        # Blender keeps the start before the end, so the first of three settings may have no effect.
-        scene.frame_preview_start = frames[0]
-        scene.frame_preview_end = frames[1]
-        scene.frame_preview_start = frames[0]
+        own = scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end
+        _before.setdefault(scene.session_uid, own)
+        _set_preview(scene, True, *frames)
+
+
+def _set_preview(scene: Any, used: bool, first: int, last: int) -> None:
+    scene.use_preview_range = used
+    # Blender keeps the start before the end, so the first of three settings may have no effect.
+    scene.frame_preview_start = first
+    scene.frame_preview_end = last
+    scene.frame_preview_start = first
+
+
+def _follow_length_set(wanted: Any, context: Context) -> None:
+    """Follow the motion that is shown, or give the scenes the preview ranges that they had before."""
+    if wanted.follow_length:
+        follow_active(context)
+        return
+    for scene in bpy.data.scenes:
+        if scene.session_uid in _before:
+            _set_preview(scene, *_before[scene.session_uid])
+    _before.clear()
+
+
+follow_length_set.follow = _follow_length_set
 
 
 def follow_active(context: Context) -> None:

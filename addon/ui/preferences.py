@@ -6,10 +6,13 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ..blender.properties import Event
 from ..blender.typed import Context
 from ..games.xray.options import ModelImportOptions
 from .bases import PACKAGE, options_from
 
+follow_length_set = Event()
+"""**Follow Length** was switched on or off."""
 GAMES = (
     ("XRAY", "S.T.A.L.K.E.R. (X-Ray)", "Models, motions, levels and first-person scenes of X-Ray games", 1),
     ("ARMA", "Arma, Operation Flashpoint", "Models and animations of Arma and Operation Flashpoint", 2),
@@ -67,6 +70,7 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         name="Follow Length",
         description="Set the preview range to the length of a motion that is chosen; the range of the scene stays",
         default=True,
+        update=follow_length_set.update,
     )
     play_on_click: BoolProperty(name="Play on Click", description="Play a motion when it is chosen in a list")
 

@@ -1,5 +1,6 @@
 """The buttons beside the list of motions, and what a click on a motion does to the scene."""
 
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from addon.games.xray.motions.library import list_motions
 from addon.games.xray.motions.omf_codec import OMF
 from addon.ui import menus
 from addon.ui.arma.panels import ANIMATIONS, MOTIONBRIDGE_UL_arma_animations
+from addon.ui.playing import timing_of_active
 from addon.ui.preferences import preferences
 from addon.ui.xray.motion_operators import EDITOR_MOTIONS, MOTIONS
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
@@ -128,7 +130,38 @@ def test_a_click_makes_the_length_of_the_motion_the_preview_range(rig, wanted):
     assert (scene.frame_start, scene.frame_end) == (3, 200)
     wanted.follow_length = False
     rig.motionbridge_playing = bpy.data.actions.find("nod")
-    assert scene.frame_preview_end == 15
+    assert not scene.use_preview_range
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_the_switch_of_the_length_acts_at_once(rig, wanted, used):
+    scene = bpy.context.scene
+    wanted.follow_length = False
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = used, 4, 90
+    wanted.follow_length = True
+    first, last = map(round, rig.animation_data.action.frame_range)
+    assert (scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end) == (True, first, last)
+    rig.motionbridge_playing = bpy.data.actions.find("nod")
+    assert scene.frame_preview_end == 7
+    wanted.follow_length = False
+    assert scene.use_preview_range == used
+    if used:  # Blender stores no other ends while the range is not used
+        assert (scene.frame_preview_start, scene.frame_preview_end) == (4, 90)
+
+
+@pytest.mark.parametrize("name", ["camera.anm", "arma/walk.rtm", "descent3/ship.oof"])
+def test_the_switch_follows_every_kind_of_motion(samples, wanted, name):
+    operator = {".anm": "xray_anm", ".rtm": "arma_rtm", ".oof": "descent3_oof"}[Path(name).suffix]
+    wanted.follow_length = False
+    assert getattr(bpy.ops.import_scene, operator)(filepath=str(samples / name)) == {"FINISHED"}
+    scene = bpy.context.scene
+    assert not scene.use_preview_range
+    wanted.follow_length = True
+    first, last = timing_of_active(bpy.context)[1]
+    assert (scene.use_preview_range, scene.frame_preview_start) == (True, math.floor(first))
+    assert scene.frame_preview_end == math.ceil(last)
+    wanted.follow_length = False
+    assert not scene.use_preview_range
 
 
 def test_a_game_that_is_not_used_is_offered_nowhere(wanted):
