@@ -4,8 +4,9 @@ Complete game levels are too large to be collected; their `level` file is enough
 
     python3 scripts/make_geometry.py LEVEL FOLDER
 
-copies the file ``LEVEL`` to ``FOLDER`` and writes ``FOLDER/level.geom`` beside it. Surfaces fill their boxes, trees a
-box of 2 x 3 x 2 metres. The faces are arbitrary, but every range and window is where a real one would be.
+copies the file ``LEVEL`` to ``FOLDER`` and writes ``FOLDER/level.geom`` beside it. Surfaces are wavy
+sheets in their boxes, trees random faces in a box of 2 x 3 x 2 metres; every range and window is where a real one would
+be.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def made_geometry(level: Level) -> Geometry:
             continue
         done.add(row.item())
         vertices = slice(int(row["vertex_base"]), int(row["vertex_base"]) + int(row["vertex_count"]))
-        share = random.random((int(row["vertex_count"]), 3), np.float32)
+        count = int(row["vertex_count"])
+        share = random.random((count, 3), np.float32) if tree else _sheet(count)
         low, high = ((0, 0, 0), TREE_SIZE) if tree else box
         buffers[row["vertex_buffer"]].rows["position"][vertices] = low + share * (np.array(high) - low)
         strip = np.arange(int(row["index_count"]) // 3)[:, None] + np.arange(3)
@@ -71,6 +73,16 @@ def made_geometry(level: Level) -> Geometry:
         indices[row["index_buffer"]][begin : begin + strip.size] = (strip % most).ravel()
     run = ChunkRun([Chunk(number, b"") for number in (1, 9, 10, 11)])
     return Geometry(14, 0, buffers, indices, _made_windows(level, owners, ranges), run)
+
+
+def _sheet(count: int) -> NDArray[np.float64]:
+    """Return (count, 3) positions from 0 to 1, y up: a wavy sheet. The strip along them goes there and back in rows."""
+    step = np.arange(count) // 2
+    columns = max(int(np.sqrt((count + 1) // 2)), 1)
+    row, column = step // columns, step % columns
+    across = np.where(row % 2, columns - 1 - column, column) / max(columns - 1, 1)
+    along = (row + np.arange(count) % 2) / (int(row[-1]) + 1 if count else 1)
+    return np.stack([across, 0.5 + 0.5 * np.sin(6 * across) * np.cos(6 * along), along], axis=1)
 
 
 def _sizes(buffers: NDArray[np.uint32], ends: NDArray[np.uint32]) -> NDArray[np.int64]:

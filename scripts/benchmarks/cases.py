@@ -112,6 +112,8 @@ OF_EACH_KIND = {
     "export, edited": ("kinds.export_edited", "kinds.read_back"),
     "export as a new file": ("kinds.export_as_new", "kinds.read_back"),
     "save back": ("kinds.save_back", "kinds.read_back"),
+    "select invalid faces": ("kinds.check_level", "kinds.read_back"),
+    "plan save back of a tree": ("kinds.save_back_tree", "kinds.read_back"),
     "list, nothing imported": ("kinds.list_names", "kinds.list_names"),
 }
 """Operation in a title, after the file name -> ours and floor."""
@@ -120,6 +122,7 @@ MOTION_FILE = (*BOTH_WAYS, "memory")
 LEVEL_FILE = (*MOTION_FILE, "export as a new file")
 PATH = MadeFile("path.anm", files.made_path)
 GEOMETRY = MadeFile("level.geom", files.made_geometry_of_level)
+COLLISION = MadeFile("level.cform", files.made_collision_of_level)
 MEASURED_OF = {
     _library("motions_300.omf", 300): (*MOTION_FILE, "save back", "list, nothing imported"),
     PATH: BOTH_WAYS,
@@ -131,6 +134,10 @@ MEASURED_OF = {
     MadeFile("squares.oof", partial(files.made_model, corners=4)): ("export, edited",),
     MadeFile("hands.object", files.made_editor_model): BOTH_WAYS,
     MadeFile("compiled/level", files.made_level, (GEOMETRY,)): ("import", "memory"),
+    MadeFile("checked/level", files.made_level, (GEOMETRY, COLLISION)): (
+        "select invalid faces",
+        "plan save back of a tree",
+    ),
     MadeFile("level.cform", files.made_collision): LEVEL_FILE,
     MadeFile("level.hom", files.made_occluders): LEVEL_FILE,
     MadeFile("level.som", partial(files.made_occluders, of_sound=True)): LEVEL_FILE,
@@ -141,7 +148,8 @@ MEASURED_OF = {
 Sizes: 300 motions of 47 bones and 60 frames; 100 motions of the editor; paths of 6 x 200 TCB keys, and of as many
 Bezier keys whose time goes backwards in places; 600 frames of 90 bones; models of Descent 3 as large as the engine
 accepts; hands of the X-Ray editor (real ones with MOTIONBRIDGE_CORPUS), 9,200 faces on 42 bones; a compiled level (with
-MOTIONBRIDGE_CORPUS a real one of 16,076 visuals and 1.9 million faces) with invented vertices; a cform of 1 000 000
+MOTIONBRIDGE_CORPUS a real one of 16,076 visuals and 1.9 million faces) with invented vertices, and the same beside its
+collision; a cform of 1 000 000
 faces, a hom and a som of 200 000; 321 x 321 slots.
 """
 CHARACTER_MOTIONS = MadeFile("character.omf", partial(files.character, "omf"))

@@ -21,6 +21,7 @@ from addon.formats.xray.bones import Bone, decode_bone
 from addon.formats.xray.chunks import Chunk, Section
 from addon.formats.xray.envelopes import PACKED, StoredEnvelope, packed, stored
 from addon.formats.xray.level import geometry as geometry_file
+from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.object import chunk_types, document, encoding, mapping, mesh_chunks
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.mapping import encode
@@ -276,6 +277,23 @@ def made_geometry_of_level() -> bytes:
     """Return a level.geom with invented vertices for `made_level`."""
     level = levels.read(made_level(), "level", Report())
     return geometry_file.write(make_geometry.made_geometry(level))
+
+
+def made_collision_of_level() -> bytes:
+    """Return a cform with the faces of all surfaces of that level, but for every fiftieth."""
+    level = levels.read(made_level(), "level", Report())
+    geometry = make_geometry.made_geometry(level)
+    drawn = visual_mesh.drawn(level, geometry, Report())
+    corners = [np.zeros((0, 3, 3), np.float32)]
+    for row in drawn[np.isin(level.visuals.types[drawn["visual"]], visual_mesh.SURFACES)]:
+        first, count = int(row["vertex_base"]), int(row["vertex_count"])
+        positions = geometry.vertices[int(row["vertex_buffer"])].rows["position"][first : first + count]
+        corners.append(positions[space.xray_triangles(visual_mesh.triangles(row, geometry))])
+    kept = np.delete(np.concatenate(corners), slice(None, None, 50), axis=0)
+    rows = np.zeros(len(kept), cform.FACE)
+    rows["vertices"] = np.arange(3 * len(kept)).reshape(-1, 3)
+    vertices = kept.reshape(-1, 3)
+    return cform.write(cform.Cform(4, np.stack([vertices.min(axis=0), vertices.max(axis=0)]), vertices, rows))
 
 
 def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:

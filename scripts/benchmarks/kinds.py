@@ -23,6 +23,7 @@ from addon.formats.xray import cform, details, occluders
 from addon.games.arma import animation_export, animation_import
 from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
+from addon.games.plan import OtherBase
 from addon.games.xray import options, paths
 from addon.games.xray.hud import scene as hud_scene
 from addon.games.xray.levels import folder as level_folder
@@ -274,6 +275,19 @@ def _saved_back(path: str) -> float:
         return seconds_of(lambda: planned_save_back(rig).write())
 
 
+def _checked(path: str) -> float:
+    holder = _loader(path)()
+    return seconds_of(lambda: level_geometry.find_problems(bpy.context, holder, Report()))
+
+
+def _saved_tree(path: str) -> float:
+    holder = _loader(path)()
+    bpy.context.view_layer.update()  # as the window has done after the import
+    next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "TREE").location.x += 1
+    how: Any = {"if_changed": OtherBase.REFUSE, "report": Report()}
+    return seconds_of(lambda: level_geometry.plan_save_back(bpy.context, holder, **how))
+
+
 def _import_many_paths(path: str) -> None:
     chosen, report = paths.PathImportOptions(play=False), Report()
     imported = [paths.import_path(bpy.context, path, chosen, report) for _ in range(MANY_PATHS)]
@@ -328,6 +342,9 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
     "read_back": _read_back,
     # Compare every motion with its file, and write the file again.
     "save_back": _saved_back,
+    # Check a level across its layers; plan Save Back after one tree was moved.
+    "check_level": _checked,
+    "save_back_tree": _saved_tree,
     # List names and lengths of a file's motions, without importing them.
     "list_names": lambda path: seconds_of(lambda: library.list_motions(OMF, path)),
     # Import the same path `MANY_PATHS` times, each onto its own empty.
