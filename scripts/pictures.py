@@ -28,7 +28,7 @@ from samples.showcase import showcase
 WINDOW, LISTING = (1280, 800), (1920, 1080)
 """Sizes of the pictures of the guide, and of those for the extensions platform (docs/listing.md)."""
 STUDIO = "/opt/pictures"  # inside the chroot
-LIMIT = 300  # seconds
+LIMIT = 900  # seconds
 LARGEST = 150_000  # bytes of a picture
 FILM_SIZE = "720x450"
 CACHE = shutil.ignore_patterns("__pycache__")

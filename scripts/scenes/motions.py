@@ -221,13 +221,15 @@ def _show_channel() -> Steps:
     """Show a TCB channel in the graph editor, over dots of the game's own formula."""
     flying = load(FLIGHT, match_scene=True)
     anm = import_module(f"{studio.EXTENSION}.formats.xray.anm")
+    compat = import_module(f"{studio.EXTENSION}.blender.compat")
     report = import_module(f"{studio.EXTENSION}.core.report").Report()
     animation = anm.read(FLIGHT.read_bytes(), FLIGHT.name, report).animation
     formula = _draw_formula(animation.envelopes[2].decoded())
     for target in (formula, flying):
         target.select_set(True)
-        target.animation_data.action.groups[0].show_expanded_graph = True
-        for curve in target.animation_data.action.fcurves:
+        bag = compat.curve_bag(target.animation_data.action)
+        bag.groups[0].show_expanded_graph = True
+        for curve in bag.fcurves:
             curve.hide = (curve.data_path, curve.array_index) != ("location", 1)
             curve.select = not curve.hide
             curve.color_mode, curve.color = "CUSTOM", (0.25, 0.65, 1.0)
