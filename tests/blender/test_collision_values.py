@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from addon.blender import attributes
+from addon.core.report import Report
 from addon.ui.xray import level_faces
 from tests.blender.test_level_panel import panel_says
 from tests.blender.test_levels import SQUARE, drawn, face_values
@@ -17,12 +18,9 @@ NAMES = ["materials\\bricks", "materials\\earth", "objects\\grille", "objects\\t
 class Dialog:
     """The operator's dialog without a window: its properties, its methods."""
 
-    kind = level_faces.MOTIONBRIDGE_OT_level_collision
-
-    def __init__(self):
-        self.__dict__["properties"] = bpy.context.window_manager.operator_properties_last(
-            "motionbridge.level_collision"
-        )
+    def __init__(self, name="level_collision", kind=level_faces.MOTIONBRIDGE_OT_level_collision):
+        self.__dict__["kind"] = kind
+        self.__dict__["properties"] = bpy.context.window_manager.operator_properties_last(f"motionbridge.{name}")
         self.__dict__["shown"] = False
 
     def __getattr__(self, name):
@@ -98,6 +96,30 @@ def test_the_dialog_lists_names_and_begins_with_the_active_face(level, mode):
     assert dialog.is_list_of_game
 
 
+def test_the_dialog_marks_mixed_values_and_writes_what_is_changed(level):
+    sectors = face_values(level, "sector", np.int32)
+    first, second = 0, int(np.argmax(sectors != sectors[0]))
+    activate(level, first)
+    level.data.polygons[second].select = True
+    dialog = Dialog().opened()
+    assert dialog.sector == sectors[first]
+    assert "sector" in dialog.mixed.split()
+    assert dialog.label("sector", "Sector") == "Sector (mixed)"
+    assert dialog.run(bpy.context, Report()).done is False
+    materials = face_values(level, "material", np.int32).copy()
+    dialog.suppress_shadows = not dialog.suppress_shadows
+    dialog.run(bpy.context, Report())
+    np.testing.assert_array_equal(face_values(level, "sector", np.int32), sectors)
+    np.testing.assert_array_equal(face_values(level, "material", np.int32), materials)
+    shadows = face_values(level, "suppress_shadows", np.bool_)
+    assert shadows[first] == shadows[second] == dialog.suppress_shadows
+    # To give all the value that is shown, type another and that one again.
+    dialog.sector = 9
+    dialog.sector = int(sectors[first])
+    dialog.run(bpy.context, Report())
+    assert face_values(level, "sector", np.int32)[[first, second]].tolist() == [sectors[first]] * 2
+
+
 def test_picking_a_name_sets_its_number_and_typing_a_number_its_name(level):
     activate(level, 0)
     dialog = Dialog().opened()
@@ -113,11 +135,11 @@ def test_picking_a_name_sets_its_number_and_typing_a_number_its_name(level):
 def test_faces_get_a_material_by_its_name(level):
     activate(level, face_with(level, "materials\\bricks"))
     face = level.data.polygons.active
-    assert bpy.ops.motionbridge.level_collision(use_material=True, material_name="materials\\earth") == {"FINISHED"}
+    assert bpy.ops.motionbridge.level_collision(material_name="materials\\earth") == {"FINISHED"}
     assert level.data.materials[level.data.polygons[face].material_index].name == "materials\\earth"
     number = level.data.materials["materials\\earth"].motionbridge_material.number
     assert face_values(level, "material", np.int32)[face] == number
-    message = refusal(bpy.ops.motionbridge.level_collision, use_material=True, material_name="materials\\unheard_of")
+    message = refusal(bpy.ops.motionbridge.level_collision, material_name="materials\\unheard_of")
     assert "no game material named" in message
 
 
@@ -127,7 +149,7 @@ def test_a_material_that_no_face_had_gets_its_name(samples, game_materials):
     bpy.context.view_layer.objects.active = wall
     bpy.ops.motionbridge.level_begin(kind="CFORM")
     wall.data.polygons[0].select = True
-    assert bpy.ops.motionbridge.level_collision(use_material=True, material_name=NAMES[0]) == {"FINISHED"}
+    assert bpy.ops.motionbridge.level_collision(material_name=NAMES[0]) == {"FINISHED"}
     assert wall.data.materials[-1].name == NAMES[0]
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     assert not any("lacks" in line for line in last_report())
@@ -161,7 +183,7 @@ def test_without_an_active_face_the_panel_says_how_to_get_one(level):
 def test_numbers_that_the_game_lacks_are_findings(level, samples, tmp_path, game_materials):
     face = face_with(level, "materials\\bricks")
     activate(level, face)
-    assert bpy.ops.motionbridge.level_collision(use_material=True, material=9999) == {"FINISHED"}
+    assert bpy.ops.motionbridge.level_collision(material=9999) == {"FINISHED"}
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     finding = f"1 of {len(level.data.polygons) + 1} faces has a game material that gamemtl.xr lacks (9999)"
     assert any(finding in line for line in last_report()), "one face is kept that Blender cannot show"

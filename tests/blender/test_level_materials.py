@@ -51,8 +51,9 @@ def names_after_import(level):
     return [material.name for material in bpy.context.active_object.data.materials]
 
 
-def test_without_game_materials_numbers_are_names(level, preferences):
-    assert names_after_import(level) == ["game material 0", "game material 1", "game material 2"]
+def test_without_game_materials_they_have_their_usual_names(level, preferences):
+    assert names_after_import(level) == ["default", "creatures\\human", "materials\\wood"]
+    assert "usual names, not those of a gamemtl.xr" in bpy.context.window_manager.motionbridge_report
 
 
 @pytest.mark.parametrize("where", ["beside", "the game", "the game folder", "preferences"])
@@ -79,11 +80,11 @@ def test_the_nearest_game_materials_count_but_those_that_were_named_before_them(
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(3, "game materials are shown by number"), (-15, "gamemtl.xr: the chunk declares")]
+    ("size", "words"), [(3, "game materials have their usual names: "), (-15, "gamemtl.xr: the chunk declares")]
 )
 def test_game_materials_that_cannot_be_read_stop_nothing_and_are_reported(level, preferences, size, words):
     (level / "gamemtl.xr").write_bytes(game_materials(m0="default")[:size])
-    assert names_after_import(level)[0] == "game material 0"
+    assert names_after_import(level)[1] == "creatures\\human"
     assert words in bpy.context.window_manager.motionbridge_report
 
 
@@ -115,10 +116,11 @@ def test_colours_are_those_of_the_number_and_no_two_of_forty_are_alike():
 def test_the_legend_of_parts_is_that_of_all_of_them(level):
     whole, _ = imported(level / "level.cform")
     wanted = level_materials.legend(whole.meshes)
-    assert [obj.name for obj in wanted] == ["game material 0", "game material 1", "game material 2"]
+    assert [obj.name for obj in wanted] == ["default", "creatures\\human", "materials\\wood"]
     split, _ = imported(level / "level.cform", split=Split.MATERIAL)
     assert len(split.meshes) == 3
-    assert level_materials.legend(meshes_of(holder_of(split.meshes[1]))) == wanted
+    of_parts = level_materials.legend(meshes_of(holder_of(split.meshes[1])))
+    assert sorted(of_parts, key=lambda used: used.motionbridge_material.number) == wanted
 
 
 def test_more_materials_than_can_be_distinguished_share_one_and_keep_their_numbers(tmp_path):

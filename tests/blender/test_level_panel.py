@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from addon.games.xray.options import Split
-from addon.ui.xray import level_faces, levels
+from addon.ui.xray import levels
 from tests.blender.test_levels import SQUARE, drawn, imported
 
 
@@ -98,24 +98,6 @@ def test_errors_say_how_to_go_there_and_cannot_be_exported(samples):
     assert "Export" not in message
     assert "Only for viewing, not exported" in message
     assert "Only for viewing, not exported" not in panel_says(imported(samples / "level" / "level.hom")[0].holder)
-
-
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("ticked", ["use_material", "use_sector", "use_flags"])
-def test_only_what_is_ticked_can_be_set(ticked, listed):
-    operator = SimpleNamespace(layout=Layout(), use_material=False, use_sector=False, use_flags=False)
-    operator.is_list_of_game = listed
-    setattr(operator, ticked, True)
-    level_faces.MOTIONBRIDGE_OT_level_collision.draw(operator, bpy.context)
-    enabled = {
-        name for name, enabled in (entry for entry in operator.layout.kept if isinstance(entry, tuple)) if enabled
-    }
-    fields = {
-        "use_material": {"material_name"} | (set() if listed else {"material"}),
-        "use_sector": {"sector"},
-        "use_flags": {"suppress_shadows", "suppress_wallmarks"},
-    }
-    assert enabled == {"use_material", "use_sector", "use_flags"} | fields[ticked]
 
 
 class Dialog:

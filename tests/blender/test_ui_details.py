@@ -4,11 +4,14 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.report import Report
 from addon.formats.xray import details
 from addon.games.xray.levels import details as level_details
 from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels.details import models_of
+from addon.ui.xray import level_faces
 from tests.blender.scenes import column
+from tests.blender.test_collision_values import Dialog
 from tests.blender.test_details import face_values, models_in, planned, slots_of, tuft, written
 from tests.formats.xray.test_details import OLD, SLOTS, SMALL
 from tests.formats.xray.test_dm import SMALL as GRASS
@@ -29,9 +32,7 @@ def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):
     ground, _ = opened(tmp_path)
     select_faces(ground, 1)
     bpy.ops.object.mode_set(mode="EDIT")
-    assert bpy.ops.motionbridge.details_slots(
-        use_plant=True, plant="2", model=0, density=(1, 0, 0, 1), use_ground=True, ground=3.0
-    ) == {"FINISHED"}
+    assert bpy.ops.motionbridge.details_slots(plant="2", model=0, density=(1, 0, 0, 1), ground=3.0) == {"FINISHED"}
     assert ground.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert face_values(ground, "model_2").tolist() == [0, 0]
@@ -44,26 +45,48 @@ def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):
     assert names[ground.data.polygons[1].material_index] == "detail model 00"
 
 
-def test_the_dialog_begins_with_what_the_first_selected_slot_says(tmp_path):
+def test_the_values_of_selected_slots(tmp_path):
     ground, _ = opened(tmp_path)
-    now = level_details.first_slot(ground, np.array([True, True]), 2)
-    assert now.plants == {2: (0, [1, 1, 1, 1])}
-    assert (now.ground, now.height) == (pytest.approx(0.2), pytest.approx(0.3))
-    assert (now.sun, now.sky) == (pytest.approx(1 / 15), pytest.approx(2 / 15))
-    assert now.colour == pytest.approx([3 / 15, 4 / 15, 5 / 15])
-    nothing = level_details.SlotValues()
-    assert level_details.first_slot(ground, np.zeros(2, np.bool_), 0) == nothing
+    now = level_details.selected_values(ground, np.array([True, True]))
+    assert now["model_2"][0] == 0
+    assert now["density_2"][0].tolist() == [1, 1, 1, 1]
+    assert (now["ground"][0], now["height"][0]) == (pytest.approx(0.2), pytest.approx(0.3))
+    assert (now["sun"][0], now["sky"][0]) == (pytest.approx(1 / 15), pytest.approx(2 / 15))
+    assert now["colour"][0] == pytest.approx([3 / 15, 4 / 15, 5 / 15])
+    nothing = level_details.selected_values(ground, np.zeros(2, np.bool_))
+    assert {len(column) for column in nothing.values()} == {0}
     old, _ = opened(tmp_path, OLD)
-    assert level_details.first_slot(old, np.ones(1, np.bool_), 0).sun is None
+    assert "sun" not in level_details.selected_values(old, np.ones(1, np.bool_))
+
+
+def test_the_dialog_of_slots_begins_with_the_selection_and_writes_what_is_changed(tmp_path):
+    ground, _ = opened(tmp_path)
+    select_faces(ground, 0, 1)
+    before = {name: face_values(ground, name).copy() for name in ("height", "sun", "sky", "model_0", "model_2")}
+    dialog = Dialog("details_slots", level_faces.MOTIONBRIDGE_OT_details_slots).opened()
+    heights = level_details.selected_values(ground, np.ones(2, np.bool_))["height"]
+    assert dialog.height == pytest.approx(heights[0])
+    assert ("height" in dialog.mixed.split()) == (heights[0] != heights[1])
+    assert not dialog.changed
+    assert dialog.run(bpy.context, Report()).done is False
+    dialog.plant = "2"
+    assert dialog.model == 0
+    assert not dialog.changed
+    dialog.height = 0.7
+    assert dialog.label("height", "Height") == "Height"
+    dialog.run(bpy.context, Report())
+    np.testing.assert_allclose(face_values(ground, "height"), [0.7, 0.7])
+    for name in before.keys() - {"height"}:
+        np.testing.assert_array_equal(face_values(ground, name), before[name])
 
 
 def test_what_is_missing_to_edit_is_reported(tmp_path):
     ground, _ = opened(tmp_path)
-    with pytest.raises(RuntimeError, match="no value is selected"):
-        bpy.ops.motionbridge.details_slots()
+    assert bpy.ops.motionbridge.details_slots() == {"CANCELLED"}
+    assert bpy.context.window_manager.motionbridge_report == "No value was changed"
     select_faces(ground)
     with pytest.raises(RuntimeError, match="no face is selected"):
-        bpy.ops.motionbridge.details_slots(use_height=True, height=1)
+        bpy.ops.motionbridge.details_slots(height=1)
     with pytest.raises(RuntimeError, match="no detail models on 0 selected slots"):
         bpy.ops.motionbridge.details_scatter()
     bpy.context.view_layer.objects.active = None
@@ -148,7 +171,7 @@ def test_offending_slots_are_selected(tmp_path):
     assert ground.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [face.select for face in ground.data.polygons] == [True, False]
-    assert bpy.ops.motionbridge.details_slots(use_plant=True, plant="2", model=-1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.details_slots(plant="2", model=-1) == {"FINISHED"}
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.details")) == {"FINISHED"}
 
 

@@ -260,6 +260,8 @@ MOST_FIELDS = {
     "IMPORT_SCENE_OT_xray_level": 5,
     "IMPORT_SCENE_OT_xray_level_geometry": 5,
     "EXPORT_SCENE_OT_xray_level_geometry": 6,
+    "MOTIONBRIDGE_OT_level_collision": 8,
+    "MOTIONBRIDGE_OT_details_slots": 8,
 }
 """Dialog -> fields that it may have in view, as it opens."""
 
@@ -270,6 +272,10 @@ def test_a_dialog_has_few_fields_in_view(name, samples, monkeypatch):
     kind = next(kind for kind in DIALOGS if kind.__name__ == name)
     dialog = as_in_a_window(kind)
     let_super_work(kind, dialog, monkeypatch)
+    ground = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "DETAILS")
+    bpy.data.collections["Detail Objects level"].objects.unlink(ground)
+    bpy.context.scene.collection.objects.link(ground)
+    bpy.context.view_layer.objects.active = ground
     vars(dialog).update(options_of(kind), layout=Layout())
     dialog.draw(Window())
     fields = [control for control in dialog.layout.controls() if not control.endswith(HEADERS)]

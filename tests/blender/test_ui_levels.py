@@ -162,15 +162,13 @@ def test_collision_values_of_selected_faces():
     bpy.context.view_layer.objects.active = obj
     bpy.ops.motionbridge.level_begin(kind="CFORM")
     obj.data.polygons.foreach_set("select", [False, True])
-    assert bpy.ops.motionbridge.level_collision(
-        use_material=True, material=7, use_sector=True, sector=3, use_flags=True, suppress_shadows=True
-    ) == {"FINISHED"}
+    assert bpy.ops.motionbridge.level_collision(material=7, sector=3, suppress_shadows=True) == {"FINISHED"}
     assert face_values(obj, "material", np.int32).tolist() == [0, 7]
     assert face_values(obj, "sector", np.int32).tolist() == [0, 3]
     assert face_values(obj, "suppress_shadows", np.bool_).tolist() == [False, True]
     obj.data.polygons.foreach_set("select", [False, False])
     with pytest.raises(RuntimeError, match="no face is selected"):
-        bpy.ops.motionbridge.level_collision(use_sector=True, sector=1)
+        bpy.ops.motionbridge.level_collision(sector=1)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 Faces of the ground are slots, in which the game places detail models.
 """
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -27,13 +28,16 @@ from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_
-from ..layouts import fields
+from ..layouts import draw_folded, fields
 from ..operation import Need, Operation, Outcome, stores_nothing
 from ..preferences import folders, game_materials
 from ..searched_lists import SearchedRows, is_hidden, shows
 from ..target import on_active
+from .selection_values import NOT_DRAWN, VALUE, SelectionValues, changed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...blender.attributes import ActiveFace
 
 
@@ -79,16 +83,21 @@ class FaceValues(Operation):
         cls.poll_message_set("The faces of the active mesh do not have this value")
         return kind_of(context) in cls.kinds
 
+    def edited_meshes(self, context: Context) -> list[Any]:
+        """Return the active object, and those of its kind that are edited with it, one for each mesh."""
+        active, kind = context.active_object, kind_of(context)
+        others = [obj for obj in scope.objects_of(context.view_layer) if obj.mode == "EDIT" and obj.type == "MESH"]
+        edited = {obj.data: obj for obj in (active, *others) if obj.motionbridge_level.kind == kind}
+        return list(edited.values())
+
     def set_values(self, context: Context, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
         """Set the attributes of the selected faces, also of meshes of the kind that are edited with the active one.
 
         ``names``: ID -> name of the game's materials.
         """
-        active, kind = context.active_object, kind_of(context)
-        others = [obj for obj in scope.objects_of(context.view_layer) if obj.mode == "EDIT" and obj.type == "MESH"]
-        edited = {obj.data: obj for obj in (*others, active) if obj.motionbridge_level.kind == kind}
+        kind, edited = kind_of(context), self.edited_meshes(context)
         with scope.object_mode(context):
-            counts = [level_geometry.set_values(context, obj, kind, values, names) for obj in edited.values()]
+            counts = [level_geometry.set_values(context, obj, kind, values, names) for obj in edited]
         changed, selected = sum(count.changed for count in counts), sum(count.selected for count in counts)
         if not selected:
             raise WriteError("no face is selected", remedy="Select faces in edit mode")
@@ -101,100 +110,102 @@ class ListedGameMaterial(bpy.types.PropertyGroup):
     number: IntProperty(options={"HIDDEN"})
 
 
-def _name_picked(operator: Any, _context: Context) -> None:
+def _name_picked(operator: Any) -> None:
     row = operator.listed.get(operator.material_name)
     if row is not None and row.number != operator.material:
         operator.material = row.number
 
 
-def _number_typed(operator: Any, _context: Context | None) -> None:
+def _number_typed(operator: Any) -> None:
     name = next((row.name for row in operator.listed if row.number == operator.material), "")
     if len(operator.listed) and operator.material_name != name:
         operator.material_name = name
 
 
-class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
-    """Set game material, sector and flags of the selected collision faces"""
+class MOTIONBRIDGE_OT_level_collision(SelectionValues, FaceValues, BlenderOperator):
+    """Set game material, sector and flags of the selected collision faces; only what is changed is written"""
 
     bl_idname = "motionbridge.level_collision"
     bl_label = "Set Collision Values"
     kinds = ("CFORM",)
 
-    use_material: BoolProperty(name="Set Game Material", description="Change the game material")
     material_name: StringProperty(
         name="Game Material",
         description="Name in gamemtl.xr; if empty, the ID is used",
-        update=_name_picked,
-        options={"SKIP_SAVE"},
+        update=changed("material", _name_picked),
+        options=VALUE,
     )
     material: IntProperty(
         name="Game Material ID",
         description="ID of the material in gamemtl.xr",
         min=0,
         max=16383,
-        update=_number_typed,
+        update=changed("material", _number_typed),
+        options=VALUE,
     )
-    use_sector: BoolProperty(name="Set Sector", description="Change the sector")
-    sector: IntProperty(name="Sector", description="Index of the level's sector", min=0, max=65535)
-    use_flags: BoolProperty(name="Set Flags", description="Change both flags")
-    suppress_shadows: BoolProperty(name="Suppress Shadows", description="The faces cast no shadow")
-    suppress_wallmarks: BoolProperty(name="Suppress Wallmarks", description="The faces show no bullet marks")
+    sector: IntProperty(
+        name="Sector",
+        description="Index of the level's sector",
+        min=0,
+        max=65535,
+        update=changed("sector"),
+        options=VALUE,
+    )
+    suppress_shadows: BoolProperty(
+        name="Suppress Shadows",
+        description="The faces cast no shadow",
+        update=changed("suppress_shadows"),
+        options=VALUE,
+    )
+    suppress_wallmarks: BoolProperty(
+        name="Suppress Wallmarks",
+        description="The faces show no bullet marks",
+        update=changed("suppress_wallmarks"),
+        options=VALUE,
+    )
     listed: CollectionProperty(type=ListedGameMaterial, options={"SKIP_SAVE", "HIDDEN"})
     is_list_of_game: BoolProperty(name="", options={"SKIP_SAVE", "HIDDEN"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open a dialog with the values of the active face."""
+        """Open a dialog with the values of the selected faces, first those of the active one."""
         names = game_material_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
         self.listed.clear()
-        for number, name in sorted(_with_used(names).items(), key=lambda entry: (entry[1].lower(), entry[0])):
+        listed = _with_used(level_game_materials.or_usual(names))
+        for number, name in sorted(listed.items(), key=lambda entry: (entry[1].lower(), entry[0])):
             row = self.listed.add()
             row.name = name if name not in self.listed else f"{name} ({number})"
             row.number = number
-        self._take(_active_face(context))
+        with scope.object_mode(context):  # Blender 4.2 cannot read boolean attributes in edit mode
+            columns = [level_geometry.selected_values(obj, "CFORM") for obj in self.edited_meshes(context)]
+        self.begin_with({name: level_geometry.joined(columns, name) for name in value_names()})
         return context.window_manager.invoke_props_dialog(self, width=400)
 
-    def _take(self, face: "ActiveFace | None") -> None:
-        """Set the properties to the values of a face, except those that the caller has set."""
-        values = face_values(face) if face is not None else {}
-        given = self.properties.is_property_set
-        if not given("material_name"):
-            for name in value_names():
-                if name in values and not given(name):
-                    setattr(self, name, values[name])
-            _number_typed(self, None)
-
     def draw(self, _context: Context) -> None:
-        """Draw the values; a value can be edited only if its check box is on."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "use_material")
-        column = layout.column()
-        column.enabled = self.use_material
-        column.prop_search(self, "material_name", self, "listed", icon="MATERIAL")
+        """Draw the values; those that differ within the selection are marked."""
+        layout = fields(self.layout)
+        text = self.label("material", iface_("Game Material"))
+        layout.prop_search(self, "material_name", self, "listed", icon="MATERIAL", text=text, translate=False)
         if not self.is_list_of_game:
-            column.prop(self, "material")
-            column.label(text="gamemtl.xr not found: set Game Materials in the preferences", icon="INFO")
-        layout.prop(self, "use_sector")
-        column = layout.column()
-        column.enabled = self.use_sector
-        column.prop(self, "sector")
-        layout.prop(self, "use_flags")
-        column = layout.column()
-        column.enabled = self.use_flags
-        for name in flag_names():
-            column.prop(self, name)
+            layout.prop(self, "material")
+            layout.label(text="gamemtl.xr not found: these are the usual names", icon="INFO")
+        for name, text in (
+            ("sector", "Sector"),
+            ("suppress_shadows", "Suppress Shadows"),
+            ("suppress_wallmarks", "Suppress Wallmarks"),
+        ):
+            layout.prop(self, name, text=self.label(name, iface_(text)), translate=False)
 
     def run(self, context: Context, report: Report) -> Outcome:
         values: dict[str, Any] = {}
         names: dict[int, str] = {}
-        if self.use_material:
-            names = game_material_names(context, holder_of(context.active_object), report)
+        if self.is_changed("material") or (not self.is_dialog and self.material_name):
+            known = game_material_names(context, holder_of(context.active_object), report)
+            names = dict(level_game_materials.or_usual(known))
             values[cform.MATERIAL] = self._number(names)
-        if self.use_sector:
-            values[cform.SECTOR] = self.sector
-        if self.use_flags:
-            values |= {name: getattr(self, name) for name in flag_names()}
+        values |= {name: getattr(self, name) for name in (cform.SECTOR, *flag_names()) if self.is_changed(name)}
+        if not values:
+            return Outcome(rpt_("No value was changed"), done=False)
         return self.set_values(context, values, names)
 
     def _number(self, names: dict[int, str]) -> int:
@@ -212,21 +223,12 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         return result
 
 
-def _with_used(names: dict[int, str]) -> dict[int, str]:
+def _with_used(names: "Mapping[int, str]") -> dict[int, str]:
     """Return ID -> name of the game's materials and of those that have a Blender material."""
     return {
         known_material.motionbridge_material.number: known_material.name
         for known_material in level_game_materials.known_materials()
-    } | names
-
-
-def _active_face(context: Context) -> "ActiveFace | None":
-    data = context.active_object.data
-    result = attributes.active_face(data, value_names())
-    if result is None or set(value_names()) <= result.values.keys():
-        return result
-    with scope.object_mode(context):  # Blender 4.2 cannot read boolean attributes in edit mode
-        return attributes.active_face(data, value_names())
+    } | dict(names)
 
 
 def face_values(face: "ActiveFace") -> dict[str, Any]:
@@ -313,17 +315,51 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
         return Outcome(rpt_("Updated the colors"))
 
 
-class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
-    """Set detail models, height and light of the selected slots"""
+_MODEL_COLUMNS = tuple((f"model_{index}", f"density_{index}") for index in range(len(MODEL_SLOTS)))
+_SLOT_VALUES = ("ground", "height", "sun", "sky", "colour")
+
+
+def _begun(models: Any, densities: Any) -> dict[str, Any]:
+    """Return what the dialog begins with for one of the four models of the selected slots."""
+    if models is None or densities is None or not len(models):
+        return {"model": details.EMPTY, "density": [1.0] * 4, "mixed": []}
+    columns = {"model": models, "density": densities}
+    mixed = [name for name, column in columns.items() if (column != column[0]).any()]
+    shown_density = [1.0] * 4 if models[0] == details.EMPTY else densities[0].tolist()
+    return {"model": int(models[0]), "density": shown_density, "mixed": mixed}
+
+
+def _plant_picked(operator: Any) -> None:
+    if operator.is_dialog and operator.plants:
+        begun = json.loads(operator.plants)[int(operator.plant)]
+        operator.model, operator.density = begun["model"], begun["density"]
+        both = {"model", "density"}
+        operator.changed = " ".join(sorted(set(operator.changed.split()) - both))
+        operator.mixed = " ".join(sorted({*(set(operator.mixed.split()) - both), *begun["mixed"]}))
+
+
+class MOTIONBRIDGE_OT_details_slots(SelectionValues, GroundOperation, BlenderOperator):
+    """Set detail models, height and light of the selected slots; only what is changed is written"""
 
     bl_idname = "motionbridge.details_slots"
     bl_label = "Set Slots"
 
-    use_plant: BoolProperty(name="Set Model", description="Change one of the four models, with its densities")
     plant: EnumProperty(
-        name="Model Slot", description="Which of the four detail models of the slot to change", items=MODEL_SLOTS
+        name="Model Slot",
+        description="Which of the four detail models of the slot to change",
+        items=MODEL_SLOTS,
+        update=lambda operator, _context: _plant_picked(operator),
+        options=VALUE,
     )
-    model: IntProperty(name="Model", description="Index of the detail model, -1 for none", default=0, min=-1, max=254)
+    model: IntProperty(
+        name="Model",
+        description="Index of the detail model, -1 for none",
+        default=0,
+        min=-1,
+        max=254,
+        update=changed("model"),
+        options=VALUE,
+    )
     density: FloatVectorProperty(
         name="Density",
         description="Density at the corners of the slot: near left, near right, far left, far right",
@@ -331,56 +367,79 @@ class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
         min=0,
         max=1,
         default=(1, 1, 1, 1),
+        update=changed("density"),
+        options=VALUE,
     )
-    use_ground: BoolProperty(name="Set Ground", description="Change the height of the ground")
-    ground: FloatProperty(name="Ground", description="Height of the bottom of the slot", subtype="DISTANCE")
-    use_height: BoolProperty(name="Set Height", description="Change the height of the slot")
+    ground: FloatProperty(
+        name="Ground",
+        description="Height of the bottom of the slot",
+        subtype="DISTANCE",
+        update=changed("ground"),
+        options=VALUE,
+    )
     height: FloatProperty(
         name="Height",
         description="Height of the slot above its bottom; plants are placed on level geometry within it",
         subtype="DISTANCE",
         min=0,
+        update=changed("height"),
+        options=VALUE,
     )
-    use_light: BoolProperty(name="Set Light", description="Change light and color (files of version 3)")
-    sun: FloatProperty(name="Sun", description="Amount of sunlight", min=0, max=1, default=0.4)
-    sky: FloatProperty(name="Sky", description="Amount of sky light", min=0, max=1, default=0.6)
-    colour: FloatVectorProperty(name="Color", description="Color of the other light", min=0, max=1, subtype="COLOR")
+    sun: FloatProperty(
+        name="Sun", description="Amount of sunlight", min=0, max=1, default=0.4, update=changed("sun"), options=VALUE
+    )
+    sky: FloatProperty(
+        name="Sky", description="Amount of sky light", min=0, max=1, default=0.6, update=changed("sky"), options=VALUE
+    )
+    colour: FloatVectorProperty(
+        name="Color",
+        description="Color of the other light",
+        min=0,
+        max=1,
+        subtype="COLOR",
+        update=changed("colour"),
+        options=VALUE,
+    )
+    show_light: BoolProperty(
+        name="Light and Color", description="Show light and color (files of version 3)", options=NOT_DRAWN
+    )
+    plants: StringProperty(options=NOT_DRAWN)
+    """JSON: for each of the four models, number, density, and which of both the selection has several of."""
 
     def invoke(self, context: Context, _event: Any) -> Any:
-        """Open a dialog with the values of the first selected slot; the model is the one that is active in the list."""
+        """Open a dialog with the values of the selected slots."""
         ground = context.active_object
         with scope.object_mode(context):
-            selected = level_geometry.selected_faces(ground.data)
-            now = level_details.first_slot(ground, selected, int(self.plant))
-        for name in ("ground", "height", "sun", "sky", "colour"):
-            value = getattr(now, name)
-            if value is not None:
-                setattr(self, name, value)
+            columns = level_details.selected_values(ground, level_geometry.selected_faces(ground.data))
+        given = {name for name in ("model", "density") if self.properties.is_property_set(name)}
+        self.begin_with({name: columns[name] for name in _SLOT_VALUES if name in columns})
+        self.plants = json.dumps(
+            [_begun(columns.get(model), columns.get(density)) for model, density in _MODEL_COLUMNS]
+        )
+        if given:
+            self.changed = " ".join(sorted({*self.changed.split(), *given}))
+        else:
+            _plant_picked(self)
         return context.window_manager.invoke_props_dialog(self, width=380)
 
     def draw(self, context: Context) -> None:
-        """Draw the values; those whose check box is off are greyed out."""
+        """Draw the values; those that differ within the selection are marked."""
         layout = fields(self.layout)
-        for tick, names in (
-            ("use_plant", ("plant", "model", "density")),
-            ("use_ground", ("ground",)),
-            ("use_height", ("height",)),
-            ("use_light", ("sun", "sky", "colour")),
-        ):
-            layout.prop(self, tick)
-            column = layout.column()
-            column.active = getattr(self, tick)
-            for name in names:
-                if name == "density":
-                    self._draw_density(column.column(align=True), context)
-                else:
-                    column.prop(self, name)
+        layout.prop(self, "plant")
+        layout.prop(self, "model", text=self.label("model", iface_("Model")), translate=False)
+        self._draw_density(layout.column(align=True), context)
+        for name, text in (("ground", "Ground"), ("height", "Height")):
+            layout.prop(self, name, text=self.label(name, iface_(text)), translate=False)
+        if body := draw_folded(layout, self, "show_light"):
+            for name, text in (("sun", "Sun"), ("sky", "Sky"), ("colour", "Color")):
+                body.prop(self, name, text=self.label(name, iface_(text)), translate=False)
 
     def _draw_density(self, column: Any, context: Context) -> None:
         row = column.split(factor=0.4)
         row.label()
         row.label(text=self._model_name(context), translate=False)
-        column.prop(self, "density", index=0, text="Density Near Left")
+        text = self.label("density", iface_("Density Near Left"))
+        column.prop(self, "density", index=0, text=text, translate=False)
         column.prop(self, "density", index=1, text="Near Right")
         column.prop(self, "density", index=2, text="Far Left")
         column.prop(self, "density", index=3, text="Far Right")
@@ -392,16 +451,18 @@ class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
         return named[0].name if named else iface_("none") if self.model < 0 else iface_("no model with this index")
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        given = level_details.SlotValues(
-            plants={int(self.plant): (self.model, tuple(self.density))} if self.use_plant else {},
-            ground=self.ground if self.use_ground else None,
-            height=self.height if self.use_height else None,
-            sun=self.sun if self.use_light else None,
-            sky=self.sky if self.use_light else None,
-            colour=tuple(self.colour) if self.use_light else None,
-        )
+        plants = {}
+        if self.is_changed("model") or self.is_changed("density"):
+            model = self.model if self.is_changed("model") else None
+            # A model without density would not be seen.
+            was_empty = not self.is_dialog or json.loads(self.plants)[int(self.plant)]["model"] == details.EMPTY
+            with_density = self.is_changed("density") or was_empty
+            plants = {int(self.plant): (model, tuple(self.density) if with_density else None)}
+        values = {name: getattr(self, name) for name in ("ground", "height", "sun", "sky") if self.is_changed(name)}
+        colour = tuple(self.colour) if self.is_changed("colour") else None
+        given = level_details.SlotValues(plants=plants, colour=colour, **values)
         if given == level_details.SlotValues():
-            raise WriteError("no value is selected", remedy="Select at least one value to set")
+            return Outcome(rpt_("No value was changed"), done=False)
         counts = level_geometry.set_slots(context, context.active_object, given)
         if not counts.selected:
             raise WriteError("no face is selected", remedy="Select slots in edit mode")
@@ -565,7 +626,6 @@ def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
     row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=text, translate=False)
     row.operator("motionbridge.level_colours", text="", icon="FILE_REFRESH").shown_by = "SAME"
     box = layout.column(align=True)
-    model = active_model(ground)
     if level.models is not None:
         box.template_list(MODELS, "", level.models, "objects", level, "active_model", rows=4, sort_lock=True)
     row = box.row(align=True)
@@ -574,8 +634,7 @@ def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
     row.operator("motionbridge.details_remove_model", text="Remove", icon="REMOVE")
     column = layout.column(align=True)
     column.operator("motionbridge.details_select", icon="RESTRICT_SELECT_OFF")
-    given = column.operator("motionbridge.details_slots", icon="MESH_GRID")
-    given.model = details.EMPTY if model is None else model.motionbridge_level.number
+    column.operator("motionbridge.details_slots", icon="MESH_GRID")
     row = layout.row(align=True)
     row.operator("motionbridge.details_scatter", icon="OUTLINER_OB_POINTCLOUD")
     row.operator("motionbridge.details_clear", text="", icon="X")

@@ -337,15 +337,19 @@ LIGHT: Mapping[str, float] = {details.SUN: 0.4, details.SKY: 0.6}
 """Light of new slots: that of most ground in real levels; the level compiler computes its own."""
 
 
+GROUND = "ground"
+"""Name of the height of the ground of slots, which is no attribute."""
+
+
 @dataclass(frozen=True)
 class SlotValues:
     """Values for selected slots; None and missing places stay unchanged.
 
-    ``plants``: place (0 to 3) -> number of the model and its densities at the corners x0 y0, x1 y0, x0 y1, x1 y1, or
-    None to keep them. ``ground`` and ``height`` in metres; ``sun``, ``sky`` and ``colour`` from 0 to 1.
+    ``plants``: place (0 to 3) -> number of the model and its densities at the corners x0 y0, x1 y0, x0 y1, x1 y1; None
+    keeps either. ``ground`` and ``height`` in metres; ``sun``, ``sky`` and ``colour`` from 0 to 1.
     """
 
-    plants: Mapping[int, tuple[int, Sequence[float] | None]] = field(default_factory=dict)
+    plants: Mapping[int, tuple[int | None, Sequence[float] | None]] = field(default_factory=dict)
     ground: float | None = None
     height: float | None = None
     sun: float | None = None
@@ -390,24 +394,13 @@ def show(obj: Any) -> None:
     obj.data.update()
 
 
-def first_slot(ground: Object, selected: NDArray[np.bool_], index: int) -> SlotValues:
-    """Return the values of the first of the ``selected`` (faces,), with its model at ``index``; empty without one."""
-    if not selected.any():
-        return SlotValues()
-    face = int(np.argmax(selected))
-    _, heights, values = instances.gather_faces(ground, WANTED, COLOURS)
-    values_of_face = {name: column[face] for name, column in values.items()}
-    model, density = values_of_face.get(details.MODEL[index]), values_of_face.get(details.DENSITY[index])
-    return SlotValues(
-        plants={} if model is None or density is None else {index: (int(model), density.tolist())},
-        ground=float(heights[face, 0]),
-        **{
-            name: float(values_of_face[name])
-            for name in (details.HEIGHT, details.SUN, details.SKY)
-            if name in values_of_face
-        },
-        colour=values_of_face[details.COLOUR][:3].tolist() if details.COLOUR in values_of_face else None,
-    )
+def selected_values(ground: Object, selected: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Return value -> (slots, …) of the ``selected`` faces (faces,): attributes, and `GROUND`."""
+    _, heights, columns = instances.gather_faces(ground, WANTED, COLOURS)
+    columns[GROUND] = heights[:, 0]
+    if details.COLOUR in columns:
+        columns[details.COLOUR] = columns[details.COLOUR][:, :3]
+    return {name: column[selected] for name, column in columns.items()}
 
 
 def set_slots(ground: Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:

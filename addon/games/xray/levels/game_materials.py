@@ -20,6 +20,7 @@ from ....core.errors import MotionbridgeError
 from ....core.model import Attribute, Domain, Mesh
 from ....core.report import Report, listed, say
 from ....formats.xray import cform, gamemtl
+from ....formats.xray.usual_materials import USUAL_NAMES
 from ..game_tree import GAME_MATERIALS, GameTree, find_game_materials
 from .materials import Slots, colour_of, distinct_numbers, numbered
 
@@ -40,6 +41,11 @@ def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: 
     return {number: entry.label for number, entry in _listed(path, chosen, game_folder, report).items()}
 
 
+def or_usual(names: Mapping[int, str]) -> Mapping[int, str]:
+    """Return the names of the game's materials, or the usual ones if they are not known."""
+    return names or USUAL_NAMES
+
+
 def labels_for(path: str, chosen: Path | None, game_folder: Path | None, *, dynamic: bool) -> set[str]:
     """Return names of the game materials, found as by `names_for`; with ``dynamic`` only those that bones may have."""
     entries = _listed(path, chosen, game_folder, Report()).values()  # the dialog shows whether it has a list
@@ -58,7 +64,7 @@ def _listed(path: str, chosen: Path | None, game_folder: Path | None, report: Re
     try:
         document = gamemtl.read(files.read_file(chosen), str(chosen), own_report)
     except MotionbridgeError as refusal:
-        report.warn(say("game materials are shown by number: {}", refusal))
+        report.warn(say("game materials have their usual names: {}", refusal))
         return {}
     for line in own_report.lines():
         report.warn(say("{}: {}", chosen.name, line))
@@ -74,7 +80,10 @@ def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], where: 
 
 
 def slots(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
-    """Return a Blender material for each game material among ``values`` (faces,), in ascending order."""
+    """Return a Blender material for each game material among ``values`` (faces,), in ascending order.
+
+    ``names``: those of the game; if empty, the usual names are used.
+    """
     if not len(values):
         return [], np.zeros(0, np.int32)
     numbers, index = numbered(values)
@@ -84,7 +93,8 @@ def slots(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
         others = [material.build_coloured("other game materials", material.NEUTRAL)]
     else:
         others = []
-    materials = [game_material(number, names.get(number, "")) for number in numbers.tolist()]
+    listed_names = or_usual(names)
+    materials = [game_material(number, listed_names.get(number, "")) for number in numbers.tolist()]
     return [*materials, *others], index
 
 
@@ -117,6 +127,15 @@ def number_of(used_material: typed.Material | None, stored: int | None) -> int |
     """Return the game material of a face: that of its Blender material, else ``stored`` in its attribute."""
     number = _number(used_material)
     return number if number >= 0 else stored
+
+
+def of_faces(obj: Object, stored: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return (faces,) the game materials of a mesh, as `number_of`; ``stored`` (faces,): its attribute."""
+    numbers = game_numbers(material.materials_of(obj, obj.data)).astype(np.int32)
+    if not len(numbers):
+        return stored
+    by_slot = numbers[np.clip(meshes.material_indices(obj.data), 0, len(numbers) - 1)]
+    return np.where(by_slot < 0, stored, by_slot)
 
 
 def _number(used_material: typed.Material | None) -> int:

@@ -119,6 +119,8 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
     numbers = mesh.values(cform.MATERIAL, Domain.FACE)
     if numbers is not None:
         game_materials.warn_of_unknown(numbers, names, path.name, report)
+        if not names:
+            report.note("game materials have their usual names, not those of a gamemtl.xr", path.name)
     key = mesh.values(_SPLIT.get(options.split, ""), Domain.FACE)
     # A mesh without faces cannot be split.
     parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)
@@ -512,6 +514,24 @@ def selected_faces(data: typed.Mesh) -> NDArray[np.bool_]:
     if len(selected):
         data.polygons.foreach_get("select", selected)
     return selected
+
+
+def selected_values(obj: Object, kind: str) -> dict[str, NDArray[Any]]:
+    """Return attribute name -> values (selected,) of the selected faces, the active one first, in Object Mode."""
+    data = obj.data
+    selected = selected_faces(data)
+    order = np.flatnonzero(selected)
+    if 0 <= data.polygons.active < len(selected):
+        order = order[np.argsort(order != data.polygons.active, kind="stable")]
+    values = {name: _face_values(data, kind, name) for name in DEFAULTS[kind]}
+    if kind == "CFORM":
+        values[cform.MATERIAL] = game_materials.of_faces(obj, values[cform.MATERIAL])
+    return {name: column[order] for name, column in values.items()}
+
+
+def joined(columns: Sequence[Mapping[str, NDArray[Any]]], name: str) -> NDArray[Any]:
+    """Return the values of several meshes as one array."""
+    return np.concatenate([column[name] for column in columns])
 
 
 def set_values(
