@@ -159,12 +159,16 @@ class Spreading:
         return curve
 
 
-def spreading(context: Context, owner: Object, chosen: Collection[str]) -> Spreading:
-    """Return what was changed in the pose of the bones ``chosen`` of an armature object on the current frame.
+def spreading(context: Context, owner: Object, selected: Collection[str]) -> Spreading:
+    """Return what was changed in the pose of the ``selected`` bones of an armature object on the current frame.
+
+    Without a selection these are all bones whose pose is not that of their keys: a key that stands out can be part of
+    the motion, so it counts as the change only if its bone is selected.
 
     Raises `WriteError` if it plays no action of its own or blends it in a way that differences do not survive, if the
     bones copy a control rig, or if none was changed.
     """
+    chosen = selected or owner.pose.bones.keys()
     data: Any = owner.animation_data
     action = data.action if data is not None else None
     if action is None or not compat.curves_of(action, owner):
@@ -188,7 +192,7 @@ def spreading(context: Context, owner: Object, chosen: Collection[str]) -> Sprea
     changed, keyed = [key for key in posed if _differ(key[1], own[key], posed[key])], None
     if not changed:
         keyed = float(context.scene.frame_current_final)
-        own = _between_keys(action, owner, chosen, keyed)
+        own = _between_keys(action, owner, selected, keyed)
         changed = [key for key in own if _differ(key[1], own[key], posed[key])]
     if not changed:
         words = "no chosen bone has another pose than the motion on this frame"

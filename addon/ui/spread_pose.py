@@ -76,7 +76,7 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
 
     def _ask(self, context: Context, _report: Report) -> None:
         owner = _posed(context)
-        self._spreading = spread.spreading(context, owner, _chosen(owner))
+        self._spreading = spread.spreading(context, owner, _selected(owner))
         self._open = ExitStack()
         self._open.enter_context(scope.kept_pose(owner))
         self._open.callback(context.scene.frame_set, context.scene.frame_current, subframe=context.scene.frame_subframe)
@@ -137,7 +137,7 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         self._close()
         owner, span = _posed(context), self._span()
         known = self._spreading
-        spreading = known.of(owner) if known is not None else spread.spreading(context, owner, _chosen(owner))
+        spreading = known.of(owner) if known is not None else spread.spreading(context, owner, _selected(owner))
         count = spreading.apply(context, span)
         for words, bones in spreading.left.items():
             report.warn(words, listed(bones))
@@ -148,10 +148,8 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         return Outcome(text.format(count, listed(spreading.bones)))
 
 
-def _chosen(owner: Object) -> list[str]:
-    """Return the selected bones, or all if none is selected."""
-    bones = [bone.name for bone in owner.data.bones]
-    return [bone.name for bone in owner.data.bones if compat.is_selected(owner, bone)] or bones
+def _selected(owner: Object) -> list[str]:
+    return [bone.name for bone in owner.data.bones if compat.is_selected(owner, bone)]
 
 
 def _rescaled(context: Context, spreading: "Spreading") -> list[str]:

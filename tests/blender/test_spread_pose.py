@@ -245,6 +245,20 @@ def test_auto_keying_selected_bones_leaves_those_that_were_not_posed(rig):
             assert (now[np.isin(now[:, 0], times)] == keys[path, index]).all()
 
 
+def test_without_a_selection_keys_of_the_motion_are_not_a_change(rig):
+    action = rig.animation_data.action
+    middle, name = int(sum(action.frame_range) // 2), "upperarm_l"
+    go(middle)
+    turn(rig, name, is_keyed=True)
+    compat.select(rig, [])
+    words = refusal(bpy.ops.motionbridge.spread_pose, first=middle, last=middle)
+    assert "no chosen bone has another pose" in words
+    turn(rig, name)
+    compat.select(rig, [])
+    assert spread_pose(middle, middle) == {"FINISHED"}
+    assert last_report()[0].endswith(": upperarm_l")
+
+
 def test_curves_of_few_keys_keep_their_shape_beyond(rig):
     """A swing that somebody made of three Bezier keys."""
     action = bpy.data.actions.new("swing")
