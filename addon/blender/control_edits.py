@@ -47,6 +47,7 @@ class ControlEdits:
         """``rig`` may be without a control rig. ``read``: `keys_read`, or `keys_known` for previews."""
         self._rig, self._controls, self._read = rig, controls_of(rig), read
         self._rig_digest, self._added_digest = b"", b""
+        self._unkeyed: dict[bytes, list[Any]] = {}
         if self._controls is not None:
             self._rig_digest, self._added_digest = self._compute_rig_digest(), self._compute_added_digest()
 
@@ -66,8 +67,8 @@ class ControlEdits:
                 return set()
         return {name for name, link in links_of(self._rig).items() if not link.mute}
 
-    def seal(self, action: Any, keys: bytes) -> None:
-        """Store the digest of the current controls of ``action``; ``keys`` is the digest of their keys.
+    def seal(self, action: Any, keys: KeysRead) -> None:
+        """Store the digest of the current controls of ``action``; ``keys`` are those of the controls.
 
         To be called when they show exactly the pose of the action's own keys.
         """
@@ -78,14 +79,19 @@ class ControlEdits:
     def digest(self, action: Action | None) -> bytes:
         """Return the digest of an action that has controls; empty if keys do not define what they show."""
         mine = control_action(self._rig, action)
-        return self._digest_with(action, mine, _keys_of(mine, self._controls, self._read))
+        return self._digest_with(action, mine, self._read(mine, self._controls) if mine is not None else KeysRead())
 
-    def _digest_with(self, action: Any, mine: Any, keys: bytes) -> bytes:
+    def _digest_with(self, action: Any, mine: Any, keys: KeysRead) -> bytes:
+        of_controls = keys.digest or _all_values(mine, self._controls)
         own = _keys_of(action, self._rig, self._read)
-        if not keys or not own:
+        if not of_controls or not own:
             return b""
+        unkeyed = self._unkeyed.get(keys.identity) if keys.digest else None
+        if unkeyed is None:
+            # Alike for actions with the same F-curves: nothing changes values without keys in the meantime.
+            unkeyed = self._unkeyed[keys.identity] = self._unkeyed_values(mine)
         digest = blake2b(self._rig_digest, digest_size=_DIGEST_SIZE)
-        digest.update(keys + own + repr(self._unkeyed_values(mine)).encode())
+        digest.update(of_controls + own + repr(unkeyed).encode())
         return digest.digest()
 
     def _compute_rig_digest(self) -> bytes:
@@ -247,9 +253,11 @@ def _keys_of(action: Any, owner: Object, read: Callable[[Action, Object], KeysRe
     """Return the digest of the keys that are ``read``; if it is empty, one of all values of the keys; empty if
     modifiers change them.
     """
-    value = read(action, owner).digest
-    if value:
-        return value
+    return read(action, owner).digest or _all_values(action, owner)
+
+
+def _all_values(action: Any, owner: Object) -> bytes:
+    """Return a digest of all values of the keys of an action; empty if modifiers change them."""
     digest = blake2b(digest_size=_DIGEST_SIZE)
     for curve in compat.curves_of(action, owner):
         if len(curve.modifiers) or not len(curve.keyframe_points):

@@ -153,7 +153,7 @@ class _Transfer:
             self._replaced.append(action.motionbridge_controls)
         action.motionbridge_controls = copy
         counts = np.full(len(keys), len(frames), np.int64)
-        self._edits.seal(action, bone_curves.digest_of_keys(self._identity, counts, keys))
+        self._edits.seal(action, bone_curves.keys_written(self._identity, counts, keys.reshape(-1, 2)))
 
     @contextmanager
     def solving(self) -> Iterator[_Solved | None]:
