@@ -6,8 +6,10 @@ import pytest
 from addon.formats.arma import p3d, rtm
 from addon.formats.arma.p3d import codec as model_codec
 from addon.formats.arma.rtm import codec
+from addon.ui.arma import files
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_rtm import curve_of, drawn_animation, moved, plain
+from tests.blender.test_written_motions import as_in_a_window
 from tests.real_files import SAMPLES, corpus_files
 from tests.scene import differences, snapshot
 
@@ -187,3 +189,51 @@ def test_imports_can_be_undone(file):
     bpy.ops.ed.undo_push(message="import")
     bpy.ops.ed.undo()
     assert not len(bpy.data.objects)
+
+
+class Fields:
+    """A layout that notes the properties drawn in it, and in those inside it."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def prop(self, _owner, name, **_):
+        self.names.append(name)
+
+    def prop_search(self, _owner, name, *_, **__):
+        self.names.append(name)
+
+    def label(self, **_):
+        pass
+
+    operator = label
+
+    def _inside(self, **_):
+        return Fields(self.names)
+
+    row = column = box = split = _inside
+
+
+def in_view(operator, **values):
+    """Properties that a dialog of this operator shows, without the header of what is folded."""
+    names = []
+    dialog = as_in_a_window(operator, files=(), directory="", filepath="")
+    dialog.layout = Fields(names)
+    for name, value in values.items():
+        setattr(dialog, name, value)
+    dialog.draw(bpy.context)
+    return [name for name in names if name != "show_options"]
+
+
+def test_dialogs_show_few_fields_until_their_options_are_opened(file):
+    assert in_view(files.IMPORT_SCENE_OT_arma_rtm) == ["target"]
+    assert "hierarchy" in in_view(files.IMPORT_SCENE_OT_arma_rtm, show_options=True)
+    assert bpy.ops.import_scene.arma_rtm(filepath=str(file)) == {"FINISHED"}
+    assert in_view(files.EXPORT_SCENE_OT_arma_rtm) == ["kind", "from_file", "step", "backup"]
+    assert "phases" in in_view(files.EXPORT_SCENE_OT_arma_rtm, show_options=True)
+    rig = bpy.context.view_layer.objects.active
+    rig.animation_data.action = bpy.data.actions.new("new")
+    assert in_view(files.EXPORT_SCENE_OT_arma_rtm) == ["kind", "tolerance", "step", "backup"]
+    assert not {"phases", "from_file"} & set(in_view(files.EXPORT_SCENE_OT_arma_rtm, show_options=True))
+    assert len(in_view(files.EXPORT_SCENE_OT_arma_rtm, step="BONE", kind="BINARISED")) <= 6
+    assert len(in_view(files.IMPORT_SCENE_OT_arma_p3d)) <= 5

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import nla, scope
 from ...blender.typed import Context, Object
 from ...core import files
 from ...core.errors import ReadError
-from ...core.report import Report
+from ...core.report import Report, listed
 from ...formats.arma import skeletons
 from ...games.arma import animation_export, animation_import, kinds, model_import
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions, ModelImportOptions
@@ -31,7 +31,7 @@ from ..bases import (
 )
 from ..bones import HiddenKeysChoice
 from ..files import ArmatureExport, FileImport, ModelFileImport, doubts_of, draw_doubts
-from ..layouts import fields
+from ..layouts import draw_folded, fields
 from ..operation import Outcome, call_operator
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
@@ -94,6 +94,12 @@ class BoneNamesChoice:
         return shipped if self.bone_names == "FLASHPOINT_ON_ARMA" else shipped.reversed()
 
 
+class FoldedOptions:
+    """Mixin for operators whose dialog folds the options that few files need."""
+
+    show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
+
+
 SKELETON_FILES = ("config", "pivots_model")
 
 
@@ -153,7 +159,13 @@ def _bones_in(path: str, _changed: int) -> list[str]:
 
 
 class IMPORT_SCENE_OT_arma_rtm(
-    AnimationImportProperties, BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator
+    AnimationImportProperties,
+    FoldedOptions,
+    BoneNamesChoice,
+    SkeletonFilesChoice,
+    FileImport,
+    ImportHelper,
+    BlenderOperator,
 ):
     """Import animations of Arma and Operation Flashpoint (.rtm, plain or binarised) as actions"""
 
@@ -180,8 +192,12 @@ class IMPORT_SCENE_OT_arma_rtm(
     def draw(self, context: Context) -> None:
         """Draw the options that apply to the other settings."""
         draw_doubts(self.layout, self._doubts(context))
-        layout = fields(self.layout)
-        layout.prop(self, "target")
+        if paths := [Path(path).name for path in self.paths()]:
+            self.layout.label(text=listed(paths, 3), icon="FILE", translate=False)
+        fields(self.layout.column()).prop(self, "target")
+        layout = draw_folded(self.layout, self, "show_options")
+        if layout is None:
+            return
         if self.target != "NEW" and active_rig(context) is not None:
             layout.prop(self, "prefix")
             self.draw_bone_names(layout)
@@ -282,6 +298,7 @@ class IMPORT_SCENE_OT_arma_rtm(
 
 class EXPORT_SCENE_OT_arma_rtm(
     AnimationExportProperties,
+    FoldedOptions,
     BoneNamesChoice,
     HiddenKeysChoice,
     SkeletonFilesChoice,
@@ -316,29 +333,42 @@ class EXPORT_SCENE_OT_arma_rtm(
 
     def draw(self, context: Context) -> None:
         """Draw the options that apply to the other settings."""
-        layout = fields(self.layout)
-        self.draw_hidden_keys(layout, active_rig(context))
+        layout, rig = fields(self.layout.column()), active_rig(context)
+        action = nla.playing(rig).action if rig is not None else None
+        is_imported = action is not None and action.motionbridge_animation.is_animation
+        self.draw_hidden_keys(layout, rig)
         layout.prop(self, "kind")
+        if self.kind == "BINARISED":
+            layout.prop(self, "config")
+        if is_imported:
+            layout.prop(self, "from_file")
+        elif self.frames == "KEYS":
+            layout.prop(self, "tolerance")
+        layout.prop(self, "step")
+        if self.step == "BONE" and rig is not None:
+            layout.prop_search(self, "step_bone", rig.data, "bones")
+        if (further := draw_folded(self.layout, self, "show_options")) is not None:
+            self._draw_further(further, is_imported=is_imported)
+        self.draw_last(context)
+
+    def _draw_further(self, layout: Any, *, is_imported: bool) -> None:
+        """Draw the options that few exports need; those of the source file only for an imported animation."""
         layout.prop(self, "frames")
         if self.frames == "RANGE":
             layout.prop(self, "first")
             layout.prop(self, "last")
-        layout.prop(self, "tolerance" if self.frames == "KEYS" else "every")
-        layout.prop(self, "phases")
-        layout.prop(self, "step")
+        if self.frames != "KEYS":
+            layout.prop(self, "every")
+        if is_imported:
+            layout.prop(self, "phases")
         if self.step == "BONE":
-            rig = active_rig(context)
-            if rig is not None:
-                layout.prop_search(self, "step_bone", rig.data, "bones")
             layout.prop(self, "vertical")
         layout.prop(self, "names")
-        if self.names == "CONFIG" or self.kind == "BINARISED":
+        if self.names == "CONFIG" and self.kind != "BINARISED":
             layout.prop(self, "config")
         layout.prop(self, "prefix")
         self.draw_bone_names(layout)
-        for name in ("own_markers", "from_file"):
-            layout.prop(self, name)
-        self.draw_last(context)
+        layout.prop(self, "own_markers")
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.ANIMATIONS)
