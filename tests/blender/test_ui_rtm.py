@@ -236,4 +236,5 @@ def test_dialogs_show_few_fields_until_their_options_are_opened(file):
     assert in_view(files.EXPORT_SCENE_OT_arma_rtm) == ["kind", "tolerance", "step", "backup"]
     assert not {"phases", "from_file"} & set(in_view(files.EXPORT_SCENE_OT_arma_rtm, show_options=True))
     assert len(in_view(files.EXPORT_SCENE_OT_arma_rtm, step="BONE", kind="BINARISED")) <= 6
-    assert len(in_view(files.IMPORT_SCENE_OT_arma_p3d)) <= 5
+    for target in ("AUTOMATIC", "ACTIVE", "NEW", "NONE"):
+        assert len(in_view(files.IMPORT_SCENE_OT_arma_p3d, rig=target)) <= 5

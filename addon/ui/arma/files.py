@@ -401,7 +401,13 @@ ModelImportProperties: Any = properties_from(ModelImportOptions)
 
 
 class IMPORT_SCENE_OT_arma_p3d(
-    ModelImportProperties, BoneNamesChoice, SkeletonFilesChoice, ModelFileImport, ImportHelper, BlenderOperator
+    ModelImportProperties,
+    FoldedOptions,
+    BoneNamesChoice,
+    SkeletonFilesChoice,
+    ModelFileImport,
+    ImportHelper,
+    BlenderOperator,
 ):
     """Import editable models of Arma and Operation Flashpoint (.p3d, MLOD), to show animations on them"""
 
@@ -416,18 +422,22 @@ class IMPORT_SCENE_OT_arma_p3d(
 
     def draw(self, context: Context) -> None:
         """Draw the options that apply to the other settings."""
-        layout = fields(self.layout)
+        layout = fields(self.layout.column())
         layout.column().prop(self, "levels")
         layout.prop(self, "rig")
         if self.rig == "NEW":
             layout.prop(self, "config")
             layout.prop(self, "pivots_model")
-            layout.prop(self, "readable_bones")
+        layout.prop(self, "textures")
+        if (further := draw_folded(self.layout, self, "show_options")) is None:
+            return
+        if self.rig == "NEW":
+            further.prop(self, "readable_bones")
         elif self.rig != "NONE" and active_rig(context) is not None:
-            layout.prop(self, "prefix")
-            self.draw_bone_names(layout)
-        for name in ("proxies", "textures", "new_collection"):
-            layout.prop(self, name)
+            further.prop(self, "prefix")
+            self.draw_bone_names(further)
+        for name in ("proxies", "new_collection"):
+            further.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files("Choose at least one model (.p3d)")
