@@ -39,6 +39,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "core": (
         "bone_map",
         "files",
+        "game",
         "model",
         "names",
         "pausing",
@@ -46,6 +47,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "space",
         "spread",
     ),
+    "formats": ("trees",),
     "formats.arma": ("skeletons",),
     "formats.descent3": ("oof",),
     "formats.xray": (

@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import files, png, srgb
+from ..core import files, inner_files, names, png, srgb
 from ..core import model as core_model
 from ..core.errors import WriteError
 from ..core.report import Report, say
@@ -145,7 +145,10 @@ def _surface(tree: Any) -> Any:
 
 
 def load_image(path: Path) -> bpy.types.Image | None:
-    """Load an image file, once; None if Blender cannot show it."""
+    """Load an image file, once; None if Blender cannot show it. One inside of an archive is packed into the .blend."""
+    inner = inner_files.find(str(path))
+    if inner is not None:
+        return _packed_image(path.name, inner)
     known = len(bpy.data.images)
     try:
         image: Any = bpy.data.images.load(str(path), check_existing=True)
@@ -155,6 +158,24 @@ def load_image(path: Path) -> bpy.types.Image | None:
         return image
     if len(bpy.data.images) > known:
         bpy.data.images.remove(image)
+    return None
+
+
+def _packed_image(name: str, inner: inner_files.InnerFile) -> bpy.types.Image | None:
+    """Return the image of a file inside of an archive, an existing one if there is one of this path."""
+    images: Any = bpy.data.images
+    known = (image for image in images if image.filepath == inner.path and image.packed_file and image.library is None)
+    image = next(known, None)
+    if image is not None:
+        return image
+    image = images.new(names.shortened(name), 1, 1)
+    data = inner.read()
+    image.pack(data=data, data_len=len(data))
+    image.filepath_raw = inner.path
+    image.source = "FILE"
+    if image.size[0] and image.size[1]:
+        return image
+    images.remove(image)
     return None
 
 

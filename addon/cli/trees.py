@@ -39,7 +39,7 @@ def _where(chosen: argparse.Namespace) -> int:
     folder = Path(chosen.game) if chosen.game else trees.around(file.absolute() if is_file else Path.cwd() / "file")
     if folder is None:
         raise ReadError("there is no game around it", file=chosen.name, remedy="Name the game's folder with --game")
-    tree = trees.tree_at(trees.Game(folder, mods))
+    tree = trees.tree_at(trees.InstalledGame(folder, mods))
     name = tree.name_of(file.absolute()) if is_file else chosen.name
     paths = tree.where(name)
     for line in tree.report().lines():

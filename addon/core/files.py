@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from . import inner_files
 from .binary import Bytes
 from .errors import MotionbridgeError, ReadError, WriteError
 from .report import Report, say
@@ -132,13 +133,17 @@ def _is_running_on_windows(process: int) -> bool:
 
 
 def read_file(path: Path | str, size: int = -1) -> bytes:
-    """Return all bytes of a file, or its first ``size`` bytes.
+    """Return all bytes of a file, or its first ``size`` bytes. Its path may lead into an archive (`FileLocation`).
 
     Raises `ReadError` if it is missing, empty, not a regular file, or not readable.
     """
     path = Path(path)
-    with opened_for_reading(path) as stream:
-        data = stream.read(size)
+    inner = inner_files.find(str(path))
+    if inner is not None:
+        data = inner.read()[: size if size >= 0 else None]
+    else:
+        with opened_for_reading(path) as stream:
+            data = stream.read(size)
     if not data:
         raise _empty(path)
     return data
@@ -157,35 +162,61 @@ def opened_for_reading(path: Path | str) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True)
 class FileLocation:
-    """Where a file is that was imported or saved: its absolute path.
+    """Where a file is that was imported or saved: its absolute path on disk, or that of an archive followed by the
+    file's name in it (``db/meshes.db0/actors/hero.ogf``). A .blend stores it as this text.
 
-    What remembers a file has one of these and no path of its own, because files inside a game's archives have a
-    location too: that of the archive, and their name in it.
+    What remembers a file has one of these and no path of its own. Functions that read a file take both kinds of path;
+    an archive is never written.
     """
 
     path: str
 
     def content(self) -> bytes:
         """Return the bytes of the file, b"" if it is missing or empty. Raises `ReadError` if it cannot be read."""
+        inner = inner_files.find(self.path)
+        if inner is not None:
+            return inner.read()
         path = Path(self.path)
         return read_file(path) if path.is_file() and path.stat().st_size else b""
 
     def digest(self) -> str | None:
         """Return the SHA-256 of the file, None if it is missing. Raises `ReadError` if it cannot be read."""
         # An empty file, which another program may leave, is one that has changed.
-        return hashlib.sha256(self.content()).hexdigest() if Path(self.path).is_file() else None
+        return hashlib.sha256(self.content()).hexdigest() if self.is_present() else None
+
+    def is_present(self) -> bool:
+        """Return whether the file is there. Raises `ReadError` if its archive cannot be read."""
+        return Path(self.path).is_file() or inner_files.find(self.path) is not None
+
+    def stamp(self) -> tuple[int, int] | None:
+        """Return time (ns) and size of the file or its archive, which differ if it has changed; None if it is missing.
+
+        Raises `ReadError` if its archive cannot be read.
+        """
+        with contextlib.suppress(OSError):
+            status = Path(self.path).stat()
+            return status.st_mtime_ns, status.st_size
+        inner = inner_files.find(self.path)
+        return inner.stamp if inner is not None else None
 
     def is_same(self, other: FileLocation) -> bool:
         """Return whether both are one file, by their names or through links."""
-        return resolved(self.path) == resolved(other.path)
+        inner = [inner_files.find(location.path) for location in (self, other)]
+        paths = [
+            own.path if own is not None else location.path for own, location in zip(inner, (self, other), strict=True)
+        ]
+        return resolved(paths[0]) == resolved(paths[1])
 
 
 def map_file(path: Path | str) -> memoryview:
-    """Return all bytes of a file as a memory-mapped view. Raises `ReadError` as `read_file`.
+    """Return all bytes of a file as a memory-mapped view, of one in an archive as a copy. Raises `ReadError` as
+    `read_file`.
 
     The file stays mapped as long as a view of it exists; Windows does not let it be replaced meanwhile.
     """
     path = Path(path)
+    if inner_files.find(str(path)) is not None:
+        return memoryview(read_file(path))
     with _refusals(ReadError, path):
         path = _reachable(path)
         _refuse_what_is_no_file(path)
@@ -295,6 +326,9 @@ def refuse_unwritable(path: Path | str) -> None:
 
 def _refuse_unwritable(path: Path | str) -> None:
     target = resolved(path)
+    if inner_files.find(str(path)) is not None:
+        remedy = "Export to a file of the mod's folder, where the game finds it before the archive"
+        raise WriteError("this file is in an archive, which is never written", file=str(path), remedy=remedy)
     if target.is_symlink():
         remedy = "Remove the link or choose another name"
         raise WriteError("this is a link that leads back to itself", file=str(path), remedy=remedy)
@@ -394,7 +428,7 @@ def _refusals(kind: type[MotionbridgeError], path: Path) -> Iterator[None]:
     reading, file = kind is ReadError, str(path)
     try:
         yield
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if reading:
             raise ReadError("there is no such file", file=file, remedy="Check its name and folder") from None
         raise WriteError("its folder does not exist", file=file, remedy="Create the folder first") from None

@@ -10,12 +10,25 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
+from .. import lazy
+
+lazy.attach(__name__)
+
+from ..core import inner_files
 from ..core.errors import ReadError
 from ..core.report import Report, say
 
 if TYPE_CHECKING:
     from ..core.changes import Changes
     from ..core.walk import Walk
+
+
+def _inner_file(path: str) -> inner_files.InnerFile | None:
+    result: inner_files.InnerFile | None = import_module(f"{__name__}.archives").find_inner(path)
+    return result
+
+
+inner_files.find = _inner_file
 
 HEAD_SIZE = 64
 """Number of bytes from the start of a file that `detect` needs."""

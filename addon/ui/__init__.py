@@ -23,6 +23,7 @@ from . import (
     command,
     control_rig,
     descent3,
+    installed_games,
     list_operators,
     manual,
     menus,
@@ -44,6 +45,7 @@ from .xray import motion_panels
 _WITH_CLASSES: tuple[Any, ...] = (
     preferences,
     operation,
+    installed_games,
     menus,
     list_operators,
     mirror_motion,

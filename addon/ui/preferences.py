@@ -1,15 +1,20 @@
-"""Preferences of the extension: games and their folders, backups, what a click on a motion does."""
+"""Preferences of the extension: games that menus offer, installed games with their mods, backups, what a click on a
+motion does.
+"""
 
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ..blender.properties import Event
 from ..blender.typed import Context
+from ..core import game as installed
+from ..formats import trees
 from ..games.xray.options import ModelImportOptions
-from .bases import PACKAGE, options_from
+from .bases import PACKAGE, BlenderList, iface_, options_from, tell
+from .layouts import paragraph
 
 follow_length_set = Event()
 """**Follow Length** was switched on or off."""
@@ -18,6 +23,59 @@ GAMES = (
     ("ARMA", "Arma, Operation Flashpoint", "Models and animations of Arma and Operation Flashpoint", 2),
     ("DESCENT3", "Descent 3", "Models of Descent 3", 4),
 )
+TITLES = {identifier: title for identifier, title, *_ in GAMES}
+LINE = 70
+"""Characters in a line of the preferences."""
+
+
+class GameMod(bpy.types.PropertyGroup):
+    """A mod of an installed game."""
+
+    folder: StringProperty(name="Folder", description="Folder of the mod", subtype="DIR_PATH")
+    use: BoolProperty(name="Use Mod", description="Look for files in this mod, before the game", default=True)
+
+
+def _recognise(game: Any, _context: Context) -> None:
+    path = bpy.path.abspath(game.folder)
+    game.kind = trees.kind_of(Path(path)) if path else ""
+    game.name = game.name or Path(path).name
+
+
+class KnownGame(bpy.types.PropertyGroup):
+    """An installed game. ``kind``: which one its folder has, an identifier of `GAMES`, "" for none."""
+
+    folder: StringProperty(
+        name="Folder",
+        description="Folder of the game as it is installed, of Mod Organizer, of unpacked files, or the drive P: of "
+        "Arma's tools",
+        subtype="DIR_PATH",
+        update=_recognise,
+    )
+    kind: StringProperty(options={"HIDDEN"})
+    mods: CollectionProperty(type=GameMod)
+    active_mod: IntProperty(options={"HIDDEN"})
+
+
+class MOTIONBRIDGE_UL_known_games(BlenderList):
+    """Installed games."""
+
+    def draw_item(
+        self, _context: Context, layout: Any, _data: Any, game: Any, _icon: int, _owner: Any, _active: str
+    ) -> None:
+        row = layout.row()
+        row.prop(game, "name", text="", emboss=False, icon="FILE_FOLDER" if game.kind else "ERROR")
+        row.label(text=TITLES.get(game.kind, iface_("No Game")), translate=False)
+
+
+class MOTIONBRIDGE_UL_game_mods(BlenderList):
+    """Mods of an installed game."""
+
+    def draw_item(
+        self, _context: Context, layout: Any, _data: Any, mod: Any, _icon: int, _owner: Any, _active: str
+    ) -> None:
+        row = layout.row()
+        row.prop(mod, "use", text="")
+        row.prop(mod, "folder", text="", emboss=False)
 
 
 class MotionbridgePreferences(bpy.types.AddonPreferences):
@@ -32,33 +90,8 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         default={identifier for identifier, *_ in GAMES},
         options={"ENUM_FLAG"},
     )
-    textures_folder: StringProperty(
-        name="Textures Folder",
-        description="Unpacked textures folder of the game; not needed for models in a meshes folder next to it",
-        subtype="DIR_PATH",
-    )
-    game_folder: StringProperty(
-        name="Game Folder",
-        description="Folder with meshes and textures (gamedata), searched for files that models refer to",
-        subtype="DIR_PATH",
-    )
-    game_materials: StringProperty(
-        name="Game Materials",
-        description=(
-            "The game's gamemtl.xr, for the names of collision materials; not needed for files in a levels folder"
-        ),
-        subtype="FILE_PATH",
-    )
-    arma_folder: StringProperty(
-        name="Arma Folder",
-        description="Work drive (P:) of the Arma tools, or its folder; texture paths of models start there",
-        subtype="DIR_PATH",
-    )
-    descent3_folder: StringProperty(
-        name="Descent 3 Folder",
-        description="Descent 3 folder with d3.hog, searched for textures of models",
-        subtype="DIR_PATH",
-    )
+    known_games: CollectionProperty(name="Installed Games", type=KnownGame)
+    active_game: IntProperty(name="Installed Games", options={"HIDDEN"})
     backup: BoolProperty(
         name="Keep a Backup",
         description=(
@@ -78,19 +111,35 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "games")
-        if "XRAY" in self.games:
-            xray = layout.column()
-            xray.label(text="S.T.A.L.K.E.R. (X-Ray)", translate=False)
-            for name in ("game_folder", "textures_folder", "game_materials"):
-                xray.prop(self, name)
-            layout.separator()
-        if "ARMA" in self.games:
-            layout.prop(self, "arma_folder")
-        if "DESCENT3" in self.games:
-            layout.prop(self, "descent3_folder")
+        self._draw_games(layout)
         layout.separator()
         for name in ("backup", "follow_length", "play_on_click"):
             layout.prop(self, name)
+
+    def _draw_games(self, layout: Any) -> None:
+        layout.separator()
+        layout.label(text="Installed Games")
+        _draw_list(layout, "MOTIONBRIDGE_UL_known_games", self, "known_games", "active_game", mods=False)
+        layout.operator("motionbridge.find_games", icon="VIEWZOOM")
+        if not 0 <= self.active_game < len(self.known_games):
+            return
+        game = self.known_games[self.active_game]
+        layout.prop(game, "folder")
+        if game.folder and not game.kind:
+            paragraph(layout, tell(trees.LOOKED_FOR), LINE, "ERROR")
+        layout.label(text="Mods, later ones over earlier ones")
+        _draw_list(layout, "MOTIONBRIDGE_UL_game_mods", game, "mods", "active_mod", mods=True)
+
+
+def _draw_list(layout: Any, drawn_by: str, owner: Any, rows: str, active: str, *, mods: bool) -> None:
+    """Draw a list with the buttons that change it."""
+    row = layout.row()
+    row.template_list(drawn_by, "", owner, rows, owner, active, rows=4)
+    column = row.column(align=True)
+    column.operator("motionbridge.add_game", text="", icon="ADD").mod = mods
+    for change, icon in (("REMOVE", "REMOVE"), ("UP", "TRIA_UP"), ("DOWN", "TRIA_DOWN")):
+        button = column.operator("motionbridge.change_games", text="", icon=icon)
+        button.action, button.mods = change, mods
 
 
 def preferences(context: Context) -> Any:
@@ -98,40 +147,26 @@ def preferences(context: Context) -> Any:
     return context.preferences.addons[PACKAGE].preferences
 
 
-def folders(context: Context) -> tuple[Path | None, Path | None]:
-    """Return the game folder and the textures folder; None for each that is not set."""
-    chosen = preferences(context)
-    folder_texts = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
-    game, textures = (Path(text) if text else None for text in folder_texts)
-    return game, textures
+def known_games(context: Context, kind: str) -> "tuple[installed.InstalledGame, ...]":
+    """Return the installed games of one kind, an identifier of `GAMES`, with the mods that are in use."""
+    rows = (row for row in preferences(context).known_games if row.kind == kind)
+    return tuple(
+        installed.InstalledGame(_path(row.folder), tuple(_path(mod.folder) for mod in row.mods if mod.use))
+        for row in rows
+    )
 
 
-def game_materials(context: Context) -> Path | None:
-    """Return the path of gamemtl.xr, None if it is not set."""
-    chosen = preferences(context).game_materials
-    return Path(bpy.path.abspath(chosen)) if chosen else None
-
-
-def descent3_folders(context: Context) -> list[Path]:
-    """Return the Descent 3 folder as a list, empty if it is not set."""
-    chosen = preferences(context).descent3_folder
-    return [Path(bpy.path.abspath(chosen))] if chosen else []
-
-
-def arma_folder(context: Context) -> Path | None:
-    """Return the work drive of the Arma tools, None if it is not set."""
-    chosen = preferences(context).arma_folder
-    return Path(bpy.path.abspath(chosen)) if chosen else None
+def _path(text: str) -> Path:
+    return Path(bpy.path.abspath(text))
 
 
 def model_options(context: Context, operator: Any = None, **options: Any) -> ModelImportOptions:
-    """Return options for importing a model, with the folders of the preferences.
+    """Return options for importing a model, with the games of the preferences.
 
     ``operator``: the operator whose properties set the other options, if any.
     """
-    game, textures = folders(context)
-    options |= {"textures_folder": textures, "game_folder": game}
+    options |= {"games": known_games(context, "XRAY")}
     return ModelImportOptions(**options) if operator is None else options_from(operator, ModelImportOptions, **options)
 
 
-CLASSES = (MotionbridgePreferences,)
+CLASSES = (GameMod, KnownGame, MOTIONBRIDGE_UL_known_games, MOTIONBRIDGE_UL_game_mods, MotionbridgePreferences)

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.game import InstalledGame
 from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma.textures import Surfaces, game_path, texture_of
@@ -54,14 +55,14 @@ def textures_of(data):
 def test_a_texture_is_the_path_of_the_image_in_its_addon(image, tmp_path, file, text, path):
     (tmp_path / file).write_bytes(text.encode())
     _, material = shown(image)
-    assert texture_of(material, None) == path
+    assert texture_of(material, ()) == path
 
 
 def test_the_work_drive_is_the_root_of_paths(image, tmp_path):
     _, material = shown(image)
-    assert texture_of(material, tmp_path) == "addons\\Crate\\data\\crate_CO.paa"
-    assert game_path("P:\\tag\\data\\wall_ca.tga", None) == "tag\\data\\wall_ca.paa"
-    assert game_path("P:/tag/data/wall_ca.pac", None) == "tag\\data\\wall_ca.pac"
+    assert texture_of(material, [InstalledGame(tmp_path)]) == "addons\\Crate\\data\\crate_CO.paa"
+    assert game_path("P:\\tag\\data\\wall_ca.tga", ()) == "tag\\data\\wall_ca.paa"
+    assert game_path("P:/tag/data/wall_ca.pac", ()) == "tag\\data\\wall_ca.pac"
 
 
 def test_an_export_takes_the_texture_from_the_image_and_reports_it(image, tmp_path):

@@ -9,7 +9,7 @@ from addon.core.report import Report
 from addon.ui.xray import level_faces
 from tests.blender.test_level_panel import panel_says
 from tests.blender.test_levels import SQUARE, drawn, face_values
-from tests.blender.test_ui import last_report, refusal
+from tests.blender.test_ui import installed, last_report, refusal
 
 VALUES = level_faces.value_names()
 NAMES = ["materials\\bricks", "materials\\earth", "objects\\grille", "objects\\tin_roof"]
@@ -55,14 +55,9 @@ def level(samples):
 
 @pytest.fixture
 def game_materials():
-    """Names a `gamemtl.xr` in the preferences."""
-    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
-
-    def choose(path):
-        preferences.game_materials = str(path)
-
-    yield choose
-    preferences.game_materials = ""
+    """Names a folder with a `gamemtl.xr` in the preferences."""
+    with installed() as rows:
+        yield lambda path: setattr(rows.add(), "folder", str(path.parent))
 
 
 def activate(obj, face):

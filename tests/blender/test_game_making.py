@@ -29,7 +29,7 @@ from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import ModelExportOptions, ModelImportOptions, ModelKind
 from addon.ui.xray import new_models
 from tests.blender.scenes import add_object
-from tests.blender.test_ui import last_report
+from tests.blender.test_ui import installed, last_report
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.model_pairs import PAIRS, compare, compare_bones, triangles
 from tests.real_files import CORPUS
@@ -412,10 +412,8 @@ def game_materials(tmp_path):
     entries = (listed_material(0, b"objects\\metal", 1 << 8), listed_material(1, b"materials\\earth", 0))
     listed = chunk(0x1000, b"\1\0"), chunk(0x1002, *entries)
     (tmp_path / "gamemtl.xr").write_bytes(b"".join(listed))
-    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
-    preferences.game_folder = str(tmp_path)
-    yield
-    preferences.game_folder = ""
+    with installed(tmp_path):
+        yield
 
 
 def test_game_materials_of_bones_and_surfaces_come_from_the_game(game_materials):

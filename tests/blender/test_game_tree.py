@@ -1,11 +1,16 @@
 """Names in game files to files on the disk, in any letter case, and never out of the folders."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from addon.core.game import InstalledGame
+from addon.core.report import Report
+from addon.formats.trees.disk import Disk
 from addon.games.xray import game_tree
 from addon.games.xray.game_tree import tree_of
+from tests.formats.archives import written
 from tests.work import lines_run
 
 
@@ -31,7 +36,7 @@ def game(tmp_path):
 
 @pytest.fixture
 def tree(game):
-    return tree_of(game / "gamedata/meshes/actors/hero.ogf")
+    return tree_of(game / "gamedata/meshes/actors/hero.ogf", (), Report())
 
 
 def names(game, paths):
@@ -55,11 +60,12 @@ def test_a_motion_file_is_found_however_it_is_spelled(game, tree, reference):
 
 
 def test_masks_stand_for_all_that_fit_in_every_spelling_of_the_folder(game, tree):
-    """On a disk that tells letters apart a folder can be there twice; the first one counts."""
+    """On a disk that tells letters apart a folder can be there twice; the game's disk does not."""
     result = names(game, tree.find_motions("actors\\trader\\*.omf"))
-    assert result == ["meshes/actors/Trader/trader_0.omf"]
+    folders = ["Trader/trader_0", "trader/trader_1", "trader/deep/trader_2"]
+    assert result == [f"meshes/actors/{name}.omf" for name in folders]
     (game / "gamedata/meshes/actors/Trader").rename(game / "gamedata/meshes/actors/elsewhere")
-    fresh = tree_of(game / "gamedata/meshes/actors/hero.ogf")
+    fresh = tree_of(game / "gamedata/meshes/actors/hero.ogf", (), Report())
     result = names(game, fresh.find_motions("ACTORS\\Trader\\TRADER_?.omf"))
     assert result == ["meshes/actors/trader/trader_1.omf"]
     # As in the engine a star takes folders in.
@@ -111,7 +117,7 @@ def test_a_texture_beside_the_model_is_better_than_none(game):
     lone = game / "loose"
     lone.mkdir()
     (lone / "Act_Face.dds").write_bytes(b"x")
-    assert tree_of(lone / "m.ogf").find_texture("act\\act_face") == lone / "Act_Face.dds"
+    assert tree_of(lone / "m.ogf", (), Report()).find_texture("act\\act_face") == lone / "Act_Face.dds"
 
 
 def test_a_masks_square_brackets_are_only_brackets(game, tree):
@@ -172,17 +178,20 @@ def test_thousands_of_masks_are_not_all_looked_up(tree, monkeypatch):
 
 def test_the_folders_are_walked_once_for_all_masks(tree, monkeypatch):
     walked = []
-    monkeypatch.setattr(game_tree, "files_below", lambda folder, _: walked.append(folder) or [])
+    walk = Disk.walk
+    monkeypatch.setattr(Disk, "walk", lambda disk, *key: walked.append((disk, *key)) or walk(disk, *key))
     for number in range(10):
         tree.find_motions(f"*{number}")
     assert len(walked) == len(set(walked)) == 2  # meshes, and beside the model
 
 
 def test_folders_that_are_not_there_hold_nothing(tmp_path):
-    tree = tree_of(tmp_path / "no" / "meshes" / "m.ogf", tmp_path / "nowhere", tmp_path / "no textures")
+    games = (InstalledGame(tmp_path / "nowhere"),)
+    tree = tree_of(tmp_path / "no" / "meshes" / "m.ogf", games, report := Report())
     assert tree.find_texture("a\\b") is None
     assert tree.find_motions("a\\*.omf") == []
     assert tree.find_motions("a") == []
+    assert ["a game is left out" in line for line in report.lines()] == [True]
 
 
 def test_only_the_folders_that_are_called_so_are_searched(tmp_path):
@@ -190,6 +199,30 @@ def test_only_the_folders_that_are_called_so_are_searched(tmp_path):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"x")
     (tmp_path / "textures.txt").write_bytes(b"x")
-    tree = game_tree.tree_over([tmp_path])
-    assert (tree.meshes, tree.textures) == ((tmp_path / "Meshes",), (tmp_path / "Textures",))
-    assert tree_of(tmp_path / "configs/a.ogf", tmp_path).meshes == (tmp_path / "Meshes",)
+    tree = game_tree.tree_over([InstalledGame(tmp_path)], Report())
+    assert tree.find_model("a") == tmp_path / "Meshes/a.ogf"
+    assert tree.find_texture("a") == tmp_path / "Textures/a.dds"
+
+
+def test_a_games_level_takes_what_is_in_its_folder_first(game):
+    level = game / "gamedata/levels/l01"
+    (level / "act").mkdir(parents=True)
+    (level / "act/act_face.dds").write_bytes(b"x")
+    tree = tree_of(level / "level", (), Report())
+    assert tree.find_texture("act\\act_face") == game / "gamedata/textures/act/act_face.dds"
+    assert replace(tree, level_first=True).find_texture("act\\act_face") == level / "act/act_face.dds"
+
+
+def test_what_is_in_archives_is_found_and_also_from_inside_of_one(game):
+    header = b"[header]\r\nentry_point = gamedata\r\n"
+    names = (b"meshes\\w\\pm.ogf", b"meshes\\w\\pm.omf", b"meshes\\w\\more\\pm_2.omf", b"textures\\act\\act_body.dds")
+    archive = game / "db" / "all.db0"
+    archive.parent.mkdir()
+    archive.write_bytes(written.xray([(name, name) for name in names], header=header))
+    (game / "fsgame.ltx").write_text("$arch$=false|0|$fs_root$|db\n$game_data$=true|0|$fs_root$|gamedata")
+    tree = tree_of(archive / "meshes/w/pm.ogf", (), Report())
+    assert tree.find_model("W\\PM") == archive / "meshes/w/pm.ogf"
+    assert tree.find_motions("w\\pm") == tree.find_motions("pm") == [archive / "meshes/w/pm.omf"]
+    assert tree.find_motions("w\\*.omf") == [archive / "meshes/w/pm.omf", archive / "meshes/w/more/pm_2.omf"]
+    assert tree.find_texture("act\\act_face") == game / "gamedata/textures/act/act_face.dds"
+    assert tree.find_texture("act\\act_body") == archive / "textures/act/act_body.dds"

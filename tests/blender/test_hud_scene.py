@@ -182,7 +182,7 @@ def test_a_section_places_hands_weapon_and_camera(gamedata):
     )
     assert set(report.warnings) == {
         "a key is missing; some games stop with an error there",  # of the grenade launcher
-        "1 texture is missing: set the game folder to see it",
+        "1 texture is missing: add the game to the preferences to see it",
     }
 
 
@@ -587,7 +587,9 @@ def test_a_refused_scene_leaves_nothing_behind(gamedata):
 
 
 def test_sections_are_offered_while_they_are_typed(gamedata):
-    operator = SimpleNamespace(folders=str(gamedata), configs="", section="", hands_section="", beside="")
+    operator = SimpleNamespace(
+        folders=str(gamedata), known_game="", configs="", section="", hands_section="", beside=""
+    )
     for name, field in HudSceneOptions.FIELDS.items():
         if field.declared:
             setattr(operator, name, getattr(field.default, "name", field.default))

@@ -10,8 +10,8 @@ from addon.games.xray.levels import game_materials as level_game_materials
 from addon.games.xray.levels import materials as level_materials
 from addon.games.xray.levels.properties import holder_of, meshes_of
 from addon.games.xray.options import Split
-from addon.ui.preferences import PACKAGE
 from tests.blender.test_levels import TRIANGLE, cform_bytes, face_values, imported
+from tests.blender.test_ui import installed
 from tests.formats.xray.level_bytes import chunk, words
 
 
@@ -30,14 +30,6 @@ def game_materials(**names):
 
 
 @pytest.fixture
-def preferences():
-    chosen = bpy.context.preferences.addons[PACKAGE].preferences
-    before = chosen.game_folder, chosen.game_materials
-    yield chosen
-    chosen.game_folder, chosen.game_materials = before
-
-
-@pytest.fixture
 def level(tmp_path):
     """Collision of the materials 0, 1, 2, in the levels folder of a game."""
     folder = tmp_path / "gamedata" / "levels" / "l01"
@@ -51,44 +43,42 @@ def names_after_import(level):
     return [material.name for material in bpy.context.active_object.data.materials]
 
 
-def test_without_game_materials_they_have_their_usual_names(level, preferences):
+def test_without_game_materials_they_have_their_usual_names(level):
     assert names_after_import(level) == ["default", "creatures\\human", "materials\\wood"]
     assert "usual names, not those of a gamemtl.xr" in bpy.context.window_manager.motionbridge_report
 
 
-@pytest.mark.parametrize("where", ["beside", "the game", "the game folder", "preferences"])
-def test_game_materials_are_found(level, preferences, tmp_path, where):
+@pytest.mark.parametrize("where", ["beside", "the game", "preferences"])
+def test_game_materials_are_found(level, tmp_path, where):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     target = {"beside": level, "the game": level.parent.parent}.get(where, elsewhere) / "GameMtl.xr"
     target.write_bytes(game_materials(m0="default", m2="materials\\glass"))
-    if where == "the game folder":
-        preferences.game_folder = str(elsewhere)
-    elif where == "preferences":
-        preferences.game_materials = str(target)
-    assert names_after_import(level) == ["default", "game material 1", "materials\\glass"]
+    with installed(*[elsewhere] * (where == "preferences")):
+        assert names_after_import(level) == ["default", "game material 1", "materials\\glass"]
 
 
-def test_the_nearest_game_materials_count_but_those_that_were_named_before_them(level, preferences, tmp_path):
-    (level / "gamemtl.xr").write_bytes(game_materials(m0="near"))
-    (level.parent.parent / "gamemtl.xr").write_bytes(game_materials(m0="far"))
-    named = tmp_path / "named.xr"
-    named.write_bytes(game_materials(m0="named"))
-    assert names_after_import(level)[0] == "near"
-    preferences.game_materials = str(named)
-    assert names_after_import(level)[0] == "named"
+def test_the_nearest_game_materials_count(level, tmp_path):
+    for folder, name in ((level, "near"), (level.parent.parent, "far"), (tmp_path / "elsewhere", "named")):
+        folder.mkdir(exist_ok=True)
+        (folder / "gamemtl.xr").write_bytes(game_materials(m0=name))
+    with installed(tmp_path / "elsewhere"):
+        for name in ("near", "far", "named"):
+            assert names_after_import(level)[0] == name
+            folder = {"near": level, "far": level.parent.parent}.get(name, tmp_path / "elsewhere")
+            (folder / "gamemtl.xr").unlink()
 
 
 @pytest.mark.parametrize(
     ("size", "words"), [(3, "game materials have their usual names: "), (-15, "gamemtl.xr: the chunk declares")]
 )
-def test_game_materials_that_cannot_be_read_stop_nothing_and_are_reported(level, preferences, size, words):
+def test_game_materials_that_cannot_be_read_stop_nothing_and_are_reported(level, size, words):
     (level / "gamemtl.xr").write_bytes(game_materials(m0="default")[:size])
     assert names_after_import(level)[1] == "creatures\\human"
     assert words in bpy.context.window_manager.motionbridge_report
 
 
-def test_a_material_is_made_once_and_keeps_the_colour_the_user_gave_it(level, preferences):
+def test_a_material_is_made_once_and_keeps_the_colour_the_user_gave_it(level):
     names_after_import(level)
     created = bpy.context.active_object.data.materials[1]
     created.diffuse_color = (1, 0, 0, 1)

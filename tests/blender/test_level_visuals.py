@@ -232,7 +232,7 @@ def image_of(created):
 
 def test_missing_textures_are_one_warning_and_unwanted_ones_give_none(yard):
     _, report = imported(yard)
-    assert report.lines()[0].startswith("3 textures are missing: set the game folder to see them (")
+    assert report.lines()[0].startswith("3 textures are missing: add the game to the preferences to see them (")
     _, report = imported(yard, textures=False)
     assert not report.warnings
 

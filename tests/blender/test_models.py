@@ -12,10 +12,11 @@ from addon.blender import armature
 from addon.blender.properties import kept
 from addon.core.changes import Noun
 from addon.core.errors import ReadError, WriteError
+from addon.core.game import InstalledGame
 from addon.core.report import Report
+from addon.formats.trees import disk
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.chunk_types import BoneName, BoneNames, IkData
-from addon.games.xray import game_tree
 from addon.games.xray.bones import properties as bone_properties
 from addon.games.xray.models import exporting as model_export
 from addon.games.xray.models import importing as model_importing
@@ -687,10 +688,8 @@ def test_a_texture_is_found_in_the_folder_given(tmp_path, samples):
     (elsewhere / "m.ogf").write_bytes((samples / "humanoid.ogf").read_bytes())
     model, report = imported(elsewhere / "m.ogf")
     assert shown_image(model) is None
-    assert any("missing: set the game folder to see" in line for line in report.lines())
-    model, _ = imported(elsewhere / "m.ogf", textures_folder=tmp_path / "gamedata" / "textures")
-    assert picture.samefile(bpy.path.abspath(shown_image(model).filepath))
-    model, _ = imported(elsewhere / "m.ogf", game_folder=tmp_path / "gamedata")
+    assert any("missing: add the game to the preferences to see" in line for line in report.lines())
+    model, _ = imported(elsewhere / "m.ogf", games=(InstalledGame(tmp_path / "gamedata"),))
     assert picture.samefile(bpy.path.abspath(shown_image(model).filepath))
 
 
@@ -731,7 +730,7 @@ def test_models_are_not_looked_for_on_a_whole_disk(tmp_path, monkeypatch):
     tried = []
     monkeypatch.setattr(model_importing, "_plays", lambda path, *_: tried.append(path.name) or True)
     assert model_importing.models_playing(tmp_path / "walk.omf") == [tmp_path / "c/three.OGF"]
-    monkeypatch.setattr(game_tree, "MOST_FILES", 3)
+    monkeypatch.setattr(disk, "MOST_FILES", 3)
     assert model_importing.models_playing(tmp_path / "walk.omf") == []
     assert tried == ["three.OGF"]
 

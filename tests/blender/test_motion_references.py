@@ -71,7 +71,7 @@ def test_one_list_and_two_buttons_whatever_the_number(hands):
     (entry, text, button), _ = layout.buttons
     assert (entry.enabled, text) == (False, "Import")
     assert button.reference.endswith("weapon_3")
-    assert " ".join(layout.kept[3:]) == "Not found: set the game folder in the preferences"
+    assert " ".join(layout.kept[3:]) == "Not found: add its game to the preferences"
 
 
 def test_a_row_says_the_files_own_name_and_whether_it_is_imported(hands):

@@ -27,6 +27,7 @@ from addon.ui.descent3.models import (
 from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
 from tests.blender.test_save_back import NOTHING, dialog_of
 from tests.blender.test_save_back import drawn as texts_of
+from tests.blender.test_ui import installed
 from tests.blender.test_ui_drawing import let_super_work
 from tests.blender.test_written_motions import as_in_a_window
 from tests.formats.descent3.test_gam import page
@@ -348,19 +349,15 @@ def test_a_texture_is_found_beside_the_model_in_folders_and_by_the_table(tmp_pat
     model = tmp_path / "model" / "ship.oof"
     model.parent.mkdir()
     model.write_bytes(data)
-    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
     assert pictures(load(model)) == {}
-    assert "2 textures are missing: set the Descent 3 folder to see them (SampleHull" in last_report()
+    assert "2 textures are missing: add Descent 3 to the preferences to see them (SampleHull" in last_report()
     green = image(127, 1, 1, runs((0, 0x07C0)))
     (game / "data" / "OTHER.OGF").write_bytes(green)
     body = struct.pack("<h", 7) + b"samplehull\0other.ogf\0\0" + bytes(32) + b"\0" + struct.pack("<iI", 0, 0)
     (game / "table.gam").write_bytes(page(1, body + b"\0" + struct.pack("<f", 1)))
     (game / "d3.hog").write_bytes(hog2.write(hog2.new_hog2({"SamplePuff.ogf": green})))
-    preferences.descent3_folder = str(game)
-    try:
+    with installed(game):
         result = pictures(load(model))
-    finally:
-        preferences.descent3_folder = ""
     assert {name: pixels.tolist() for name, pixels in result.items()} == {
         "SampleHull": [[[0, 251, 0, 255]]],
         "SamplePuff": [[[0, 251, 0, 255]]],

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 from addon.core.errors import ReadError
+from addon.core.game import InstalledGame
 from addon.core.report import Report
 from addon.formats.arma import lod_kinds, p3d
 from addon.games.arma.animation_import import import_animation
 from addon.games.arma.model_import import KINDS, import_model
 from addon.games.arma.options import AnimationImportOptions, Levels, ModelImportOptions
 from addon.games.arma.textures import Surfaces, colour_of
-from addon.games.xray.game_tree import GameTree
+from addon.games.xray.game_tree import tree_of
 from tests.blender.rtm_scene import raw_matrices
 from tests.blender.scenes import column
-from tests.blender.test_ui import last_report
+from tests.blender.test_ui import installed, last_report
 from tests.real_files import CORPUS, corpus_files
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "arma"
@@ -319,7 +320,7 @@ def picture_file(folder: Path, name: str = "a_co.png") -> Path:
 def test_a_folder_that_may_be_listed_but_not_entered_holds_no_texture(tmp_path, monkeypatch):
     picture_file(tmp_path / "data")
     picture_file(tmp_path / "textures")
-    model, tree = tmp_path / "gun.p3d", GameTree(tmp_path, (tmp_path,), (tmp_path / "textures",))
+    model, tree = tmp_path / "gun.p3d", tree_of(tmp_path / "gun.ogf", [InstalledGame(tmp_path)], Report())
     stat = os.stat
 
     def refuse(path, *arguments, **options):
@@ -356,12 +357,12 @@ def test_textures_are_not_looked_for_outside_the_project(tmp_path):
     elsewhere = tmp_path / "elsewhere" / "gun.p3d"
     elsewhere.parent.mkdir()
     assert Surfaces(elsewhere, True).picture("home\\private\\a_co.paa") is None
-    work = Surfaces(elsewhere, True, tmp_path / "home")
+    work = Surfaces(elsewhere, True, [InstalledGame(tmp_path / "home")])
     assert work.picture("P:\\private\\a_co.paa") == outside
-    assert Surfaces(model, True, tmp_path / "home").picture("private\\a_co.paa") == beside
+    assert Surfaces(model, True, [InstalledGame(tmp_path / "home")]).picture("private\\a_co.paa") == beside
 
 
-def test_the_arma_folder_of_the_preferences_is_searched(written, tmp_path):
+def test_the_games_of_the_preferences_are_searched(written, tmp_path):
     picture = bpy.data.images.new("x", 4, 4)
     folder = tmp_path / "work" / "tex"
     folder.mkdir(parents=True)
@@ -369,7 +370,7 @@ def test_the_arma_folder_of_the_preferences_is_searched(written, tmp_path):
     picture.save()
     (tmp_path / "models").mkdir()
     file = written(small_lod(), name="models/first.p3d")
-    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
+    (folder / "config.cpp").touch()
 
     def used():
         assert bpy.ops.import_scene.arma_p3d(filepath=str(file)) == {"FINISHED"}
@@ -377,11 +378,8 @@ def test_the_arma_folder_of_the_preferences_is_searched(written, tmp_path):
         return [Path(node.image.filepath) for node in nodes if node.type == "TEX_IMAGE"]
 
     assert used() == []
-    preferences.arma_folder = str(tmp_path / "work")
-    try:
+    with installed(tmp_path / "work"):
         assert used() == [folder / "a_co.png"]
-    finally:
-        preferences.arma_folder = ""
 
 
 @pytest.mark.parametrize(

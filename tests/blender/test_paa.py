@@ -334,7 +334,7 @@ def test_a_new_material_with_an_imported_texture_has_its_path_in_the_game(tmp_pa
     if used_material.node_tree is None:
         used_material.use_nodes = True
     used_material.node_tree.nodes.new("ShaderNodeTexImage").image = image
-    assert textures.texture_of(used_material, None) == f"{tmp_path.name}\\data\\wall_co.paa"
+    assert textures.texture_of(used_material, ()) == f"{tmp_path.name}\\data\\wall_co.paa"
 
 
 def test_a_linked_image_is_suggested_beside_its_own_file(tmp_path):

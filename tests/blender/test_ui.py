@@ -1,6 +1,7 @@
 """The operators as scripts and users call them: what they do, what they refuse and how they say it."""
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,6 +26,20 @@ from tests.scene import differences, snapshot
 @pytest.fixture
 def game(tmp_path, samples) -> Path:
     return game_folder(tmp_path, samples)
+
+
+@contextmanager
+def installed(*folders, mods=()):
+    """Games in the preferences; mods of the last one."""
+    rows = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences.known_games
+    for folder in folders:
+        rows.add().folder = str(folder)
+    for folder in mods:
+        rows[-1].mods.add().folder = str(folder)
+    try:
+        yield rows
+    finally:
+        rows.clear()
 
 
 def game_folder(tmp_path: Path, samples: Path) -> Path:
@@ -420,20 +435,14 @@ def test_referenced_motions_are_found_and_imported(game):
     (game / "humanoid.omf").unlink()
     message = refusal(bpy.ops.motionbridge.import_referenced_motions)
     assert "no motion file was found for samples\\humanoid" in message
-    assert "game folder" in message
+    assert "Add its game to the games of the preferences" in message
 
 
 def test_the_game_folder_of_the_preferences_is_searched(game, tmp_path):
-    from addon.ui.preferences import PACKAGE
-
     shutil.copy(game / "humanoid.ogf", tmp_path / "humanoid.ogf")
     load(tmp_path, motions="")
-    preferences = bpy.context.preferences.addons[PACKAGE].preferences
-    preferences.game_folder = str(game.parents[1])
-    try:
+    with installed(game.parents[1]):
         assert bpy.ops.motionbridge.import_referenced_motions() == {"FINISHED"}
-    finally:
-        preferences.game_folder = ""
 
 
 def test_a_drop_does_the_same_as_the_menu(game):

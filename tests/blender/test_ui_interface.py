@@ -16,6 +16,7 @@ from addon.core.report import EACH, Report, say
 from addon.formats.xray import omf
 from addon.games.xray.motions import timing
 from addon.ui import badges, listed_actions
+from addon.ui.installed_games import ChangesPreferences
 from addon.ui.layouts import name_filter
 from addon.ui.operation import Operation, Outcome, status_line, wrapped_lines
 from addon.ui.xray import motion_choices
@@ -68,7 +69,8 @@ def test_operators_are_named_and_described(kind):
 
 @pytest.mark.parametrize(
     "kind",
-    [kind for kind in OPERATORS if not issubclass(kind, MotionChooser)],  # they only ask for files
+    # They only ask for files, or change no scene.
+    [kind for kind in OPERATORS if not issubclass(kind, MotionChooser | ChangesPreferences)],
     ids=lambda kind: kind.bl_idname,
 )
 def test_in_an_empty_scene_every_operator_refuses_with_a_reason(kind):

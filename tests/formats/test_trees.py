@@ -12,7 +12,7 @@ from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats import archives, trees
 from addon.formats.descent3 import hog2
-from addon.formats.trees import Game, arma, organizer, xray
+from addon.formats.trees import InstalledGame, arma, organizer, xray
 from addon.formats.trees.tree import key_of
 from tests.formats.archives import written
 
@@ -61,13 +61,13 @@ def content(path):
 
 
 def test_the_order_of_a_game_with_the_file_in_four_places(cop):
-    tree = trees.tree_at(Game(cop))
+    tree = trees.tree_at(InstalledGame(cop))
     assert texts(tree) == ["loose", "patch", "db1", "db0"]
     assert content(tree.find("Textures/ACT/act_face.DDS")) == "loose"
     assert tree.where("gamedata\\" + NAME) == tree.where(NAME)
     (cop / "gamedata/Textures/act/ACT_Face.dds").unlink()
     (cop / "patches/deep/xpatch.db").unlink()
-    assert texts(trees.tree_at(Game(cop))) == ["db1", "db0"]
+    assert texts(trees.tree_at(InstalledGame(cop))) == ["db1", "db0"]
 
 
 def test_lines_that_are_moved_move_the_winner(cop):
@@ -81,7 +81,7 @@ def test_lines_that_are_moved_move_the_winner(cop):
     for order in itertools.permutations(reached):
         (cop / "fsgame.ltx").write_text(fsgame({alias: COP[alias] for alias in order}))
         wanted = [text for alias in reversed(order) for text in reached[alias]]
-        assert texts(trees.tree_at(Game(cop))) == list(dict.fromkeys(wanted)), order
+        assert texts(trees.tree_at(InstalledGame(cop))) == list(dict.fromkeys(wanted)), order
 
 
 def test_an_archive_beats_a_loose_file_outside_of_all_lines(cop):
@@ -89,7 +89,7 @@ def test_an_archive_beats_a_loose_file_outside_of_all_lines(cop):
         "$game_data$": ("false", "gamedata\\")
     }
     (cop / "fsgame.ltx").write_text(fsgame(lines))
-    tree = trees.tree_at(Game(cop))
+    tree = trees.tree_at(InstalledGame(cop))
     assert texts(tree) == ["patch", "db1", "db0", "loose"]
     assert [tree.is_seen(path, NAME) for path in tree.where(NAME)] == [True, True, True, False]
 
@@ -128,7 +128,7 @@ def test_mods_of_shadow_of_chernobyl_beat_loose_files(tmp_path):
     put_archive(tmp_path / "mods/b.xdb0", b"later", header=b"")
     put(tmp_path / "gamedata/textures/act/act_face.dds", b"loose")
     put(tmp_path / "Thumbs.db", b"no archive")
-    assert texts(trees.tree_at(Game(tmp_path))) == ["later", "mod", "loose", "dba", "db0"]
+    assert texts(trees.tree_at(InstalledGame(tmp_path))) == ["later", "mod", "loose", "dba", "db0"]
 
 
 def test_mods_lie_over_the_game_and_over_each_other(cop, tmp_path_factory):
@@ -136,9 +136,9 @@ def test_mods_lie_over_the_game_and_over_each_other(cop, tmp_path_factory):
     put(mods / "one/gamedata/textures/act/act_face.dds", b"one")
     put(mods / "two/TEXTURES/act/act_face.dds", b"two")
     put_archive(mods / "three/patches/zz.db", b"three")
-    tree = trees.tree_at(Game(cop, tuple(mods / name for name in ("one", "two", "three"))))
+    tree = trees.tree_at(InstalledGame(cop, tuple(mods / name for name in ("one", "two", "three"))))
     assert texts(tree) == ["two", "one", "loose", "three", "patch", "db1", "db0"]
-    assert texts(trees.tree_at(Game(cop, (mods / "two", mods / "one"))))[:2] == ["one", "two"]
+    assert texts(trees.tree_at(InstalledGame(cop, (mods / "two", mods / "one"))))[:2] == ["one", "two"]
 
 
 def test_a_file_finds_the_tree_that_it_is_in(cop, tmp_path_factory):
@@ -146,10 +146,10 @@ def test_a_file_finds_the_tree_that_it_is_in(cop, tmp_path_factory):
     assert trees.around(cop / "resources/resources.db0" / NAME) == cop
     mod = put(tmp_path_factory.mktemp("mod") / "meshes/a.ogf")
     assert trees.around(mod) == mod.parents[1]
-    known = trees.tree_for(mod, [Game(cop, (mod.parents[1],))])
+    known = trees.tree_for(mod, [InstalledGame(cop, (mod.parents[1],))])
     assert texts(known)[0] == "loose"
     assert known.find("meshes\\a.ogf") == mod
-    assert trees.tree_for(tmp_path_factory.mktemp("none") / "a.ogf", [Game(cop)]) is None
+    assert trees.tree_for(tmp_path_factory.mktemp("none") / "a.ogf", [InstalledGame(cop)]) is None
 
 
 def test_where_says_who_wins_and_who_else_has_the_file(cop, capsys):
@@ -178,15 +178,15 @@ def test_archives_are_opened_only_if_a_loose_file_does_not_win(cop, monkeypatch)
     opened = []
     read = archives.opened
     monkeypatch.setattr(archives, "opened", lambda path: opened.append(path.name) or read(path))
-    assert trees.tree_at(Game(cop)).find(NAME).name == "ACT_Face.dds"
+    assert trees.tree_at(InstalledGame(cop)).find(NAME).name == "ACT_Face.dds"
     assert opened == []
-    trees.tree_at(Game(cop)).find("textures\\other.dds")
+    trees.tree_at(InstalledGame(cop)).find("textures\\other.dds")
     assert sorted(opened) == ["resources.db0", "resources.db1", "xpatch.db"]
 
 
 def test_files_below_a_folder_are_those_that_the_game_takes(cop):
     put_archive(cop / "resources/more.db0", b"other", name="textures\\act\\b.dds")
-    below = trees.tree_at(Game(cop)).below("textures\\act", ".dds")
+    below = trees.tree_at(InstalledGame(cop)).below("textures\\act", ".dds")
     assert {key: content(path) for key, path in below.items()} == {
         "gamedata\\textures\\act\\act_face.dds": "loose",
         "gamedata\\textures\\act\\b.dds": "other",
@@ -207,11 +207,11 @@ def organized(cop, tmp_path_factory):
 
 
 def test_a_folder_of_mod_organizer_is_one_game(organized):
-    assert texts(trees.tree_at(Game(organized))) == ["high", "low", "loose", "patch", "db1", "db0"]
+    assert texts(trees.tree_at(InstalledGame(organized))) == ["high", "low", "loose", "patch", "db1", "db0"]
     put(organized / "overwrite/gamedata/textures/act/act_face.dds", b"written")
-    assert texts(trees.tree_at(Game(organized)))[0] == "written"
+    assert texts(trees.tree_at(InstalledGame(organized)))[0] == "written"
     put(organized / "profiles/My/modlist.txt", b"+low\n+off\n-high\n")
-    assert texts(trees.tree_at(Game(organized)))[:3] == ["written", "low", "off"]
+    assert texts(trees.tree_at(InstalledGame(organized)))[:3] == ["written", "low", "off"]
     file = organized / "mods/low/gamedata/meshes/a.ogf"
     assert trees.around(file) == organized
 
@@ -219,7 +219,7 @@ def test_a_folder_of_mod_organizer_is_one_game(organized):
 def test_a_profile_without_list_is_named(organized):
     (organized / "profiles/My/modlist.txt").unlink()
     with pytest.raises(ReadError, match="'My' has no list of mods"):
-        trees.tree_at(Game(organized))
+        trees.tree_at(InstalledGame(organized))
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_arma_finds_files_by_prefix_in_sources_mods_and_the_game(tmp_path):
     put(game / "Dta/y.pbo", written.pbo([(b"b.paa", b"dta")], properties=[(b"prefix", b"a3\\y")]))
     put(game / "Expansion/Addons/e.pbo", written.pbo([(b"c.paa", b"expansion")], properties=[(b"prefix", b"a3\\e")]))
     put(game / "@three/addons/x.pbo", written.pbo([(b"d.paa", b"mod")], properties=[(b"prefix", b"a3\\three")]))
-    tree = trees.tree_at(Game(game, (first, second)))
+    tree = trees.tree_at(InstalledGame(game, (first, second)))
     assert texts(tree, "P:\\z\\x\\addons\\main\\data\\A.paa") == ["two", "one", "game"]
     assert texts(tree, "\\a3\\y\\b.paa") == ["dta"]
     assert texts(tree, "a3\\e\\c.paa") == ["expansion"]
@@ -267,7 +267,7 @@ def test_descent_3_takes_loose_files_then_archives_that_are_opened_later(tmp_pat
     for name, text in (("d3.hog", b"d3"), ("extra.hog", b"extra"), ("extra13.hog", b"extra13")):
         put(tmp_path / name, hog2.write(hog2.new_hog2({"ship.ogf": text, name: text}, {"ship.ogf": 0, name: 0})))
     put(tmp_path / "textures/Ship.ogf", b"loose")
-    tree = trees.tree_at(Game(tmp_path))
+    tree = trees.tree_at(InstalledGame(tmp_path))
     assert texts(tree, "SHIP.ogf") == ["loose", "extra13", "extra", "d3"]
     assert texts(tree, "textures\\ship.ogf") == texts(tree, "SHIP.ogf")
 
@@ -278,7 +278,7 @@ def test_descent_3_takes_loose_files_then_archives_that_are_opened_later(tmp_pat
 @pytest.mark.parametrize("name", ["..\\a", "a\\..\\..\\b", "C:\\a", "a\0b", "", "\\", "a:b"])
 def test_no_name_leads_out_of_a_tree(cop, name):
     assert key_of(name) == ""
-    tree = trees.tree_at(Game(cop))
+    tree = trees.tree_at(InstalledGame(cop))
     assert tree.find(name) is None
     assert tree.where(name) == []
 
@@ -288,6 +288,6 @@ def test_spellings_of_one_folder_are_one_folder(tmp_path):
         put(tmp_path / "meshes" / name)
     if len(list((tmp_path / "meshes").iterdir())) == 1:
         pytest.skip("the disk does not tell letters apart")
-    tree = trees.tree_at(Game(tmp_path))
+    tree = trees.tree_at(InstalledGame(tmp_path))
     assert [Path(path).name for path in tree.below("meshes\\trader").values()] == ["a.omf", "b.omf"]
     assert tree.find("meshes\\TRADER\\b.omf") == tmp_path / "meshes/trader/b.omf"

@@ -159,7 +159,7 @@ def game_material_chosen() -> Steps:
     ]
     (stage.folder() / "gamemtl.xr").write_bytes(chunk(0x1000, b"\1\0") + chunk(0x1002, *listed))
     preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
-    preferences.game_folder = str(stage.folder())
+    preferences.known_games.add().folder = str(stage.folder())
     try:
         rig.data.bones.active = rig.data.bones["head"]
         stage.invoke("motionbridge.choose_game_material", target="BONE", material_name="objects\\monkey")
@@ -167,7 +167,7 @@ def game_material_chosen() -> Steps:
         yield from stage.confirm()
         yield from stage.reported()
     finally:
-        preferences.game_folder = ""
+        preferences.known_games.clear()
     assert bpy.data.objects["Body"].data.bones["head"].motionbridge_xray.material == "objects\\monkey"
     path = stage.folder() / "monkey.ogf"
     stage.call("export_scene.xray_ogf", filepath=str(path))

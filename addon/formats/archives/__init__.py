@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ...core.errors import ReadError
 from ...core.files import exists, is_file, opened_for_reading, warn_of_replacing, write_atomically
@@ -131,6 +132,41 @@ def matching(archive: Archive, pattern: str) -> list[int]:
     ]
 
 
+class InnerFile(NamedTuple):
+    """A file inside of an archive, as `core.inner_files` describes it."""
+
+    archive: Archive
+    number: int
+
+    @property
+    def path(self) -> str:
+        """Path that leads to it, the name as the archive spells it."""
+        return str(self.archive.path.joinpath(*self.archive.table.names[self.number].split("\\")))
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Time (ns) and size of the archive."""
+        size, time = self.archive.status
+        return time, size
+
+    def read(self) -> bytes:
+        """Return its bytes. Raises `ReadError` if they are damaged."""
+        return self.archive.read(self.number)
+
+
+def find_inner(path: Path | str) -> InnerFile | None:
+    """Return the file inside of an archive to which a path leads, None if there is none.
+
+    Raises `ReadError` if the archive cannot be read.
+    """
+    parts = split(path)
+    if parts is None:
+        return None
+    archive = opened(parts[0])
+    index = archive.find(parts[1])
+    return None if index is None else InnerFile(archive, index)
+
+
 def inner_file(path: Path | str, *, verify: bool = False) -> bytes | None:
     """Return the bytes of a path that leads into an archive; None for any other path. ``verify``: check its checksum.
 
@@ -139,12 +175,11 @@ def inner_file(path: Path | str, *, verify: bool = False) -> bytes | None:
     parts = split(path)
     if parts is None:
         return None
-    archive = opened(parts[0])
-    index = archive.find(parts[1])
-    if index is None:
+    inner = find_inner(path)
+    if inner is None:
         words = say("there is no file named {!r} in it", parts[1])
         raise ReadError(words, file=str(parts[0]), remedy="List it to see the names")
-    return archive.verify(index) if verify else archive.read(index)
+    return inner.archive.verify(inner.number) if verify else inner.read()
 
 
 def verify(path: Path | str) -> list[str]:

@@ -8,49 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ...core.errors import ReadError
+from ...core.game import InstalledGame
 from .. import archives
-from . import arma, descent3, organizer, xray
+from . import arma, descent3, installed, organizer, xray
 from .disk import Disk, Root
-from .tree import Tree
+from .kinds import ARMA, DESCENT3, LOOKED_FOR, XRAY, kind_of
+from .tree import Mounted, Tree, key_of
 
-__all__ = ["Game", "Tree", "around", "kind_of", "tree_at", "tree_for"]
-
-XRAY, ARMA, DESCENT3 = "XRAY", "ARMA", "DESCENT3"
-LOOKED_FOR = (
-    "Choose the folder with fsgame.ltx, gamedata or ModOrganizer.ini (S.T.A.L.K.E.R.), with Addons, Dta, config.cpp or "
-    "$PBOPREFIX$ in it (Arma), or with .hog archives (Descent 3)"
-)
-
-
-class Game(NamedTuple):
-    """A game as it is installed: its folder, that of Mod Organizer, or an unpacked one, and folders of ``mods``, of
-    which later ones win.
-    """
-
-    folder: Path
-    mods: tuple[Path, ...] = ()
-
-
-def kind_of(folder: Path) -> str:
-    """Return which game a folder has: `XRAY`, `ARMA`, `DESCENT3`, or "" if it has none."""
-    names = Disk([Root(folder)]).names("")
-    if organizer.SETTINGS.lower() in names or xray.FSGAME in names or "gamedata" in names:
-        return XRAY
-    if any(name.endswith(descent3.ARCHIVES) for name in names):
-        return DESCENT3
-    if any(xray.is_archive_name(name) for name in names):
-        return XRAY
-    if not names.keys().isdisjoint(arma.MARKS) or arma.has_addons(folder):
-        return ARMA
-    if any(name in names and names[name][1] for name in xray.PARTS):
-        return XRAY
-    return ARMA if arma.has_sources(folder) else ""
+__all__ = [
+    "ARMA",
+    "DESCENT3",
+    "LOOKED_FOR",
+    "XRAY",
+    "InstalledGame",
+    "Tree",
+    "around",
+    "folder_tree",
+    "installed",
+    "kind_of",
+    "tree_at",
+    "tree_for",
+    "tree_over",
+]
 
 
-def tree_at(game: Game) -> Tree:
+def tree_at(game: InstalledGame) -> Tree:
     """Return the tree of a game. Raises `ReadError` if its folder has no game, and says what was looked for."""
     folder, mods = game
     kind = kind_of(folder)
@@ -68,7 +52,25 @@ def tree_at(game: Game) -> Tree:
     raise ReadError("this folder has no game", file=str(folder), remedy=LOOKED_FOR)
 
 
-def tree_for(path: Path, games: Sequence[Game]) -> Tree | None:
+def tree_over(folders: Sequence[Path]) -> Tree:
+    """Return the tree of X-Ray folders of which the first that has a file wins: those of mods, the game's as the last.
+
+    A folder that is no game is taken for an unpacked ``gamedata``. Raises `ReadError` as `tree_at`.
+    """
+    *mods, last = folders
+    game = InstalledGame(last, tuple(reversed(mods)))
+    return tree_at(game) if kind_of(last) == XRAY else xray.tree(*game)
+
+
+def folder_tree(folder: Path) -> Tree:
+    """Return the tree of one folder, on disk or in an archive. Names that files have are looked for directly in it."""
+    inside = archives.split(folder)
+    if inside is None:
+        return Tree("", folder, Disk([Root(folder)]))
+    return Tree("", folder, Disk([]), [Mounted(inside[0], (0,), "")], data=f"{key_of(inside[1])}\\")
+
+
+def tree_for(path: Path, games: Sequence[InstalledGame]) -> Tree | None:
     """Return the tree of a file: that of the game among ``games`` in whose folder or mods it is, else that of the game
     around it; None if there is none.
     """
@@ -77,10 +79,10 @@ def tree_for(path: Path, games: Sequence[Game]) -> Tree | None:
         if any(path.is_relative_to(folder) for folder in _folders(game)):
             return tree_at(game)
     folder = around(path)
-    return tree_at(Game(folder)) if folder is not None else None
+    return tree_at(InstalledGame(folder)) if folder is not None and kind_of(folder) else None
 
 
-def _folders(game: Game) -> Iterator[Path]:
+def _folders(game: InstalledGame) -> Iterator[Path]:
     """Yield the folders of a game and its mods."""
     yield from (game.folder, *game.mods)
     if organizer.is_instance(game.folder):

@@ -27,6 +27,13 @@ class FlatTree(Tree):
         """Return the last part of a name."""
         return key_of(name).rpartition("\\")[2]
 
+    def below(self, _folder: str, suffix: str = "", _refused: int = 0) -> dict[str, Path]:
+        """Return name -> path of all files with this suffix that the game takes."""
+        names = {name for name, (_, is_folder) in self.disk.names("").items() if not is_folder}
+        names |= {name for archive in self.archives for name, _ in archive.below("", suffix)}
+        paths = ((name, self.find(name)) for name in sorted(names) if name.endswith(suffix))
+        return {name: path for name, path in paths if path is not None}
+
 
 def tree(root: Path, mods: Sequence[Path] = (), first: Path | None = None) -> Tree:
     """Return the tree of the game in a folder, under those of its mods; ``first``: an archive that wins over others."""

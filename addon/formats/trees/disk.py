@@ -7,6 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ...core.errors import ReadError
+from ...core.files import is_file
+from ...core.report import say
+
 MOST_FILES = 20_000
 """Files that a walk visits below one folder, so that a mask without a folder does not read a whole disk."""
 
@@ -48,7 +52,8 @@ class Disk:
         """Yield the files with this key, the one that wins first."""
         *folders, name = key.split("\\")
         for folder in self.folders("".join(f"{part}\\" for part in folders)):
-            yield from (folder / own for own, is_folder in self.listing(folder).get(name, ()) if not is_folder)
+            paths = (folder / own for own, is_folder in self.listing(folder).get(name, ()) if not is_folder)
+            yield from filter(is_file, paths)  # not links that lead nowhere
 
     def folders(self, key: str) -> Iterator[Path]:
         """Yield the folders with this key, which ends with a backslash or is "", the one that wins first."""
@@ -76,9 +81,9 @@ class Disk:
             result.setdefault(name, (next(self.folders(f"{key}{name}\\"), Path(name)), True))
         return result
 
-    def walk(self, key: str) -> Iterator[tuple[str, Path]]:
-        """Yield key and path of the files below a folder, among the first `MOST_FILES`: those of a folder in the order
-        of their names, then its folders.
+    def walk(self, key: str, refused: int = 0) -> Iterator[tuple[str, Path]]:
+        """Yield key and path of the files below a folder: those of a folder in the order of their names, then its
+        folders. Ends after `MOST_FILES` entries; raises `ReadError` after ``refused`` ones, if that is given.
         """
         visited, waiting = 0, [key]
         while waiting:
@@ -86,7 +91,9 @@ class Disk:
             entries = sorted(self.names(here).items())
             for name, (path, is_folder) in entries:
                 visited += 1
-                if visited > MOST_FILES:
+                if refused and visited > refused:
+                    raise ReadError(say("the folder has more than {:# file|# files}", refused), file=str(path.parent))
+                if not refused and visited > MOST_FILES:
                     return
                 if not is_folder:
                     yield here + name, path

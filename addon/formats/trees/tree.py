@@ -143,12 +143,15 @@ class Tree:
         """Return whether the game looks where a file of this name is."""
         return archives.split(path) is not None or self.rank(self.key(name)) != NOT_SEEN
 
-    def below(self, folder: str, suffix: str = "") -> dict[str, Path]:
-        """Return key -> path of the files below a folder, those that the game takes; the loose ones first."""
+    def below(self, folder: str, suffix: str = "", refused: int = 0) -> dict[str, Path]:
+        """Return key -> path of the files below a folder, those that the game takes; the loose ones first.
+
+        ``refused`` as in `Disk.walk`.
+        """
         key = self.key(folder)
         inside = f"{key}\\" if key else self.data
         result: dict[str, tuple[Rank, Path]] = {}
-        for name, path in self.disk.walk(inside):
+        for name, path in self.disk.walk(inside, refused):
             if name.endswith(suffix):
                 result[name] = self.rank(name), path
         for archive in self.archives:
@@ -156,6 +159,14 @@ class Tree:
                 if name not in result or result[name][0] < archive.rank:
                     result[name] = archive.rank, path
         return {name: path for name, (_, path) in result.items()}
+
+    def names(self, folder: str) -> set[str]:
+        """Return the names, in small letters, of the files directly in a folder."""
+        key = self.key(folder)
+        inside = f"{key}\\" if key else self.data
+        result = {name for name, (_, is_folder) in self.disk.names(inside).items() if not is_folder}
+        keys = (key[len(inside) :] for archive in self.archives for key, _ in archive.below(inside, ""))
+        return result | {name for name in keys if "\\" not in name}
 
     def report(self) -> Report:
         """Return what could not be read so far."""

@@ -25,9 +25,13 @@ from .tree import NOT_SEEN, Mounted, Rank, Tree, key_of
 KIND = "S.T.A.L.K.E.R. (X-Ray)"
 FSGAME = "fsgame.ltx"
 DATA = "gamedata\\"
+MARKS = frozenset({FSGAME, "gamedata", "gamemtl.xr"})
+"""Names that tell the folder of a game or an unpacked one."""
 PARTS = ("meshes", "textures", "configs", "config", "levels", "anims", "sounds", "scripts", "spawns", "shaders", "ai")
 """Folders of ``gamedata``, which tell one that is called otherwise."""
 _ARCHIVE = re.compile(r".*\.(x?db|xp|xrp)[^.]*")
+_OF_GAMES = {"gamedata", FSGAME, "db", "database", "mods", "patches", "resources", "localization"}
+"""Names that the folder of a game, or of a mod for it, has, but no ``gamedata``."""
 _TRUE = {"true", "on", "yes", "1"}
 _BEFORE = -1
 """Number of the line that stands for what the engine mounts before the first one."""
@@ -78,11 +82,8 @@ def _folder(path: str) -> str | None:
 def tree(root: Path, mods: Sequence[Path] = ()) -> Tree:
     """Return the tree of the game in a folder, or of an unpacked ``gamedata``; later ``mods`` lie over earlier ones."""
     problems = Report()
-    disk = Disk([*(overlay(folder) for folder in reversed(mods)), Root(root)])
+    disk = Disk([overlay(folder) for folder in (*reversed(mods), root)])
     fsgame = next(disk.files(FSGAME), None)
-    if fsgame is None and "gamedata" not in disk.names("") and not _archives_in(disk, "", recurse=False):
-        disk = Disk([Root(folder, mount.removeprefix(DATA)) for folder, mount in disk.roots])
-        return Tree(KIND, root, disk, problems=problems)
     text = read_file(fsgame).decode("cp1251", "replace") if fsgame is not None else _WITHOUT
     lines = read_fsgame(text, problems)
     named = {line.alias: line.folder for line in lines}
@@ -142,8 +143,7 @@ def _walk(
 
 
 def overlay(folder: Path) -> Root:
-    """Return where a mod's folder lies over the game: at the game's folder, or at ``gamedata`` if it is one."""
-    is_data = folder.name.lower() == "gamedata" or (
-        bool(names := Disk([Root(folder)]).names("")) and "gamedata" not in names and not names.keys().isdisjoint(PARTS)
-    )
-    return Root(folder, DATA if is_data else "")
+    """Return where a folder of a mod or an unpacked game lies: at ``gamedata``, unless it has that or archives."""
+    names = Disk([Root(folder)]).names("")
+    is_game = not names.keys().isdisjoint(_OF_GAMES) or any(map(is_archive_name, names))
+    return Root(folder, "" if is_game and folder.name.lower() != "gamedata" else DATA)

@@ -438,13 +438,13 @@ class _Exporter:
                 problem = say(words, picture, surface.texture)
                 self.report.warn(problem, obj.name)
             return
-        surface.texture = textures.texture_of(obj, self.options.work_folder)
+        surface.texture = textures.texture_of(obj, self.options.games)
         if surface.texture:
             self.report.note(say("its texture is that of its image: {}", surface.texture), obj.name)
         elif image is not None:
             problem = say(
                 "no texture is written: its image {!r} is in no folder with config.cpp or "
-                "$PBOPREFIX$, and not in the Arma Folder of the preferences; type the path of "
+                "$PBOPREFIX$, and in no game of the preferences; type the path of "
                 "its texture in Properties > Material > Arma Material",
                 image.name,
             )

@@ -186,7 +186,7 @@ class _Builder:
     """The collection that stores the file. The dot hides it in Blender's menus."""
 
     def __post_init__(self) -> None:
-        self.surfaces = textures.Surfaces(Path(self.file), self.options.textures, self.options.work_folder)
+        self.surfaces = textures.Surfaces(Path(self.file), self.options.textures, self.options.games)
         self.model = bpy.data.collections.new(names.shortened(f".{Path(self.file).name}"))
         properties = self.model.motionbridge_arma_model
         properties.path = self.file

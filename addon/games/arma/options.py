@@ -6,8 +6,7 @@ They are needed when the extension is enabled, so no format, import or export is
 from __future__ import annotations
 
 from enum import Enum
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...formats.arma import lod_kinds, skeletons
 from ..options import (
@@ -23,6 +22,9 @@ from ..options import (
     path,
 )
 from .properties import STEP_ITEMS
+
+if TYPE_CHECKING:
+    from ...core.game import InstalledGame
 
 
 def _prefix() -> Any:
@@ -228,8 +230,8 @@ class ModelImportOptions(Options):
     """Options of importing models.
 
     ``new_rig``: create an armature from a model.cfg, ``config`` or the one in the file's folder. ``pivots_model``: P3D
-    file of its joints, "" for the model's own. ``work_folder``: folder that the tools mount as work drive, for
-    textures. ``prefix`` and ``table`` as in `AnimationImportOptions`. ``collection``: name of a new collection; "" for
+    file of its joints, "" for the model's own. ``games``: searched for textures after the model's
+    project. ``prefix`` and ``table`` as in `AnimationImportOptions`. ``collection``: name of a new collection; "" for
     none.
     """
 
@@ -238,7 +240,7 @@ class ModelImportOptions(Options):
         True,
         "Textures",
         "Show .png, .tga and .paa files with the names of the game's textures: next to the model, in its data folder, "
-        "or by the texture path in the project or the Arma folder of the preferences",
+        "or by the texture path in the project or the games of the preferences",
     )
     proxies: bool = option(True, "Proxies", "Import models attached to this one (proxies) as empties")
     new_rig: bool = False
@@ -253,14 +255,14 @@ class ModelImportOptions(Options):
     prefix: str = _prefix()
     table: skeletons.BoneTable = _table()
     collection: str = ""
-    work_folder: Path | None = None
+    games: tuple[InstalledGame, ...] = ()
 
 
 # Export of models -----------------------------------------------------------------------------------------------------
 
 
 class ModelExportOptions(Options):
-    """Options of exporting models. ``work_folder``: as in `ModelImportOptions`, for the paths of textures."""
+    """Options of exporting models. ``games``: as in `ModelImportOptions`, for the paths of textures."""
 
     selected: bool = option(
         False,
@@ -273,7 +275,7 @@ class ModelExportOptions(Options):
         "Apply Transforms",
         "Export meshes as their objects are moved, rotated and scaled; the armature's own transform does not count",
     )
-    work_folder: Path | None = None
+    games: tuple[InstalledGame, ...] = ()
 
 
 TEXTURE_TYPES = (

@@ -1,8 +1,8 @@
 """Textures of Arma: the files that materials of a model show, their paths in the game, and images as `.paa`.
 
-Textures of a model are searched for below the model's folder and its parent folders up to the project's, and below the
-tools' work folder; nowhere else, since a model from a stranger may contain any path. A PNG or TGA file of the same
-name is shown before the texture itself (`.paa`). Procedural textures that are a plain color are shown.
+Textures of a model are searched for below the model's folder and its parent folders up to the project's, and in the
+games of the preferences; nowhere else, since a model from a stranger may contain any path. A PNG or TGA file of the
+same name is shown before the texture itself (`.paa`). Procedural textures that are a plain color are shown.
 
 The game finds a texture by its addon's prefix and the path below the addon's folder. The tools know the prefix from a
 file ``$PBOPREFIX$`` in that folder; without one it is the folder's path on the work drive, or else the folder's name.
@@ -14,7 +14,10 @@ from that file and keeps the bytes of what was not painted.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +29,13 @@ from ...blender import material
 from ...core import files
 from ...core import names as short_names
 from ...core.changes import Changes
-from ...core.errors import MotionbridgeError
+from ...core.errors import MotionbridgeError, ReadError
+from ...core.game import InstalledGame
 from ...core.model import Material
 from ...core.report import Report, say
-from ...formats.arma import names, paa
+from ...formats import archives, trees
+from ...formats.arma import paa
+from ...formats.trees import arma
 from .. import images
 from ..images import SOURCE, base_texture, note_difference
 from ..plan import FilePlan
@@ -45,8 +51,7 @@ ALPHA_ENDING = "_ca"
 WORK_DRIVE = "p:"
 """The drive that the tools use as the game's root; texture paths may start with it."""
 PROJECT_MARKS = frozenset({".git", ".hemtt", "mod.cpp"})
-ADDON_MARKS = frozenset({"config.cpp", "model.cfg", "$pboprefix$", "$pboprefix$.txt", "$prefix$"})
-"""Lower-case names of files that mark their folder as that of a project (`PROJECT_MARKS`) or of one of its addons."""
+"""Lower-case names of files that mark their folder as that of a project; `arma.MARKS` mark that of an addon."""
 MOST_FOLDERS = 16
 """Largest number of folders used from a texture's path, and of parent folders searched around a model or an image."""
 _COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
@@ -54,13 +59,14 @@ _COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
 
 @dataclass
 class Surfaces:
-    """Builds materials. ``model``: the model's file; ``work_folder``: folder that the tools mount as work drive, None
-    if unknown; ``missing``: textures for which no file was found; ``unreadable``: why others cannot be shown.
+    """Builds materials. ``model``: the model's file; ``games``: searched for textures that are not in its project, the
+    drive P: of the tools is one; ``missing``: textures for which no file was found; ``unreadable``: why others cannot
+    be shown.
     """
 
     model: Path
     textures: bool
-    work_folder: Path | None = None
+    games: Sequence[InstalledGame] = ()
     missing: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     _images: dict[Path, tuple[Any, bool]] = field(default_factory=dict)
@@ -114,17 +120,31 @@ class Surfaces:
             )
             if result is not None and files.is_file(result):
                 return result
-        return None
+        names = [str(path.with_suffix(suffix)) for suffix in IMAGE_SUFFIXES]
+        found_paths = (tree.find(name) for tree in self._trees for name in names)
+        return next((result for result in found_paths if result is not None), None)
+
+    @cached_property
+    def _trees(self) -> list[trees.Tree]:
+        """The game of the model, then the others that can be read."""
+        result = []
+        with suppress(ReadError):
+            own = trees.tree_for(self.model, self.games)
+            result += [own] if own is not None else []
+        for game in self.games:
+            with suppress(ReadError):
+                result.append(trees.tree_at(game))
+        return result
 
     def _roots(self, own: Path) -> list[Path]:
-        """Return the model's folder, its parents up to the project's or the work folder, and the work folder."""
-        work = [self.work_folder.absolute()] if self.work_folder is not None else []
+        """Return the model's folder, its parents up to the project's or the drive P:, and that drive."""
+        work = _work_folders(self.games)
         around = [own, *own.parents][: MOST_FOLDERS + 1]
         last = next((index for index, folder in enumerate(around) if folder in work), None)
         if last is None:
             last = next((index for index, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
         if last is None:
-            marked = [index for index, folder in enumerate(around) if self._is_marked(folder, ADDON_MARKS)]
+            marked = [index for index, folder in enumerate(around) if self._is_marked(folder, arma.MARKS)]
             last = max(marked, default=0)
         return [*around[: last + 1], *work]
 
@@ -188,37 +208,40 @@ def colour_of(texture: str) -> tuple[float, float, float, float] | None:
 
 # Paths in the game ----------------------------------------------------------------------------------------------------
 
-PREFIX_FILES = ("$PBOPREFIX$", "$PBOPREFIX$.txt", "$PREFIX$")
 CONFIG = "config.cpp"
-MOST_BYTES = 4096
-"""Most bytes of a prefix file that are read."""
 
 
-def texture_of(used_material: typed.Material | None, work_folder: Path | None) -> str:
-    """Return the path in the game of the image that a material shows; "" if it shows none, or one of no addon.
+def _work_folders(games: Sequence[InstalledGame]) -> list[Path]:
+    """Return the folders of sources among the games: those that the tools mount as drive P:."""
+    return [game.folder.absolute() for game in games if not arma.has_addons(game.folder)]
 
-    ``work_folder``: folder that the tools mount as work drive, None if unknown.
-    """
+
+def texture_of(used_material: typed.Material | None, games: Sequence[InstalledGame]) -> str:
+    """Return the path in the game of the image that a material shows; "" if it shows none, or one of no addon."""
     image = material.image_of(used_material)
     if image is None or image.source != "FILE":
         return ""
     file = image.get(SOURCE) or bpy.path.abspath(image.filepath, library=image.library)
-    return game_path(file, work_folder) if file else ""
+    return game_path(file, games) if file else ""
 
 
-def game_path(image: str, work_folder: Path | None) -> str:
-    r"""Return the path in the game of an image file, such as ``tag\addon\data\wall_co.paa``; "" if it is in no folder
-    of an addon and not on the work drive.
+def game_path(image: str, games: Sequence[InstalledGame]) -> str:
+    r"""Return the path in the game of an image file, such as ``tag\addon\data\wall_co.paa``; "" if it is in no addon,
+    packed or not, and not on the work drive.
     """
     plain = image.replace("\\", "/")
     file = Path(plain)
+    inside = archives.split(file)
+    if inside is not None:
+        return _joined(archives.opened(inside[0]).table.mount, inside[1].replace("\\", "/"))
     around = list(file.parents)[:MOST_FOLDERS]
     for folder in around:
-        prefix = _prefix_of(folder)
+        prefix = arma.prefix_of(folder)
         if prefix:
             return _joined(prefix, file.relative_to(folder).as_posix())
-    if work_folder is not None and work_folder in around:
-        return _joined("", file.relative_to(work_folder).as_posix())
+    for work in _work_folders(games):
+        if work in around:
+            return _joined("", file.relative_to(work).as_posix())
     if plain.lower().startswith(WORK_DRIVE + "/"):
         return _joined("", plain[len(WORK_DRIVE) + 1 :])
     # An addon may have further configs in folders inside of it.
@@ -229,24 +252,6 @@ def game_path(image: str, work_folder: Path | None) -> str:
 def _joined(prefix: str, below: str) -> str:
     path = PurePosixPath(prefix.replace("\\", "/").strip("/"), below)
     return str(path if path.suffix.lower() in GAME_SUFFIXES else path.with_suffix(GAME_SUFFIXES[0])).replace("/", "\\")
-
-
-def _prefix_of(folder: Path) -> str:
-    r"""Return the prefix that a file in an addon's folder names (``x\tag`` or ``prefix=x\tag``), "" if none does."""
-    for name in PREFIX_FILES:
-        try:
-            with (folder / name).open("rb") as stream:
-                lines = names.decode(stream.read(MOST_BYTES)).splitlines()
-        except OSError:  # there is none, or it is not readable
-            continue
-        for line in lines:
-            key, equals, value = line.partition("=")
-            if equals and key.strip().lower() != "prefix":
-                continue
-            prefix = (value if equals else line).strip().strip("\"';\\/ ")
-            if prefix and not prefix.startswith("//"):
-                return prefix
-    return ""
 
 
 # Images ---------------------------------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def import_model(context: Context, source: Source, options: ModelImportOptions, 
     if not model.parts:
         raise ReadError("there is no sub-object in this model", file=source.label, remedy="Choose another file")
     model.name = Path(source.member or source.path.name).stem
-    textures = _textures(source, archive, options, report)
+    textures = _textures(source, options)
     into = scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
@@ -129,10 +129,10 @@ def import_model(context: Context, source: Source, options: ModelImportOptions, 
     return result
 
 
-def _textures(source: Source, archive: Hog2 | None, options: ModelImportOptions, report: Report) -> Textures | None:
+def _textures(source: Source, options: ModelImportOptions) -> Textures | None:
     if not options.textures:
         return None
-    return textures_for(source.path.absolute(), archive, options.folders, report, options.animated)
+    return textures_for(source.path.absolute(), options.games, options.animated)
 
 
 # Objects -------------------------------------------------------------------------------------------------------------

@@ -5,16 +5,19 @@ They are needed when the extension is enabled, so no format, import or export is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..options import Options, bone_display_option, modifiers_option, option
+
+if TYPE_CHECKING:
+    from ...core.game import InstalledGame
 
 
 class ModelImportOptions(Options):
     """Options of importing models.
 
-    ``bones``: create an armature with a bone for each sub-object. ``folders``: the game's, searched for textures.
+    ``bones``: create an armature with a bone for each sub-object. ``games``: searched for textures.
     ``animation``: animate parts with actions that have a key at every tick, and more where parts rotate fast; with
     ``few_keys`` only the file's keys and those needed to stay within a tolerance of what the game shows. ``rotors``:
     preview rotors with drivers. ``animated``: folder to which images of animated textures are written. ``collection``:
@@ -27,12 +30,12 @@ class ModelImportOptions(Options):
     textures: bool = option(
         True,
         "Textures",
-        "Show textures found next to the model, in its archive, or in the Descent 3 folder of the preferences",
+        "Show textures found next to the model, in its archive, or in the games of the preferences",
     )
     animation: bool = option(True, "Animation", "Import motions of sub-objects as actions; one game tick is one frame")
     few_keys: bool = False
     rotors: bool = option(True, "Rotate Rotors", "Show rotors rotating as in the game; not exported")
-    folders: Sequence[Path] = ()
+    games: tuple[InstalledGame, ...] = ()
     animated: Path | None = None
     collection: str = ""
 

@@ -1,4 +1,4 @@
-"""Textures of a model, found beside it, in its archive, or in the game's folders, tables and archives; and materials.
+"""Textures of a model, found beside it, in its archive, or in the game's tree and its tables; and materials.
 
 The game looks for an image ``NAME.ogf``, then for an animation that has an image of this name, then for a texture page
 of that name in its tables. Loose files take precedence over archives, here as in the game. For people who unpacked
@@ -8,7 +8,7 @@ their textures with other tools, common image files of the name are used, too.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,15 +19,16 @@ from numpy.typing import NDArray
 
 from ...blender import material
 from ...core import files, srgb
-from ...core.binary import Bytes
 from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
+from ...core.game import InstalledGame
 from ...core.model import Material
 from ...core.report import EACH, Report, say
 from ...formats import HEAD_SIZE, detect
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.ogf_image import OgfImage
+from ...formats.trees import Tree, descent3
 from ..images import FRAME, SOURCE, base_texture, build_image, note_difference
 from ..plan import FilePlan
 
@@ -35,11 +36,8 @@ if TYPE_CHECKING:
     from ...blender import typed
 
 
-ARCHIVES = (".hog", ".mn3")
 TABLES = ".gam"
 IMAGE_SUFFIXES = (".png", ".tga", ".jpg", ".jpeg", ".bmp", ".pcx", ".dds")
-MOST_ARCHIVES = 64
-"""Most archives of one folder that are opened to look for textures."""
 
 
 def open_archive(path: Path | str, report: Report) -> Hog2:
@@ -56,49 +54,22 @@ def open_archive(path: Path | str, report: Report) -> Hog2:
     return hog2.read(files.read_file(path), str(path), report)
 
 
-@dataclass(frozen=True)
-class Found:
-    """A file that was found: its ``name``, and its ``path`` on disk or else its ``content`` in an archive."""
-
-    name: str
-    path: Path | None = None
-    content: Bytes = b""
-
-    def data(self) -> bytes:
-        """Return the file's bytes. Raises `ReadError`."""
-        return bytes(self.content) if self.path is None else files.read_file(self.path)
-
-
-def in_folder(folder: Path) -> dict[str, Found]:
-    """Return lower-case name -> file for the files directly in a folder; empty if it cannot be read."""
-    try:
-        return {path.name.lower(): Found(path.name, path) for path in sorted(folder.iterdir()) if path.is_file()}
-    except OSError:
-        return {}
-
-
-def in_archive(archive: Hog2) -> dict[str, Found]:
-    """Return lower-case name -> file for the files of an archive; the first one if several have the same name."""
-    entries = list(zip(archive.names, archive.contents, strict=True))
-    return {name.lower(): Found(name, content=content) for name, content in reversed(entries)}
-
-
 @dataclass
 class Textures:
-    """``sources``: all sources in search order, each lower-case name -> file.
+    """``trees``: of the model's folder and of the games, in search order.
 
     ``animated``: folder to which the images of animated textures are written so that they play; None shows one image.
     """
 
-    sources: list[dict[str, Found]]
+    trees: Sequence[Tree]
     animated: Path | None = None
     pages: dict[str, str] | None = None
     pictures: dict[str, Picture | None] = field(default_factory=dict)
 
-    def find(self, name: str) -> Found | None:
-        """Return the first file of this name, ignoring case."""
-        lowered = name.lower()
-        return next((files[lowered] for files in self.sources if lowered in files), None)
+    def find(self, name: str) -> Path | None:
+        """Return the first file of this name, ignoring case, on disk or in an archive."""
+        paths = (tree.find(name) for tree in self.trees)
+        return next((path for path in paths if path is not None), None)
 
     def picture(self, name: str, report: Report) -> Picture | None:
         """Return the image of a texture, None if it is not found."""
@@ -108,56 +79,56 @@ class Textures:
         return self.pictures[key]
 
     def _picture(self, name: str, report: Report) -> Picture | None:
-        entry = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
-        if entry is not None:
-            return self._read(entry, name, report)
+        path = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
+        if path is not None:
+            return self._read(path, name, report)
         for suffix in IMAGE_SUFFIXES:
-            entry = self.find(name + suffix)
-            if entry is not None and entry.path is not None:
-                image = material.load_image(entry.path)
+            path = self.find(name + suffix)
+            if path is not None:
+                image = material.load_image(path)
                 if image is not None:
                     return Picture(image, see_through=image.depth in (32, 64, 128))
         return None
 
-    def _read(self, entry: Found, name: str, report: Report) -> Picture | None:
+    def _read(self, path: Path, name: str, report: Report) -> Picture | None:
         try:
-            document = ogf_image.read(entry.data(), entry.name, Report())
+            document = ogf_image.read(files.read_file(path), path.name, Report())
             labels = [frame.label.lower().removesuffix(".ogf") for frame in document.frames]
             number = labels.index(name.lower()) if name.lower() in labels else 0
             # The animation starts at the image with the texture's name.
             order = [*document.frames[number:], *document.frames[:number]]
             chosen = order[: len(order) if self.animated is not None else 1]
-            pictures = [ogf_image.decode_image(frame, file=entry.name) for frame in chosen]
+            pictures = [ogf_image.decode_image(frame, file=path.name) for frame in chosen]
         except MotionbridgeError as refusal:
-            report.warn(say("a texture is not readable: {}", refusal), entry.name)
+            report.warn(say("a texture is not readable: {}", refusal), path.name)
             return None
         if not pictures or not all(pixels.size for pixels in pictures):
-            report.warn("a texture has no pixels", entry.name)
+            report.warn("a texture has no pixels", path.name)
             return None
         if len(order) > 1 and self.animated is None:
-            report.note(say("one of the {} frames of an animated texture is shown", len(order)), entry.name)
+            report.note(say("one of the {} frames of an animated texture is shown", len(order)), path.name)
         see_through = any(map(is_see_through, pictures))
         if self.animated is not None and len(pictures) > 1:
             try:
                 playing = material.build_image_sequence(self.animated, name, pictures)
             except WriteError as refusal:
-                report.warn(say("the frames of an animated texture could not be written: {}", refusal), entry.name)
+                report.warn(say("the frames of an animated texture could not be written: {}", refusal), path.name)
             else:
-                report.note(say("an animated texture plays its {} pictures, one per frame", len(pictures)), entry.name)
+                report.note(say("an animated texture plays its {} pictures, one per frame", len(pictures)), path.name)
                 return Picture(playing, see_through, len(pictures))
         return Picture(material.build_image(name, pictures[0]), see_through)
 
-    def _animation_of(self, name: str) -> Found | None:
+    def _animation_of(self, name: str) -> Path | None:
         """Return the animation whose images are numbered ``NAME01``, ``NAME02``, …"""
         return self.find(f"{name}.oaf") or self.find(f"{name.rstrip('0123456789')}.oaf")
 
-    def _of_table(self, name: str, report: Report) -> Found | None:
+    def _of_table(self, name: str, report: Report) -> Path | None:
         if self.pages is None:
             self.pages = {}
-            for source in self.sources:
-                for key, file in source.items():
-                    if key.endswith(TABLES):
-                        self.pages = _pages(file, report) | self.pages
+            for tree in self.trees:
+                for path in tree.below("", TABLES).values():
+                    self.pages = _pages(path, report) | self.pages
+                report.include(tree.report())
         bitmap = self.pages.get(name.lower())
         return self.find(bitmap) if bitmap else None
 
@@ -171,12 +142,12 @@ class Picture:
     pictures: int = 1
 
 
-def _pages(entry: Found, report: Report) -> dict[str, str]:
+def _pages(path: Path, report: Report) -> dict[str, str]:
     """Return texture page -> bitmap file name, of one table."""
     try:
-        document = gam.read(entry.data(), entry.name, Report())
+        document = gam.read(files.read_file(path), path.name, Report())
     except MotionbridgeError as refusal:
-        report.warn(say("a table of textures is not readable: {}", refusal), entry.name)
+        report.warn(say("a table of textures is not readable: {}", refusal), path.name)
         return {}
     pages = [page.texture for page in document.pages if page.texture is not None]
     return {strings.decode(page.name).lower(): strings.decode(page.bitmap) for page in reversed(pages)}
@@ -281,35 +252,16 @@ def is_see_through(pixels: NDArray[np.uint8]) -> bool:
     return bool((pixels[..., 3] < 255).any())
 
 
-def textures_for(
-    path: Path, archive: Hog2 | None, folders: Sequence[Path], report: Report, animated: Path | None = None
-) -> Textures:
-    """Return the texture sources of a model at ``path``, or of one in the ``archive`` there.
+def textures_for(source: Path, games: Sequence[InstalledGame], animated: Path | None = None) -> Textures:
+    """Return where the textures of a model are that is at ``source``, or in the archive of that path.
 
-    ``folders``: the game's; their loose files and archives come after the model's own. ``animated`` as in `Textures`.
+    Its folder with the archives there, then the ``games``. ``animated`` as in `Textures`.
     """
-    sources = [in_folder(path.parent)]
-    if archive is not None:
-        sources.append(in_archive(archive))
-    opened = {path.absolute()} if archive is not None else set()
-    for folder in folders:
-        sources += [in_folder(folder / below) for below in ("", "data", "textures", "bitmaps", "missions")]
-    for folder in dict.fromkeys([path.parent, *folders]):
-        sources += _archives_of(folder, opened, report)
-    return Textures(sources, animated)
-
-
-def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[dict[str, Found]]:
-    """Yield the archives directly in a folder, later names first, as the game opens extra13.hog after d3.hog."""
-    paths = [entry.path for entry in in_folder(folder).values() if entry.path is not None]
-    archives = [path for path in paths if path.suffix.lower() in ARCHIVES and path.absolute() not in opened]
-    for path in sorted(archives, key=lambda path: path.name.lower(), reverse=True)[:MOST_ARCHIVES]:
-        opened.add(path.absolute())
-        try:
-            yield in_archive(open_archive(path, Report()))
-        except ReadError as refusal:
-            # Only a note: the archive may contain nothing of interest, but may explain a missing texture.
-            report.note(say("textures in an archive could not be read: {}", refusal))
+    archive = source if source.suffix.lower() in descent3.ARCHIVES else None
+    trees = [descent3.tree(source.parent, first=archive)]
+    for game in games:
+        trees += [descent3.tree(*game)] if game.folder != source.parent else []
+    return Textures(trees, animated)
 
 
 # Materials -----------------------------------------------------------------------------------------------------------
@@ -331,7 +283,7 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     picture = textures.picture(look.texture, report) if textures is not None else None
     if picture is None:
         if textures is not None:
-            words = "{:# texture is|# textures are} missing: set the Descent 3 folder to see {0:it|them}"
+            words = "{:# texture is|# textures are} missing: add Descent 3 to the preferences to see {0:it|them}"
             report.warn(say(words, EACH), look.texture)
         return material.build(look)
     return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)

@@ -1,84 +1,75 @@
-r"""The game's folders on the user's disk: where the textures and the motion files of a model are found.
+r"""What the files of a game refer to: textures, motion files, models and configs, found in the game's tree.
 
 Files refer to others with backslashes, in any letter case, without a suffix: textures relative to ``textures``, motions
 and models relative to ``meshes`` (``$game_textures$`` and ``$game_meshes$`` of the engine). A motion reference may be a
 mask such as ``actors\stalker\*.omf``, whose ``*`` also matches folders, as in the engine's ``PatternMatch``. The names
-come from files that may be malicious: none of them can point outside the searched folders, except through links that
-the user made.
+come from files that may be malicious: none of them can lead out of the tree, except through links that the user made.
+
+Paths that are returned may lead into archives (`core.files.FileLocation`).
 """
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from ...core.files import is_file, is_folder
+from ...core.errors import ReadError
 from ...core.report import EACH, Report, say
+from ...formats import trees
+from ...formats.trees import InstalledGame, Tree
+from ...formats.trees.tree import key_of
 
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
 MODEL_SUFFIX = ".ogf"
 MOTION_SUFFIX = ".omf"
 GAME_MATERIALS = "gamemtl.xr"
-MOST_FILES = 20_000
-"""Files that a search visits below one folder, so that a mask without a folder does not read a whole disk."""
 MOST_MASKS = 128
 """Different masks that one tree searches for. Real models have one or two, malicious ones thousands."""
 
 
 @dataclass(frozen=True)
 class GameTree:
-    """Folders to search for textures, models and motions.
-
-    ``meshes`` and ``textures``: the first match is used. ``beside``: folder of the file that refers to them.
+    """``trees``: the game of a file, then others; the first that has a file is used. ``beside``: the folder of the file
+    that refers to others, which a game's level (``level_first``) takes before its tree.
     """
 
-    beside: Path
-    meshes: tuple[Path, ...] = ()
-    textures: tuple[Path, ...] = ()
-    _listings: dict[Path, dict[str, list[str]]] = field(default_factory=dict, repr=False, compare=False)
-    _motions: dict[Path, list[tuple[str, Path]]] = field(default_factory=dict, repr=False, compare=False)
+    beside: Tree
+    trees: tuple[Tree, ...] = ()
+    level_first: bool = False
     _found: dict[str, list[Path]] = field(default_factory=dict, repr=False, compare=False)
+    _below: dict[tuple[int, str], list[tuple[str, Path]]] = field(default_factory=dict, repr=False, compare=False)
 
     def find_texture(self, name: str) -> Path | None:
         """Return the image of a texture, or None.
 
         Searched in the textures folders, then in the folder of the file under the last part of its name.
         """
-        parts = _parts(name)
-        if not parts:
+        key = key_of(name)
+        if not key:
             return None
-        last = PurePath(parts[-1])
-        if last.suffix.lower() in TEXTURE_SUFFIXES:
-            parts[-1] = last.stem
-        paths = (
-            self._find(folder, [*parts[:-1], parts[-1] + suffix])
-            for folder in self.textures
-            for suffix in TEXTURE_SUFFIXES
-        )
-        beside = (self._find(self.beside, [parts[-1] + suffix]) for suffix in TEXTURE_SUFFIXES)
-        return next((path for path in (*paths, *beside) if path is not None), None)
+        above, backslash, last = key.rpartition("\\")
+        stem = PurePath(last).stem if PurePath(last).suffix in TEXTURE_SUFFIXES else last
+        whole = above + backslash + stem
+        paths = [(tree, f"textures\\{whole}") for tree in self.trees] + [(self.beside, stem)]
+        if self.level_first:
+            paths.insert(0, (self.beside, whole))
+        return self._first((tree, path + suffix) for tree, path in paths for suffix in TEXTURE_SUFFIXES)
 
     def find_file(self, name: str) -> Path | None:
         """Return the file of this name in the folder ``beside``, in any letter case, or None."""
-        return self._find(self.beside, [name])
+        return self.beside.find(name)
 
-    def find_below(self, name: str) -> Path | None:
-        """Return the file at this path relative to the folder ``beside``, in any letter case, or None."""
-        parts = _parts(name)
-        return self._find(self.beside, parts) if parts else None
+    def find_data(self, name: str) -> Path | None:
+        """Return the file with this path below ``gamedata``, or None."""
+        return self._first((tree, name) for tree in self.trees)
 
     def find_model(self, name: str) -> Path | None:
         """Return the model that a config names, with or without its suffix, in the ``meshes`` folders, or None."""
-        parts = _parts(name)
-        if not parts:
-            return None
-        if not parts[-1].lower().endswith(MODEL_SUFFIX):
-            parts[-1] += MODEL_SUFFIX
-        paths = (self._find(folder, parts) for folder in self.meshes)
-        return next((path for path in paths if path is not None), None)
+        key = key_of(name)
+        return self.find_data(f"meshes\\{_with_suffix(key, MODEL_SUFFIX)}") if key else None
 
     def find_motions(self, reference: str) -> list[Path]:
         """Return the motion files that one motion reference of a model refers to; empty if none is found.
@@ -86,74 +77,47 @@ class GameTree:
         A reference without a mask has one file at most: in the ``meshes`` folders, else in the folder of the model, at
         its path or under its last part.
         """
-        parts = _parts(reference)
-        if not parts:
+        key = key_of(reference)
+        if not key:
             return []
-        if any(character in reference for character in "*?"):
-            mask = "\\".join(parts).lower()
-            if mask not in self._found and len(self._found) < MOST_MASKS:
-                self._found[mask] = self._find_matching(parts)
-            return self._found.get(mask, [])
-        if not parts[-1].lower().endswith(MOTION_SUFFIX):
-            parts[-1] += MOTION_SUFFIX
-        candidates = [(folder, parts) for folder in self.meshes]
-        candidates += [(self.beside, parts), (self.beside, parts[-1:])]
-        paths = (self._find(folder, below) for folder, below in candidates)
-        return [path for path in paths if path is not None][:1]
+        last = key.rpartition("\\")[2]
+        if any(character in key for character in "*?"):
+            if key not in self._found and len(self._found) < MOST_MASKS:
+                candidates = [*((tree, "meshes\\", key) for tree in self.trees), (self.beside, "", key)]
+                candidates.append((self.beside, "", last))
+                matches = (self._matching(tree, above, mask) for tree, above, mask in candidates)
+                self._found[key] = next(filter(None, matches), [])
+            return self._found.get(key, [])
+        key, last = _with_suffix(key, MOTION_SUFFIX), _with_suffix(last, MOTION_SUFFIX)
+        names = [(tree, f"meshes\\{key}") for tree in self.trees] + [(self.beside, key), (self.beside, last)]
+        path = self._first(names)
+        return [path] if path is not None else []
 
-    def _listing(self, folder: Path) -> dict[str, list[str]]:
-        """Return the content of a folder, read once: name in lower case -> names in their real spelling."""
-        if folder not in self._listings:
-            listing: dict[str, list[str]] = {}
-            try:
-                names = sorted(path.name for path in folder.iterdir())
-            except OSError:
-                # A missing or unreadable folder counts as empty.
-                names = []
-            for name in names:
-                listing.setdefault(name.lower(), []).append(name)
-            self._listings[folder] = listing
-        return self._listings[folder]
+    @staticmethod
+    def _first(names: Iterator[tuple[Tree, str]] | Sequence[tuple[Tree, str]]) -> Path | None:
+        paths = (tree.find(name) for tree, name in names)
+        return next((path for path in paths if path is not None), None)
 
-    def _find(self, folder: Path, parts: list[str]) -> Path | None:
-        """Return the file at the path ``parts`` in ``folder``, in any letter case; the exact spelling is preferred."""
-        names = self._listing(folder).get(parts[0].lower(), [])
-        for name in sorted(names, key=lambda name: name != parts[0]):
-            path = folder / name
-            if len(parts) == 1:
-                if is_file(path):
-                    return path
-            else:
-                result = self._find(path, parts[1:])
-                if result is not None:
-                    return result
-        return None
-
-    def _find_matching(self, parts: list[str]) -> list[Path]:
-        candidates = [(folder, parts) for folder in self.meshes]
-        candidates += [(self.beside, parts), (self.beside, parts[-1:])]
-        return next(filter(None, (self._matching(folder, below) for folder, below in candidates)), [])
-
-    def _matching(self, folder: Path, parts: list[str]) -> list[Path]:
-        """Return the motion files below ``folder`` that match a mask, sorted by name in each folder."""
-        fixed = next((index for index, part in enumerate(parts) if "*" in part or "?" in part), len(parts) - 1)
-        start: Path | None = folder
-        for part in parts[:fixed]:
-            names = self._listing(start).get(part.lower(), []) if start is not None else []
-            start = next((start / name for name in names if is_folder(start / name)), None) if start else None
-        if start is None:
-            return []
-        if start not in self._motions:
-            paths = files_below(start, MOTION_SUFFIX)
-            self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in paths]
-        mask = "/".join(parts[fixed:])
-        shortest = len(mask) - mask.count("*")
+    def _matching(self, tree: Tree, above: str, mask: str) -> list[Path]:
+        """Return the motion files of a tree that match a mask below a folder, sorted by name in each folder."""
+        wild = min(mask.find(sign) for sign in "*?" if sign in mask)
+        fixed = mask.rfind("\\", 0, wild) + 1
+        start, rest = above + mask[:fixed], mask[fixed:]
+        at = id(tree), start
+        if at not in self._below:
+            inside = f"{key}\\" if (key := tree.key(start)) else tree.data
+            self._below[at] = [(key[len(inside) :], path) for key, path in tree.below(start, MOTION_SUFFIX).items()]
+        shortest = len(rest) - rest.count("*")
         # Shorter paths cannot match. A mask of thousands of characters is never compiled.
-        long_enough = [(name, path) for name, path in self._motions[start] if len(name) >= shortest]
+        long_enough = [(name, path) for name, path in self._below[at] if len(name) >= shortest]
         if not long_enough:
             return []
-        matches = _path_test(mask)
+        matches = _path_test(rest)
         return [path for name, path in long_enough if matches(name)]
+
+
+def _with_suffix(key: str, suffix: str) -> str:
+    return key if key.endswith(suffix) else key + suffix
 
 
 def _path_test(mask: str) -> Callable[[str], bool]:
@@ -190,87 +154,49 @@ def _pattern(text: str) -> re.Pattern[str]:
     )
 
 
-def files_below(folder: Path, suffix: str) -> Iterator[Path]:
-    """Yield the files with this suffix (in any letter case) below a folder, among the first `MOST_FILES`."""
-    visited = 0
-    for here, folders, files in os.walk(folder):
-        folders.sort()
-        for name in sorted(files):
-            visited += 1
-            if visited > MOST_FILES:
-                return
-            if name.lower().endswith(suffix):
-                yield Path(here, name)
+def tree_of(file: Path, games: Sequence[InstalledGame], report: Report) -> GameTree:
+    """Return the tree around a file: of its own game, else of the folders around it, then of each of the ``games``.
 
-
-def _parts(name: str) -> list[str]:
-    """Split a name that a file stores into its parts; empty if it would point outside the searched folder."""
-    parts = [part for part in name.strip().replace("/", "\\").split("\\") if part not in ("", ".")]
-    if any(part == ".." or ":" in part or "\0" in part for part in parts):
-        return []
-    return parts
-
-
-def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path | None = None) -> GameTree:
-    """Return the tree that contains a file: its ancestor ``meshes`` or ``levels``, and ``textures`` beside that.
-
-    ``game_folder`` contains ``meshes`` and ``textures`` and is searched after the file's own tree; ``textures_folder``
-    is searched first.
+    A game that cannot be read is reported and left out.
     """
-    file = file.absolute()
-    meshes: list[Path] = []
-    textures: list[Path] = [textures_folder] if textures_folder is not None else []
-    ancestor = next((folder for folder in file.parents if folder.name.lower() == "meshes"), None)
-    if ancestor is not None:
-        meshes.append(ancestor)
-    else:
-        ancestor = next((folder for folder in file.parents if folder.name.lower() == "levels"), None)
-    roots = [ancestor.parent] if ancestor is not None else []
-    if game_folder is not None:
-        roots.append(game_folder)
-        meshes += _named(game_folder, "meshes")
-    for root in roots:
-        textures += _named(root, "textures")
-    return GameTree(file.parent, _distinct(meshes), _distinct(textures))
+    result: list[Tree] = []
+    with _left_out(report):
+        own = trees.tree_for(file, games)
+        result += [own] if own is not None else []
+    return GameTree(trees.folder_tree(file.absolute().parent), (*result, *_others(games, result, report)))
 
 
-def tree_over(folders: Sequence[Path], textures_folder: Path | None = None) -> GameTree:
-    """Return the tree of several game folders, each of which may contain ``meshes`` and ``textures``.
+def tree_over(games: Sequence[InstalledGame], report: Report) -> GameTree:
+    """Return the tree of games without a file in them. A game that cannot be read is reported and left out."""
+    return GameTree(trees.folder_tree(Path()), tuple(_others(games, [], report)))
 
-    Of several files with the same name, that of the first folder is used.
-    """
-    meshes = [path for folder in folders for path in _named(folder, "meshes")]
-    textures = [path for folder in folders for path in _named(folder, "textures")]
-    textures = [textures_folder, *textures] if textures_folder is not None else textures
-    return GameTree(folders[0] if folders else Path(), _distinct(meshes), _distinct(textures))
+
+def _others(games: Sequence[InstalledGame], known: Sequence[Tree], report: Report) -> Iterator[Tree]:
+    roots = {tree.root for tree in known}
+    for game in games:
+        with _left_out(report):
+            tree = trees.tree_at(game)
+            if tree.root not in roots:
+                yield tree
 
 
 def warn_of_missing_texture(texture: str, report: Report) -> None:
     """Warn that a texture was not found in a tree."""
-    report.warn(say("{:# texture is|# textures are} missing: set the game folder to see {0:it|them}", EACH), texture)
+    report.warn(
+        say("{:# texture is|# textures are} missing: add the game to the preferences to see {0:it|them}", EACH), texture
+    )
 
 
-def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | None:
-    """Return the `gamemtl.xr` for a file of a level or a model, or None.
-
-    Searched in the file's folder, in the folder that contains ``levels`` or ``meshes``, and in ``game_folder``.
-    """
-    file = file.absolute()
-    root = next((folder.parent for folder in file.parents if folder.name.lower() in {"levels", "meshes"}), None)
-    for folder in (file.parent, root, game_folder):
-        if folder is not None:
-            result = GameTree(folder).find_file(GAME_MATERIALS)
-            if result is not None:
-                return result
-    return None
-
-
-def _named(folder: Path, name: str) -> list[Path]:
+@contextmanager
+def _left_out(report: Report) -> Iterator[None]:
     try:
-        return sorted(path for path in folder.iterdir() if path.name.lower() == name and is_folder(path))
-    except OSError:
-        return []
+        yield
+    except ReadError as refusal:
+        report.warn(say("a game is left out: {}", refusal.sentence()))
 
 
-def _distinct(folders: Iterable[Path]) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(folders))
+def find_game_materials(file: Path | None, games: Sequence[InstalledGame], report: Report) -> Path | None:
+    """Return the `gamemtl.xr` for a file of a level or a model, or None: in its folder, else in the tree around it."""
+    tree = tree_over(games, report) if file is None else tree_of(file, games, report)
+    beside = tree.find_file(GAME_MATERIALS) if file is not None else None
+    return beside or tree.find_data(GAME_MATERIALS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...formats.xray import omf
 from ..options import (
@@ -24,6 +24,9 @@ from ..options import (
     option,
     path,
 )
+
+if TYPE_CHECKING:
+    from ...core.game import InstalledGame
 
 ROTATIONS = (
     ("EULER", "Euler ZXY", "Euler angles, as the editor stores them; curves are preserved"),
@@ -231,9 +234,8 @@ class PathExportOptions(FittingOptions):
 
 
 class ModelImportOptions(Options):
-    """Options of importing a model. ``textures_folder`` is searched first for textures.
+    """Options of importing a model. ``games``: searched after the game that contains the model.
 
-    ``game_folder`` contains ``meshes`` and ``textures``, and is searched after the folders that contain the model.
     ``collection``: name of a new collection for the model; empty for the active collection.
     """
 
@@ -241,11 +243,10 @@ class ModelImportOptions(Options):
     textures: bool = option(
         True,
         "Textures",
-        "Show textures found in the folders of the preferences, or in the game folders that contain the model",
+        "Show textures found in the game that contains the model, or in those of the preferences",
     )
     readable_bones: bool = bone_display_option()
-    textures_folder: Path | None = None
-    game_folder: Path | None = None
+    games: tuple[InstalledGame, ...] = ()
     collection: str = ""
 
 
@@ -340,17 +341,14 @@ class Split(Choice):
 class LevelImportOptions(Options):
     """Options of importing level geometry.
 
-    ``weld``: distance in metres within which vertices of occluders are merged, None to merge none. ``game_materials``:
-    path of the game's `gamemtl.xr`; None to search around the file and in ``game_folder``. ``collection``: name of a
-    new collection; empty for the active collection.
+    ``weld``: distance in metres within which vertices of occluders are merged, None to merge none. ``games``: searched
+    after the game that contains the file. ``collection``: name of a new collection; empty for the active collection.
     """
 
     split: Split = choice(Split.WHOLE, "Collision", "How to split the collision into meshes")
     weld: float | None = None
     textures: bool = option(True, "Textures", "Show the textures of surfaces and detail models")
-    game_materials: Path | None = None
-    game_folder: Path | None = None
-    textures_folder: Path | None = None
+    games: tuple[InstalledGame, ...] = ()
     collection: str = ""
 
 
@@ -446,7 +444,7 @@ class HudSceneOptions(Options):
 
     ``folders`` (gamedata) of the game and its mods: the first one that has a file is used. ``configs``: files in these
     folders, read in this order; none for ``system.ltx``. ``hands_section``: "" for the first one of the game that
-    exists. ``beside``: section of the item in the other hand, "" for none.
+    exists. ``beside``: section of the item in the other hand, "" for none. ``games``: searched after the ``folders``.
     """
 
     section: str = ""
@@ -468,5 +466,7 @@ class HudSceneOptions(Options):
         "Without a section: bone of the hands that the weapon is attached to; l_hand for detectors and torches",
     )
     motions: bool = option(True, "Motions", "Import the motions that the actions of the section play")
-    textures: bool = option(True, "Textures", "Show textures found in the game folders and the textures folder")
-    textures_folder: Path | None = None
+    textures: bool = option(
+        True, "Textures", "Show textures found in the game folders and the games of the preferences"
+    )
+    games: tuple[InstalledGame, ...] = ()

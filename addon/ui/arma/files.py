@@ -33,7 +33,7 @@ from ..bones import HiddenKeysChoice
 from ..files import ArmatureExport, FileImport, ModelFileImport, doubts_of, draw_doubts
 from ..layouts import draw_folded, fields
 from ..operation import Outcome, call_operator
-from ..preferences import arma_folder
+from ..preferences import known_games
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig, rig_to_export
 
@@ -468,7 +468,7 @@ class IMPORT_SCENE_OT_arma_p3d(
             new_rig=self.rig == "NEW",
             table=self.table(),
             collection=self.own_collection(path),
-            work_folder=arma_folder(context),
+            games=known_games(context, "ARMA"),
         )
         return model_import.import_model(context, rig, path, options, report, document=document)
 

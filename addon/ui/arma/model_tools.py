@@ -15,7 +15,7 @@ from ...games.arma.properties import level_of, model_of
 from ..bases import BlenderOperator, classes_of, rpt_
 from ..layouts import fields
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce
-from ..preferences import arma_folder
+from ..preferences import known_games
 from .models import PART_OF_MODEL, chosen_model
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Check the model that an export would write."""
-        options = ModelExportOptions(work_folder=arma_folder(context))
+        options = ModelExportOptions(games=known_games(context, "ARMA"))
         lods = model_export.gather_lods(context, chosen_model(context), options)
         problems = model_check.find_problems(lods, report)
         return model_of(context.view_layer.objects.active) or context.scene, problems

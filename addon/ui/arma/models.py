@@ -34,7 +34,7 @@ from ..files import (
 )
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome, draw_last_check, stores_nothing
-from ..preferences import arma_folder
+from ..preferences import known_games
 from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH, active_object, has_mesh, objects_of, on_active
@@ -112,7 +112,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
             self.filepath = last or f"{bpy.path.clean_name(active.name)}.p3d"
 
     def preview(self, context: Context, report: Report) -> "FilePlan":
-        options, findings = options_from(self, ModelExportOptions, work_folder=arma_folder(context)), Report()
+        options, findings = options_from(self, ModelExportOptions, games=known_games(context, "ARMA")), Report()
         plan = model_export.preview(
             context, chosen_model(context, self.collection, selected=self.selected), options, findings
         )
@@ -133,7 +133,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.MODELS)
-        options = options_from(self, ModelExportOptions, work_folder=arma_folder(context))
+        options = options_from(self, ModelExportOptions, games=known_games(context, "ARMA"))
         chosen = chosen_model(context, self.collection, selected=self.selected)
         plan = model_export.plan_export(context, chosen, path, options, report)
         plan.write(backup=self.backup)
@@ -171,7 +171,7 @@ class MOTIONBRIDGE_OT_arma_model_save_back(ModelSaveBack, BlenderOperator):
     stored_in, recipe = "motionbridge_arma_model", model_export
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        options = ModelExportOptions(work_folder=arma_folder(context))
+        options = ModelExportOptions(games=known_games(context, "ARMA"))
         chosen = chosen_model(context)
         return model_export.plan_save_back(context, chosen, options, if_changed=self.base(), report=report)
 
@@ -398,7 +398,7 @@ class MOTIONBRIDGE_PT_arma_material(BlenderPanel):
 def _draw_material(column: bpy.types.UILayout, context: Context, material: Any) -> None:
     properties = material.motionbridge_material
     column.prop(properties, "texture", text=iface_("Texture (.paa)"), translate=False)
-    if not properties.texture and (path := textures.texture_of(material, arma_folder(context))):
+    if not properties.texture and (path := textures.texture_of(material, known_games(context, "ARMA"))):
         column.label(text=iface_("From the image: {}").format(path), icon="IMAGE_DATA", translate=False)
     column.prop(properties, "shader", text=iface_("Material (.rvmat)"), translate=False)
 

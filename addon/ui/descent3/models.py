@@ -37,7 +37,7 @@ from ..images import ImageExport, ImageImport
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Need, Outcome, call_operator
 from ..playing import TICKS_PER_SECOND
-from ..preferences import descent3_folders
+from ..preferences import known_games
 from ..saving import ModelSaveBack
 from ..target import has_mesh, objects_of
 
@@ -284,7 +284,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
             ModelImportOptions,
             bones=self.shown_as == "BONES",
             few_keys=self.keys == "FEW",
-            folders=descent3_folders(context),
+            games=known_games(context, "DESCENT3"),
             animated=Path(bpy.path.abspath(self.animated_textures)) if self.animated_textures else None,
             collection=self.own_collection(source.member or source.path.name),
         )
@@ -293,7 +293,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
 
 def is_archive(path: str) -> bool:
     """Whether a file has the suffix of an archive."""
-    return Path(path).suffix.lower() in textures.ARCHIVES
+    return Path(path).suffix.lower() in kinds.ARCHIVES.suffixes
 
 
 NORMAL_ITEMS = (

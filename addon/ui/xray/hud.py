@@ -32,7 +32,7 @@ from ..bases import (
 )
 from ..layouts import SIDEBAR, draw_folded, fields, paragraph
 from ..operation import Need, Operation, Outcome, open_editors
-from ..preferences import folders
+from ..preferences import known_games, preferences
 from ..saving import Target
 from ..searched_lists import SearchedRows
 from ..sidebar import MotionbridgePanel
@@ -67,17 +67,38 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(SEPARATOR) if part.strip()]
 
 
+def _known_games(_operator: Any, context: Context) -> list[tuple[str, str, str]]:
+    """Return the items of the installed games; Python keeps their texts, as Blender needs."""
+    names = [row.name for row in preferences(context).known_games if row.kind == "XRAY"]
+    _items[:] = [(str(index), name, "") for index, name in enumerate(names)] or [("0", "", "")]
+    return _items
+
+
+_items: list[tuple[str, str, str]] = []
+
+
+def _folders(operator: Any, context: Context) -> tuple[Path, ...]:
+    """Return the folders that are named, else those of the chosen game: its mods, the one that wins first, and it."""
+    if named := _parts(operator.folders):
+        return tuple(Path(bpy.path.abspath(part)) for part in named)
+    games = known_games(context, "XRAY")
+    if not games:
+        return ()
+    folder, mods = games[min(int(operator.known_game or 0), len(games) - 1)]
+    return (*reversed(mods), folder)
+
+
 def options_of(operator: Any, context: Context) -> HudSceneOptions:
-    """Return the options that are set on the operator, with the textures folder of the preferences."""
+    """Return the options that are set on the operator, with the games of the preferences."""
     return options_from(
         operator,
         HudSceneOptions,
         section=operator.section,
-        folders=tuple(Path(bpy.path.abspath(part)) for part in _parts(operator.folders)),
+        folders=_folders(operator, context),
         configs=tuple(bpy.path.abspath(part) for part in _parts(operator.configs)),
         hands_section=operator.hands_section,
         beside=operator.beside,
-        textures_folder=folders(context)[1],
+        games=known_games(context, "XRAY"),
     )
 
 
@@ -132,10 +153,13 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
     folders: StringProperty(
         name="Game Folders",
-        description="Data folders (gamedata) of mods and the game, separated by semicolons; the first folder that"
-        " has a file is used",
+        description="Folders of mods and the game, or their data folders (gamedata), separated by semicolons; the "
+        "first folder that has a file is used; if empty, the installed game",
         search=_search_folders,
         search_options={"SUGGESTION"},
+    )
+    known_game: EnumProperty(
+        name="Installed Game", description="Game of the preferences, with its mods in use", items=_known_games
     )
     configs: StringProperty(
         name="Configs",
@@ -174,19 +198,16 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         return (context.scene,)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open a dialog with the game folder of the preferences."""
+        """Open a dialog with the games of the preferences."""
         self.invoked_by_user()
         _listed.clear()
-        game, _ = folders(context)
-        if game is not None and not self.folders:
-            self.folders = str(game)
         return context.window_manager.invoke_props_dialog(self, width=480, confirm_text=iface_("Create"))
 
     def draw(self, context: Context) -> None:
         """Draw folders and section, and what the section lacks; the rest is folded."""
         layout = self.layout
         column = fields(layout.column())
-        column.prop(self, "folders")
+        column.prop(self, "known_game" if known_games(context, "XRAY") and not self.folders else "folders")
         column.prop(self, "section")
         # Configs are read when the first letter is typed, not while the dialog opens.
         lacks = sections_of(options_of(self, context)).items.get(self.section.lower(), "") if _listed else ""

@@ -4,6 +4,7 @@ Faces of the ground are slots, in which the game places detail models.
 """
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -30,7 +31,7 @@ from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_
 from ..layouts import draw_folded, fields
 from ..operation import Need, Operation, Outcome, stores_nothing
-from ..preferences import folders, game_materials
+from ..preferences import known_games
 from ..searched_lists import SearchedRows, is_hidden, shows
 from ..target import on_active
 from .selection_values import NOT_DRAWN, VALUE, SelectionValues, changed
@@ -59,9 +60,9 @@ def value_names() -> tuple[str, ...]:
 
 def game_material_names(context: Context, holder: Object, report: Report) -> dict[int, str]:
     """Return ID -> name of the game's materials for the level object ``holder``; empty without a `gamemtl.xr`."""
-    game, _ = folders(context)
     path = bpy.path.abspath(holder.motionbridge_level.path)
-    return level_game_materials.names_for(path, game_materials(context), game, report)
+    games = known_games(context, "XRAY")
+    return level_game_materials.names_for(Path(path) if path else None, games, report)
 
 
 def known_materials(context: Context, holder: Object, report: Report) -> frozenset[int]:

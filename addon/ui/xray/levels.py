@@ -42,7 +42,7 @@ from ..files import (
 )
 from ..layouts import draw_folded, fields, paragraph
 from ..operation import Check, Need, Operation, Outcome, StartsAtOnce, draw_last_check, stores_nothing
-from ..preferences import folders, game_materials
+from ..preferences import known_games
 from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH
@@ -91,15 +91,12 @@ class LevelChoices(LevelImportProperties):
         distance.prop(self, "weld_distance")
 
     def level_options(self, context: Context) -> Any:
-        """Return the options, with the folders of the preferences."""
-        game, textures = folders(context)
+        """Return the options, with the games of the preferences."""
         return options_from(
             self,
             self.kind_of_options,
             weld=self.weld_distance if self.weld else None,
-            game_materials=game_materials(context),
-            game_folder=game,
-            textures_folder=textures,
+            games=known_games(context, "XRAY"),
         )
 
 

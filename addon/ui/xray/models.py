@@ -467,7 +467,7 @@ def draw_references(layout: Any, holder: Object, model: "EditorModelProperties |
             button = layout.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
             button.reference = reference.name
         if not paths:
-            paragraph(layout, iface_("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
+            paragraph(layout, iface_("Not found: add its game to the preferences"), SIDEBAR, "INFO")
 
 
 def draw_user_data(layout: Any, model: "EditorModelProperties | ModelProperties") -> None:

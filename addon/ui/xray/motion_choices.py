@@ -36,12 +36,13 @@ from ..bones import HiddenKeysChoice
 from ..files import ArmatureExport, FileImport, doubts_of, draw_doubts
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import call_operator
-from ..preferences import folders
+from ..preferences import known_games
 from ..saving import MotionSaveBack, Target
 from ..target import action_to_export, likely_rig, rig_to_export, some_action
 from .target import actions_moving
 
 if TYPE_CHECKING:
+    from ...core.game import InstalledGame
     from ...games.xray.motions.library import AnyCodec
     from ...games.xray.motions.omf_host import MotionPlan
 
@@ -52,12 +53,12 @@ def paths_of(holder: Object, reference: str) -> list[str]:
     if model is None or not model.path:
         return []
     context: Any = bpy.context
-    return _look_up(bpy.path.abspath(model.path), reference, *folders(context))
+    return _look_up(bpy.path.abspath(model.path), reference, known_games(context, "XRAY"))
 
 
 @lru_cache(maxsize=4096)  # more than all references in a scene
-def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
-    tree = game_tree.tree_of(Path(model), game, textures)
+def _look_up(model: str, reference: str, games: "tuple[InstalledGame, ...]") -> list[str]:
+    tree = game_tree.tree_of(Path(model), games, Report())
     return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
 
 

@@ -284,7 +284,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
             raise ReadError(
                 say("no motion file was found for {}", ", ".join(wanted) or self.reference),
                 file=Path(model.path).name,
-                remedy="Set the game folder in the preferences of Motionbridge, or put the file beside the model",
+                remedy="Add its game to the games of the preferences of Motionbridge, or put the file beside the model",
             )
         if self.reference:
             return paths

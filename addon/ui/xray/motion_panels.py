@@ -264,7 +264,7 @@ class ReferencesPanel(MotionbridgePanel):
         if len(references) > 1:
             row.operator("motionbridge.import_referenced_motions", text="Import All")
         if state == "NOT FOUND":
-            paragraph(layout, iface_("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
+            paragraph(layout, iface_("Not found: add its game to the preferences"), SIDEBAR, "INFO")
 
 
 class PartitionsPanel(MotionbridgePanel):

@@ -21,7 +21,7 @@ from ..bases import BlenderOperator, ImportHelper, classes_of, rpt_
 from ..files import FileImport
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome
-from ..preferences import folders, game_materials
+from ..preferences import known_games
 from ..target import RIG, active_object, active_rig, on_rig
 from .level_faces import ListedGameMaterial
 from .target import root_of_active
@@ -205,11 +205,10 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
 
 def material_names(context: Context, *, dynamic: bool) -> set[str]:
     """Return names of the game's materials; ``dynamic``: only those for dynamic objects. Empty without gamemtl.xr."""
-    game, _ = folders(context)
     holder = context.view_layer.objects.active
     model = remembered(holder) if holder is not None else None
-    path = bpy.path.abspath(model.path) if model is not None else ""
-    return level_game_materials.labels_for(path, game_materials(context), game, dynamic=dynamic)
+    path = Path(bpy.path.abspath(model.path)) if model is not None else None
+    return level_game_materials.labels_for(path, known_games(context, "XRAY"), dynamic=dynamic)
 
 
 CLASSES = classes_of(__name__)

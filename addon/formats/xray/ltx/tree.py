@@ -10,7 +10,6 @@ which the game stops but that can be skipped (a missing file or parent, a repeat
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from ....core.errors import ReadError
+from ....core.files import FileLocation
 from ....core.report import Report, say
+from ...trees import Tree, folder_tree, tree_over
 from .codec import parsed, scanned
 from .document import Change, Head, Include, Ltx, words
 
@@ -229,10 +230,9 @@ class ConfigTree:
 
     folders: Sequence[Path]
     dltx: bool = True
-    _outside: list[Path] = field(default_factory=list, repr=False)
+    _outside: list[Tree] = field(default_factory=list, repr=False)
     """Folders of named files that are in none of ``folders``, searched last."""
-    _listings: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
-    _files: dict[Path, tuple[tuple[int, int], ConfigFile]] = field(default_factory=dict, repr=False)
+    _files: dict[Path, tuple[tuple[int, int] | None, ConfigFile]] = field(default_factory=dict, repr=False)
 
     def load(self, report: Report, files: Sequence[str] = ()) -> Configs:
         """Load the configs starting at ``system.ltx``, or at ``files`` in this order, else all files of the folders.
@@ -241,7 +241,7 @@ class ConfigTree:
         change on disk are not read again. Raises `ReadError` for missing start files, and for includes that leave the
         folders, form a cycle or are too deep.
         """
-        self._listings.clear()
+        self.tree = tree_over(self.folders)
         self._outside.clear()
         roots = [self._named(name) for name in files]
         if not roots and (root := self._in_configs((ROOT_FILE,))) is not None:
@@ -271,13 +271,13 @@ class ConfigTree:
     def _named(self, name: str) -> tuple[tuple[str, ...], Path]:
         """Return parts and path of a file that the user names. Raises `ReadError` if it does not exist."""
         path = Path(name)
-        if path.is_absolute() and path.is_file():
-            for folder in self.folders:
-                if path.is_relative_to(folder):
-                    return path.relative_to(folder).parts, path
-            around = (above.parent for above in path.parents if above.name.lower() in CONFIG_FOLDERS[:2])
-            self._outside.append(next(around, path.parent))
-            return path.relative_to(self._outside[-1]).parts, path
+        if path.is_absolute() and FileLocation(name).is_present():
+            key = self.tree.name_of(path)
+            if not key:
+                around = (above.parent for above in path.parents if above.name.lower() in CONFIG_FOLDERS[:2])
+                self._outside.append(folder_tree(next(around, path.parent)))
+                key = self._outside[-1].name_of(path)
+            return tuple(key.removeprefix(self.tree.data).split("\\")), path
         parts = tuple(part for part in re.split(r"[\\/]", name) if part)
         whole = self.find(parts)
         result = (parts, whole) if whole is not None else self._in_configs(parts)
@@ -290,82 +290,47 @@ class ConfigTree:
         return result
 
     def _own_files(self) -> dict[tuple[str, ...], Path]:
-        """Return parts -> path of every config of the folders, in the order of folders and names.
+        """Return parts -> path of every config of the folders, in the order of their names.
 
         Raises `ReadError` for more than `MOST_FILES` files of any kind.
         """
-        result: dict[tuple[str, ...], Path] = {}
-        known: set[tuple[str, ...]] = set()
-        visited = 0
-        for folder in self.folders:
-            names = (self._listing(str(folder)).get(name) for name in CONFIG_FOLDERS[:2])
-            for start in [Path(path) for path in names if path is not None] or [folder]:
-                for current, below, files in os.walk(start):
-                    below.sort()
-                    visited += len(files) + len(below)
-                    if visited > MOST_FILES:
-                        raise ReadError(
-                            say("the folder has more than {} files", MOST_FILES),
-                            file=str(folder),
-                            remedy="Choose the gamedata folder of the game or of a mod",
-                        )
-                    for file in sorted(name for name in files if name.lower().endswith(SUFFIX)):
-                        path = Path(current, file)
-                        parts = path.relative_to(folder).parts
-                        lower = tuple(part.lower() for part in parts)
-                        if lower not in known:
-                            known.add(lower)
-                            result[parts] = path
-        return result
+        try:
+            paths: dict[str, Path] = {}
+            for folder in CONFIG_FOLDERS:
+                paths |= self.tree.below(folder, SUFFIX, MOST_FILES) if folder or not paths else {}
+        except ReadError as refusal:
+            refusal.remedy = "Choose the gamedata folder of the game or of a mod"
+            raise
+        return {tuple(key.removeprefix(self.tree.data).split("\\")): path for key, path in paths.items()}
 
     def find(self, parts: Sequence[str]) -> Path | None:
-        """Return the file at a path below the first folder that has it, in any letter case; None if there is none."""
-        for folder in (*self.folders, *self._outside):
-            current: str | None = str(folder)
-            for part in parts[:-1]:
-                current = self._listing(current).get(part.lower()) if current is not None else None
-            path = self._listing(current).get(parts[-1].lower()) if current is not None else None
-            if path is not None and os.path.isfile(path):  # noqa: PTH113 (thousands of files; paths cost more)
-                return Path(path)
-        return None
+        """Return the file that counts at a path below the folders, in any letter case; None if there is none."""
+        name = "\\".join(parts)
+        paths = (tree.find(name) for tree in (self.tree, *self._outside))
+        return next((path for path in paths if path is not None), None)
 
     def matching(self, folder: Sequence[str], mask: str) -> list[str]:
         """Return the names, in lower case and sorted, of the files of one folder that match a mask in lower case."""
-        paths: set[str] = set()
-        for root in (*self.folders, *self._outside):
-            current: str | None = str(root)
-            for part in folder:
-                current = self._listing(current).get(part.lower()) if current is not None else None
-            if current is not None:
-                paths |= {name for name in self._listing(current) if fits(mask, name)}
-        return sorted(name for name in paths if self.find((*folder, name)) is not None)
-
-    def _listing(self, folder: str) -> dict[str, str]:
-        """Return lower-case name -> path of the files and folders in a folder; empty if it cannot be read."""
-        if folder not in self._listings:
-            try:
-                names = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 (as above)
-            except OSError:
-                # A folder that is missing or unreadable, or that is a file, counts as empty.
-                names = []
-            self._listings[folder] = {name.lower(): os.path.join(folder, name) for name in names}  # noqa: PTH118
-        return self._listings[folder]
+        names = {name for tree in (self.tree, *self._outside) for name in tree.names("\\".join(folder))}
+        return sorted(name for name in names if fits(mask, name))
 
     def file(self, path: Path, name: str) -> ConfigFile:
         """Return a file, read again only if it changed.
 
         Raises `ReadError` if it cannot be read or is larger than `LARGEST_FILE`.
         """
+        location = FileLocation(str(path))
+        stamp = location.stamp()
+        known = self._files.get(path)
+        if known is not None and known[0] == stamp and known[1].name == name:
+            return known[1]
+        if stamp is not None and stamp[1] > LARGEST_FILE and path.is_file():
+            words = "it has more than {} MiB"
+            raise ReadError(say(words, LARGEST_FILE >> 20), file=name, remedy="Choose a text file")
         try:
-            status = path.stat()
-            stamp = status.st_mtime_ns, status.st_size
-            known = self._files.get(path)
-            if known is not None and known[0] == stamp and known[1].name == name:
-                return known[1]
-            if status.st_size > LARGEST_FILE:
-                words = "it has more than {} MiB"
-                raise ReadError(say(words, LARGEST_FILE >> 20), file=name, remedy="Choose a text file")
             data = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            data = location.content()
         except OSError as wrong:
             raise ReadError(
                 say("cannot read it: {}", wrong.strerror or wrong), file=str(path), remedy="Check its permissions"

@@ -191,7 +191,7 @@ def _add_item(
     if options.motions:
         hands_files = MotionFiles(first, setup.hands or setup.item, options.hands_motions, report)
         item_files = MotionFiles(second, setup.item, "", report) if second is not None else None
-        _import_motions(context, hud_scene, setup, (hands_files, item_files), report, folders=options.folders)
+        _import_motions(context, hud_scene, setup, (hands_files, item_files), report)
     return hud_scene
 
 
@@ -237,8 +237,6 @@ def _import_motions(
     setup: Setup,
     files: tuple[MotionFiles, MotionFiles | None],
     report: Report,
-    *,
-    folders: Sequence[Path],
 ) -> None:
     """Import the motions that the section's actions play, or all without a section, and play the first idle action."""
     hands, item = files
@@ -250,7 +248,9 @@ def _import_motions(
     if item is not None:
         names = [pair.item for pair in pairs_in_files if pair.item] if setup.values else None
         hud_scene.item_actions = item.import_named(context, names, report)
-    hud_scene.view_actions = import_effects(hud_scene.view, folders, [pair.hands for pair in pairs_in_files], report)
+    hud_scene.view_actions = import_effects(
+        hud_scene.view, setup.hands_tree, [pair.hands for pair in pairs_in_files], report
+    )
     pairs.remember(hud_scene, setup.name, listed)
     rows = hud_scene.hands.motionbridge_hud.actions
     playable = [number for number, row in enumerate(rows) if row.hands is not None]
@@ -275,16 +275,14 @@ def add_camera_parent(name: str, camera: Any, into: bpy.types.Collection) -> Any
     return carrier
 
 
-def import_effects(carrier: Object, folders: Sequence[Path], names: Iterable[str], report: Report) -> dict[str, Any]:
-    """Import camera effects of hands' motions from the game folders; returns motion name -> action.
+def import_effects(carrier: Object, tree: GameTree, names: Iterable[str], report: Report) -> dict[str, Any]:
+    """Import camera effects of hands' motions from the game; returns motion name -> action.
 
     Motions without one are skipped. A file that cannot be read is reported and left out.
     """
-    trees = [GameTree(folder) for folder in folders]
     result: dict[str, Any] = {}
     for name in dict.fromkeys(names):
-        files = (tree.find_below(hud.CAMERA_EFFECTS.format(name)) for tree in trees)
-        file = next((file for file in files if file is not None), None)
+        file = tree.find_data(hud.CAMERA_EFFECTS.format(name))
         if file is None:
             continue
         try:

@@ -20,6 +20,7 @@ from ....core import files
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, say
+from ....formats import trees
 from ....formats.xray import hud, ltx
 from ....formats.xray.hud import Action, Generation, Placing
 from ....formats.xray.ltx import edit
@@ -126,10 +127,10 @@ def texts(configs: Configs, section: str) -> dict[str, str]:
 
 def find_setup(options: HudSceneOptions, report: Report) -> Setup:
     """Find everything a scene needs before anything is created. Raises `ReadError` if something is missing."""
-    return _of_section(options, report) if options.section else _by_hand(options)
+    return _of_section(options, report) if options.section else _by_hand(options, report)
 
 
-def _by_hand(options: HudSceneOptions) -> Setup:
+def _by_hand(options: HudSceneOptions, report: Report) -> Setup:
     if not options.item:
         raise ReadError("neither a section nor a weapon is chosen", remedy="Choose a section, or a model of a weapon")
     item, hands = _existing(options.item), _existing(options.hands) if options.hands else None
@@ -143,8 +144,8 @@ def _by_hand(options: HudSceneOptions) -> Setup:
         anchor=options.anchor,
         placing=Placing(still, still, still, still),
         actions=[],
-        item_tree=_tree_around(item, options),
-        hands_tree=_tree_around(hands or item, options),
+        item_tree=_tree_around(item, options, report),
+        hands_tree=_tree_around(hands or item, options, report),
     )
 
 
@@ -153,7 +154,7 @@ def _of_section(options: HudSceneOptions, report: Report) -> Setup:
     name, values, item_values = _hud_of(configs, options.section)
     _report_missing(configs, name, values, report)
     wide = options.aspect is Aspect.WIDE
-    tree = tree_over(options.folders, options.textures_folder)
+    tree = _tree_around(None, options, report)
     two_models = hud.generation(values) is Generation.TWO_MODELS
     anchor, hands = "", None
     if two_models:
@@ -234,9 +235,8 @@ def _model(tree: GameTree, named: str, chosen: str, words: str) -> Path:
         return _existing(chosen)
     result = tree.find_model(unquoted(named))
     if result is None:
-        folders = ", ".join(map(str, tree.meshes)) or "there is no meshes folder"
         raise ReadError(
-            say(words, named, folders),
+            say(words, named, ", ".join(f"{game.root}: meshes" for game in tree.trees)),
             remedy="Add the game folder that has it, or choose a model",
         )
     return result
@@ -244,15 +244,19 @@ def _model(tree: GameTree, named: str, chosen: str, words: str) -> Path:
 
 def _existing(path: str) -> Path:
     result = Path(path).absolute()
-    if not result.is_file():
+    if not files.FileLocation(str(result)).is_present():
         raise ReadError("there is no such file", file=str(result), remedy="Choose an existing model (.ogf)")
     return result
 
 
-def _tree_around(file: Path, options: HudSceneOptions) -> GameTree:
-    """Return the folders around a file, followed by the chosen game folders."""
-    near, far = tree_of(file, None, options.textures_folder), tree_over(options.folders)
-    return GameTree(near.beside, near.meshes + far.meshes, near.textures + far.textures)
+def _tree_around(file: Path | None, options: HudSceneOptions, report: Report) -> GameTree:
+    """Return the tree around a file, followed by that of the chosen game folders, and the games of the preferences."""
+    chosen = [trees.tree_over(options.folders)] if options.folders else []
+    if file is None:
+        near = tree_over(options.games, report)
+        return GameTree(near.beside, (*chosen, *near.trees))
+    near = tree_of(file, options.games, report)
+    return GameTree(near.beside, (*near.trees[:1], *chosen, *near.trees[1:]))
 
 
 # Writing back ---------------------------------------------------------------------------------------------------------

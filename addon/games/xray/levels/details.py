@@ -159,7 +159,7 @@ def _build_models(
 ) -> bpy.types.Collection:
     """Create a collection of the models with their numbers."""
     holder: bpy.types.Collection = bpy.data.collections.new(f"{document.name} {MODELS}")
-    tree = tree_of(path, options.game_folder, options.textures_folder)
+    tree = tree_of(path, options.games, report)
     for number in sorted(document.models):
         model = document.models[number]
         name = f"detail_{number:02}"

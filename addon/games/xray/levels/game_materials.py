@@ -5,7 +5,7 @@ Assigning another of these materials to a face changes its game material.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,12 @@ from ....blender import material
 from ....blender import mesh as meshes
 from ....core import files
 from ....core.errors import MotionbridgeError
+from ....core.game import InstalledGame
 from ....core.model import Attribute, Domain, Mesh
 from ....core.report import Report, listed, say
 from ....formats.xray import cform, gamemtl
 from ....formats.xray.usual_materials import USUAL_NAMES
-from ..game_tree import GAME_MATERIALS, GameTree, find_game_materials
+from ..game_tree import find_game_materials
 from .materials import Slots, colour_of, distinct_numbers, numbered
 
 if TYPE_CHECKING:
@@ -33,12 +34,12 @@ MOST_MATERIALS = 512
 """Most materials of collision; a real game has about a hundred. The rest is grey, with its numbers in the attribute."""
 
 
-def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, str]:
+def names_for(path: Path | None, games: Sequence[InstalledGame], report: Report) -> dict[int, str]:
     """Return number -> name of the game materials for a level's file; empty if no readable `gamemtl.xr` is found.
 
-    ``chosen``: the `gamemtl.xr` set by the user. ``path``: of the level's file, "" for a mesh without one.
+    ``path``: of the level's file, None for a mesh without one. ``games``: searched after the game that contains it.
     """
-    return {number: entry.label for number, entry in _listed(path, chosen, game_folder, report).items()}
+    return {number: entry.label for number, entry in _listed(path, games, report).items()}
 
 
 def or_usual(names: Mapping[int, str]) -> Mapping[int, str]:
@@ -46,18 +47,15 @@ def or_usual(names: Mapping[int, str]) -> Mapping[int, str]:
     return names or USUAL_NAMES
 
 
-def labels_for(path: str, chosen: Path | None, game_folder: Path | None, *, dynamic: bool) -> set[str]:
+def labels_for(path: Path | None, games: Sequence[InstalledGame], *, dynamic: bool) -> set[str]:
     """Return names of the game materials, found as by `names_for`; with ``dynamic`` only those that bones may have."""
-    entries = _listed(path, chosen, game_folder, Report()).values()  # the dialog shows whether it has a list
+    entries = _listed(path, games, Report()).values()  # the dialog shows whether it has a list
     return {entry.label for entry in entries if not dynamic or (entry.flags or 0) & gamemtl.Flag.DYNAMIC}
 
 
-def _listed(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, gamemtl.Material]:
+def _listed(path: Path | None, games: Sequence[InstalledGame], report: Report) -> dict[int, gamemtl.Material]:
     """Return number -> game material; empty without a file, or, with a warning, if it is not readable."""
-    if chosen is None and path:
-        chosen = find_game_materials(Path(path), game_folder)
-    elif chosen is None and game_folder is not None:
-        chosen = GameTree(game_folder).find_file(GAME_MATERIALS)
+    chosen = find_game_materials(path, games, report)
     if chosen is None:
         return {}
     own_report = Report()

@@ -113,7 +113,7 @@ def link(imported_level_file: ImportedLevelFile, into: bpy.types.Collection) -> 
 def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = cform.read(data, str(path), report)
     mesh = cform.decode(document, report)
-    names = game_materials.names_for(str(path), options.game_materials, options.game_folder, report)
+    names = game_materials.names_for(path, options.games, report)
     # Counted before Blender has a copy, to limit peak memory.
     counts = _collision_counts(mesh)
     numbers = mesh.values(cform.MATERIAL, Domain.FACE)
@@ -171,7 +171,7 @@ def _read_occluders(
 
 def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = dm.read(data, str(path), report)
-    tree = tree_of(path, options.game_folder, options.textures_folder)
+    tree = tree_of(path, options.games, report)
     obj = level_details.build_model(document, tree, report, textures=options.textures)
     faces, vertices = len(document.triangles), len(document.vertices)
     counts = f"{counted(faces, 'face')}, {counted(vertices, 'vertex|vertices')}"
@@ -208,7 +208,7 @@ def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: 
 def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = wallmarks.read(data, str(path), report)
     mesh = wallmarks.decode(document, path.name)
-    tree = tree_of(path, options.game_folder, options.textures_folder)
+    tree = tree_of(path, options.games, report)
     materials = [level_materials.textured(material, tree, options.textures, report) for material in mesh.materials]
     obj = meshes.build(mesh, materials, report, flat=True)
     counts = f"{counted(len(document.marks), 'mark')}, {counted(len(mesh.triangles), 'face')}"

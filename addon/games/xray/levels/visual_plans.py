@@ -12,8 +12,8 @@ from ....blender.properties import keep
 from ....core import files
 from ....core.changes import Changes, Noun
 from ....core.report import Message
+from ....formats.trees import folder_tree
 from ...plan import FilePlan, StoredFile, Together, remember_saved
-from ..game_tree import GameTree
 from .visual_vertices import FAST_GEOMETRY, RESHAPED, FilesBeside
 from .visuals import GEOMETRY
 
@@ -95,10 +95,10 @@ def _written_beside(holder: Object, path: Path, beside: FilesBeside) -> dict[Pat
     saved = not beside.is_imported and files.resolved(path.parent) != files.resolved(source)
     written = {}
     for name in (GEOMETRY, FAST_GEOMETRY):
-        file_path = GameTree(source).find_file(name)
+        file_path = folder_tree(source).find(name)
         data = None if file_path is None else beside.files.get(file_path)
         if data is None and saved and file_path is not None:
             data = files.read_file(file_path)
         if data is not None:
-            written[GameTree(path.parent).find_file(name) or path.parent / name] = data
+            written[folder_tree(path.parent).find(name) or path.parent / name] = data
     return written

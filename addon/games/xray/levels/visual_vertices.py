@@ -26,6 +26,7 @@ from ....core.changes import Changes, Noun, Part
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Domain
 from ....core.report import Report, say
+from ....formats.trees import folder_tree
 from ....formats.xray.level import edit, geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
@@ -33,7 +34,6 @@ from ....formats.xray.level.geometry import Geometry, VertexBuffer
 from ....formats.xray.level.mesh import Vertices
 from ....formats.xray.level.structure import Impostors
 from ...plan import saved_here
-from ..game_tree import GameTree
 from .file import listed_objects
 from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, VISUAL, WIND, digest_of, simplified
 
@@ -68,7 +68,7 @@ def compare(holder: Object, document: Level, visual_objects: dict[int, Object], 
     None if that is missing or is not the known one. Raises `ReadError` if it is damaged.
     """
     folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
-    path = GameTree(folder).find_file(GEOMETRY)
+    path = folder_tree(folder).find(GEOMETRY)
     known = holder.motionbridge_level.geometry
     if not known or not visual_objects:
         return None
@@ -110,7 +110,7 @@ def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes
     edits.update_boxes(result.reshaped, visual_objects)
     if edits.parts:
         folder = edits.path.parent
-        fast = GameTree(folder).find_file(FAST_GEOMETRY)
+        fast = folder_tree(folder).find(FAST_GEOMETRY)
         if edits.moves and fast is not None:
             moved = edits.move_in_fast_geometry(fast)
             result.files |= {} if moved is None else {fast: moved}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from ....core import files
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh, PolygonMesh
 from ....core.report import Report, counted, say
+from ....formats.trees import folder_tree
 from ....formats.xray import level as levels
 from ....formats.xray.level import geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
@@ -63,9 +64,8 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
     data = files.read_file(path)
     document = levels.read(data, str(path), report)
     own_geometry = _geometry(path, report) if options.surfaces or options.trees else None
-    tree = tree_of(path, options.game_folder, options.textures_folder)
     # The engine searches the level's folder first.
-    tree = GameTree(path.parent, tree.meshes, (path.parent, *tree.textures))
+    tree = replace(tree_of(path, options.games, report), level_first=True)
     level = _Reading(document, path, _Materials(structure.shaders(document), tree, options.textures, report), report)
     families = [("SURFACE", visual_mesh.SURFACES)] * options.surfaces + [("TREE", visual_mesh.TREES)] * options.trees
     if own_geometry is None:
@@ -104,7 +104,7 @@ def _remember(
     properties.path = str(path)
     keep(properties, "document", data)
     if not as_boxes:
-        beside = GameTree(path.parent).find_file(GEOMETRY)
+        beside = folder_tree(path.parent).find(GEOMETRY)
         properties.geometry = properties.geometry_imported = digest_of(beside) if beside is not None else ""
         properties.detail = options.detail
     kinds = [imported.kind for imported in level_files if not (as_boxes and imported.kind in _FAMILIES)]
@@ -129,7 +129,7 @@ def digest_of(path: Path) -> str:
 
 def _geometry(path: Path, report: Report) -> Geometry | None:
     """Return the `level.geom` beside a `level`; None, with a warning, if surfaces can only be shown as boxes."""
-    beside = GameTree(path.parent).find_file(GEOMETRY)
+    beside = folder_tree(path.parent).find(GEOMETRY)
     if beside is None:
         report.warn("level.geom is not beside it: surfaces and trees are shown as boxes", path.name)
         return None

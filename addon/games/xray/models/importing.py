@@ -48,7 +48,7 @@ from ....formats.xray.ogf.document import (
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
 from ..bones import values as bone_values
-from ..game_tree import MODEL_SUFFIX, GameTree, files_below, tree_of, warn_of_missing_texture
+from ..game_tree import MODEL_SUFFIX, GameTree, tree_of, warn_of_missing_texture
 from ..options import ModelImportOptions
 from .properties import groups_without_bones, part_text
 
@@ -132,7 +132,7 @@ def import_model(
     data = files.read_file(path)
     document = ogf.read(data, str(path), report)
     skeleton, refusal = _skeleton(document, report)
-    tree = tree or tree_of(path, options.game_folder, options.textures_folder)
+    tree = tree or tree_of(path, options.games, report)
     shapes = decode_meshes(document, report) if options.meshes else []
     _report_left_out(document, report)
     if skeleton is None and not shapes:
@@ -158,7 +158,7 @@ def import_model(
     result = ImportedModel(holder, rig, own_meshes, references_of(document, tree), inside, digest)
     missing = [reference.name for reference in result.references if not reference.files]
     for name in missing:
-        report.note("a motion file of the model was not found; set the game folder in the preferences", name)
+        report.note("a motion file of the model was not found; add its game to the games of the preferences", name)
     scope.make_current(context, result.objects, holder)
     return result
 
@@ -306,11 +306,12 @@ def models_playing(motions: Path | str, options: ModelImportOptions | None = Non
     """
     motions = Path(motions).absolute()
     options = options or ModelImportOptions()
-    tree = tree_of(motions, options.game_folder)
-    playing = [path for path in sorted(motions.parent.glob(MODELS)) if _plays(path, motions, tree)]
+    tree = tree_of(motions, options.games, Report())
+    below = tree.beside.below("", MODEL_SUFFIX).values()
+    playing = [path for path in below if path.parent == motions.parent and _plays(path, motions, tree)]
     if not playing:
-        below = [path for path in files_below(motions.parent, MODEL_SUFFIX) if path.parent != motions.parent]
-        paths = (path for path in sorted(below[:MOST_MODELS]) if _plays(path, motions, tree))
+        deeper = [path for path in below if path.parent != motions.parent]
+        paths = (path for path in sorted(deeper[:MOST_MODELS]) if _plays(path, motions, tree))
         playing = list(itertools.islice(paths, 1))
     return sorted(playing, key=lambda path: (not motions.stem.lower().startswith(path.stem.lower()), path.name))
 
@@ -347,7 +348,7 @@ def import_editor_model(
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
     rig, given = (None, []) if skeleton is None else _build_editor_rig(context, skeleton, model)
-    tree = tree_of(path, options.game_folder, options.textures_folder)
+    tree = tree_of(path, options.games, report)
     surfaces = _Surfaces(model, tree, options, report)
     own_meshes = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
     for obj, mesh, held in zip(own_meshes, decoded, model.meshes, strict=len(own_meshes) > 0):

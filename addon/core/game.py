@@ -1,0 +1,13 @@
+"""A game as it is installed: where a user says that it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class InstalledGame(NamedTuple):
+    """Folder of a game, of Mod Organizer, or of an unpacked one, and folders of ``mods``, of which later ones win."""
+
+    folder: Path
+    mods: tuple[Path, ...] = ()
