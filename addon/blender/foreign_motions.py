@@ -50,6 +50,7 @@ this from the first frame to the second, and so many times as much as any does t
 STILL = 1e-6
 """Metres, and differences of quaternions; tracks that change less get one key."""
 _MADE_BY_IMPORTERS = re.compile(r"^.*\|")
+_NUMBER = re.compile(r"\.\d{3}$")
 _UNWANTED = re.compile(r"[^\w.+-]+")
 
 
@@ -114,8 +115,10 @@ def _moves(action: Action, rig: Object) -> bool:
 
 
 def _name(action: Action, rig: Object) -> str:
-    """Return the name of a motion, without what importers put before and after it."""
-    name = _MADE_BY_IMPORTERS.sub("", action.name).removesuffix(f"_{rig.name}")
+    """Return the name of a motion, without what importers put before and after it, and without the number that Blender
+    appends if the scene has an action of that name.
+    """
+    name = _NUMBER.sub("", _MADE_BY_IMPORTERS.sub("", action.name)).removesuffix(f"_{_NUMBER.sub('', rig.name)}")
     return _UNWANTED.sub("_", name).strip("_") or "motion"
 
 
@@ -260,19 +263,28 @@ def _frames(keys: Floats, rate: float) -> tuple[Floats, Floats | None]:
 
 
 def rig_of(rig: Object) -> Rig:
-    """Return the skeleton of an armature in its own space."""
+    """Return the skeleton of an armature with the axes and units of the world, about the armature's origin."""
     rest = RestPose.of(rig)
-    return Rig(rest.bones, rest.parents, affine.rigid(rest.matrices))
+    matrices = affine.rigid(_without_location(rig) @ rest.matrices)
+    return Rig(rest.bones, rest.parents, matrices)
+
+
+def _without_location(rig: Object) -> Floats:
+    """Return the transform (4, 4) of an armature object without its location."""
+    result = np.array(rig.matrix_world, np.float64)
+    result[:3, 3] = 0.0
+    return result
 
 
 def build(rig: Object, name: str, poses: Floats, bones: Sequence[str], root_frame: Floats | None) -> Action:
-    """Create an action of ``rig`` with keys of ``bones`` for ``poses`` (frames, bones of the rig, 4, 4), one a frame.
+    """Create an action of ``rig`` with keys of ``bones`` for ``poses`` (frames, bones of `rig_of`, 4, 4), one a frame.
 
     ``root_frame`` as in `armature.Rest`, None for the armature's own axes.
     """
     rest = rest_of(rig, np.eye(4) if root_frame is None else root_frame)
     rows = [row for row, bone in enumerate(rest.bones) if bone in set(bones)]
-    local = parent_local(poses, rest.parents, rest.root_frame)[:, rows].swapaxes(0, 1)
+    own = affine.rigid(affine.inverse(_without_location(rig)) @ poses)
+    local = parent_local(own, rest.parents, rest.root_frame)[:, rows].swapaxes(0, 1)
     rotations = rotation.continuous(rotation.from_matrices(affine.rigid(local)[..., :3, :3]))
     translations = np.ascontiguousarray(local[..., :3, 3])
     at_rest = np.abs(translations - rest.translations[rows][:, None]).max(axis=(1, 2)) <= STILL

@@ -49,6 +49,8 @@ _PREFERRED = ("DEF-", "ORG-")
 _CAPITAL_SIDE = re.compile(r"^([lr])(?=[A-Z])|^([LR])(?=[A-Z][a-z])")
 _NAMESPACE = re.compile(r"^.*[:|]")
 _PREFIX = re.compile(r"^(?:[A-Za-z0-9]+[ _.-])+")
+_BIPED = re.compile(r"^bip\d+[ _]", re.IGNORECASE)
+"""First word of a part of the bones of hands in the first person."""
 _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 _ENDS = re.compile(r"(?:[_. -]?(?:end|nub|leaf|tip|site))+$|^ik[_ ]|^vb ", re.IGNORECASE)
 
@@ -160,8 +162,14 @@ def _core_roles() -> list[str]:
 
 
 def _score(parts: Parts, rig: Rig) -> float:
-    """Return which fraction of the core was found, 0 if limbs are not in the order of the hierarchy."""
+    """Return which fraction of the core was found, 0 if limbs are not in the order of the hierarchy.
+
+    Hands in the first person have arms and nothing else, and score less than any body.
+    """
     core = _core_roles()
+    arms = [part + suffix for part in ARM for suffix in SIDES.values()]
+    if set(core) & set(parts) == set(arms):
+        core = [*arms, HIPS]
     for limb in (ARM, LEG):
         for suffix in SIDES.values():
             line = [parts[part + suffix][0] for part in limb if part + suffix in parts]

@@ -25,10 +25,11 @@ FRAMES_PER_SECOND = 30.0
 """Rate of the results."""
 STILL_SPEED, STILL_HEIGHT, STILL_FRAMES = 0.35, 0.06, 3
 """A foot stands if it is slower (metres per second) and at most this far (metres) above its lowest position, for as
-many frames.
+many frames. These are for a body with legs of `LEG_LENGTH` metres, as those of most people who were captured.
 """
-SHORTEST_FOOT = 0.03
-"""Metres from ankle to toe from which a foot can stand on its toe."""
+LEG_LENGTH = 0.78
+SHORTEST_FOOT = 0.04
+"""Distance from ankle to toe from which a foot can stand on its toe, as a share of the leg's length."""
 FADE = 4
 """Frames in which a foot that stands passes into one that does not."""
 MOST_STRETCHED = 0.995
@@ -99,8 +100,12 @@ def _runs(still: Bools) -> list[tuple[int, int]]:
     return [(first, end - 1) for first, end in edges.reshape(-1, 2).tolist() if end - first >= STILL_FRAMES]
 
 
-def standing(points: Floats) -> list[tuple[int, int]]:
-    """Return the first and last frame of each time at which a point of a foot, at ``points`` (frames, 3), stands."""
+def standing(points: Floats, leg: float = LEG_LENGTH) -> list[tuple[int, int]]:
+    """Return the first and last frame of each time at which a point of a foot, at ``points`` (frames, 3), stands.
+
+    ``leg``: length of the legs, in the unit of the points.
+    """
+    points = points * (LEG_LENGTH / leg)
     if len(points) < STILL_FRAMES:
         return []
     speed = np.linalg.norm(np.gradient(points, axis=0), axis=1) * FRAMES_PER_SECOND
@@ -122,7 +127,10 @@ def hold_feet(pair: Pair, poses: Floats, body: Body, ankles: Floats) -> tuple[Bo
         toe = pair.of_role.get(TOE + suffix)
         lever = body.heads[:, toe.target] - body.heads[:, joints[-1].target] if toe is not None else None
         theirs = pair.scale * poses[:, toe.source, :3, 3] @ pair.axes.T if toe is not None else None
-        stands[side], shift = _held(goal, lever, theirs)
+        length = float(
+            np.linalg.norm(np.diff(pair.target.heads[[link.target for link in joints]], axis=0), axis=1).sum()
+        )
+        stands[side], shift = _held(goal, lever, theirs, length)
         legs.append([link.target for link in joints])
         goals.append(goal + shift)
         limits.append(_reach(pair, poses, joints, body))
@@ -135,19 +143,20 @@ def hold_feet(pair: Pair, poses: Floats, body: Body, ankles: Floats) -> tuple[Bo
     return stands, lowered
 
 
-def _held(ankle: Floats, lever: Floats | None, toe: Floats | None) -> tuple[Bools, Floats]:
+def _held(ankle: Floats, lever: Floats | None, toe: Floats | None, leg: float) -> tuple[Bools, Floats]:
     """Return (frames,) where a foot stands, and by how much (frames, 3) its ankle, at (frames, 3), is moved for it.
 
-    ``lever`` (frames, 3): from ankle to toe of the target; ``toe`` (frames, 3): the toe of the source.
+    ``lever`` (frames, 3): from ankle to toe of the target; ``toe`` (frames, 3): the toe of the source; ``leg``: length
+    of the leg.
     """
     shift, fixed = np.zeros_like(ankle), np.zeros(len(ankle), np.bool_)
-    runs = standing(ankle)
+    runs = standing(ankle, leg)
     for first, last in runs:
         shift[first : last + 1] = ankle[first : last + 1].mean(axis=0) - ankle[first : last + 1]
         fixed[first : last + 1] = True
-    if lever is not None and toe is not None and np.linalg.norm(lever[0]) > SHORTEST_FOOT:
+    if lever is not None and toe is not None and np.linalg.norm(lever[0]) > SHORTEST_FOOT * leg:
         tips = ankle + lever
-        for first, last in standing(toe):
+        for first, last in standing(toe, leg):
             inside = np.arange(first, last + 1)
             held = inside[fixed[inside]]
             free = inside[~fixed[inside]]

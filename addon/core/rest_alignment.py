@@ -52,6 +52,8 @@ BENT = np.sin(np.radians(10.0))
 """Sine of the smallest bend at rest that shows about which axis a knee or an elbow bends."""
 SAME_AXIS = np.cos(np.radians(60.0))
 """Cosine; axes of a joint that differ more are not trusted."""
+SAME_SEGMENT = np.cos(np.radians(20.0))
+"""Cosine; a roll bone within a segment of a limb points along it."""
 SAME_SHAPE = 1e-3
 """Fraction of the skeleton's size by which heads in their parent's axes may differ if both skeletons have the same
 axes.
@@ -125,7 +127,13 @@ class Pair:
             return link.source
         last = int(self.source.parents[following.source])
         used = {other.source for other in self.links}
-        return last if last not in used and link.source in self.source.line(last) else link.source
+        if last in used or link.source not in self.source.line(last):
+            return link.source
+        heads = self.source.heads
+        whole, rest = heads[following.source] - heads[link.source], heads[following.source] - heads[last]
+        # A bone that points elsewhere is a segment of its own, which the target lacks.
+        lengths = np.linalg.norm(whole) * np.linalg.norm(rest)
+        return last if whole @ rest >= SAME_SEGMENT * lengths else link.source
 
     def _axes(self, first: Floats) -> Floats:
         """Return the rotation (3, 3) from the source's axes to the target's: upright stays upright, and both face the

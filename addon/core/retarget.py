@@ -25,13 +25,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from . import rotation
+from . import affine, rotation
 from .bone_map import ARM, LEG, SIDES, Link, Rig
 from .control_parts import followers_of
 from .errors import ReadError
 from .limb_goals import Body, hold_feet, hold_hands
 from .rest_alignment import UP, Pair, alignments
-from .rig_names import FOOT, HIPS, THIGH
+from .rig_names import FOOT, HIPS, THIGH, UPPER_ARM
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -114,6 +114,8 @@ def retarget(
     """
     if not links:
         raise ReadError("no bone of the source was recognised", remedy="Fill in the bone map")
+    if not any(link.role == HIPS for link in links):
+        poses = _about_chest(source, poses, links)
     pair = Pair(source, target, links, poses[0])
     body = Body(pair, *_rotations(pair, poses), _offsets(pair, poses))
     body.walk()
@@ -132,6 +134,16 @@ def retarget(
         hold_hands(pair, poses, body)
     _twist(pair, body)
     return Retargeted(body.matrices(), travel, pair.scale, stands, lowered)
+
+
+def _about_chest(source: Rig, poses: Floats, links: Sequence[Link]) -> Floats:
+    """Return the poses of a source whose chest stays at rest, for a target that has arms alone."""
+    arms = [link.source for link in links if link.role in {UPPER_ARM + suffix for suffix in SIDES.values()}]
+    common = [bone for bone in source.line(arms[0]) if all(bone in source.line(arm) for arm in arms)] if arms else []
+    if not common:
+        return poses
+    still: Floats = source.rest[common[0]] @ affine.inverse(poses[:, common[0]])[:, None] @ poses
+    return still
 
 
 def _rotations(pair: Pair, poses: Floats) -> tuple[Floats, Bools]:

@@ -202,4 +202,17 @@ SCHEMES: dict[str, Scheme] = {
         FOOT: ("chodidlo",),
         TOE: ("prsty",),
     },
+    "Mesh2Motion animals": {
+        HIPS: ("hips",),
+        HEAD: ("head",),
+        CLAVICLE: ("frontlegshoulder",),
+        UPPER_ARM: ("frontlegupper",),
+        FOREARM: ("frontleglower",),
+        HAND: ("frontlegankle",),
+        THIGH: ("backlegupper",),
+        SHIN: ("backleglower",),
+        HOCK: ("backlegankle",),
+        FOOT: ("backlegfoot",),
+        TOE: ("backlegfoot1",),
+    },
 }

@@ -86,6 +86,14 @@ class MOTIONBRIDGE_OT_retarget_motion(Operation, BlenderOperator):
         search_options={"SUGGESTION"},
     )
 
+    saved_map: StringProperty(
+        name="Save Bone Map As",
+        description="File (.json) that gets the pairs of bones that were used, to be corrected and named as Bone Map",
+        options={"SKIP_SAVE"},
+        search=path_search(".json"),
+        search_options={"SUGGESTION"},
+    )
+
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature that gets the motions."""
         return (active_rig(context),)
@@ -101,7 +109,7 @@ class MOTIONBRIDGE_OT_retarget_motion(Operation, BlenderOperator):
         if not self.filepath:
             layout.prop_search(self, "armature", context.scene, "objects", icon="ARMATURE_DATA")
             layout.prop(self, "rate")
-        for name in ("motions", "root", "feet", "bone_map"):
+        for name in ("motions", "root", "feet", "bone_map", "saved_map"):
             layout.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
@@ -111,6 +119,8 @@ class MOTIONBRIDGE_OT_retarget_motion(Operation, BlenderOperator):
         results = []
         for source in sources:
             links = self._links(source.rig, target, report)
+            if self.saved_map:
+                write_map(bpy.path.abspath(self.saved_map), source.rig, target, links)
             result = retarget.retarget(
                 source.rig, source.poses, target, links, root=retarget.RootMotion[self.root], feet=self.feet
             )

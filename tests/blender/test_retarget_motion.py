@@ -13,13 +13,13 @@ from addon.formats.xray.omf import codec
 from addon.ui import command, retarget_motion
 from tests import rigs
 from tests.blender.test_control_rig import imported, motions_of
-from tests.real_files import SAMPLES
+from tests.real_files import CORPUS, SAMPLES
 
 # Blender's BVH importer leaves the file open.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 WALK = "cmu_12_01_walk.bvh"
 FILES = {WALK: 131, "cmu_91_48_poser_names.fbx": 110, "unreal_names_29_frames.glb": 36}
-LIMBS = (("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot"))
+LIMBS = (("upper_arm", "forearm", "hand"), ("thigh", "shin", "hock", "foot"))
 
 
 def blocks():
@@ -77,7 +77,7 @@ def limb_angles(source, rig, poses):
     largest = 0.0
     for limb in LIMBS:
         for side in ".L", ".R":
-            for start, end in itertools.pairwise(limb):
+            for start, end in itertools.pairwise([joint for joint in limb if joint + side in pairs]):
                 first, second = pairs[start + side], pairs[end + side]
                 theirs = (source.poses[:, second.source] - source.poses[:, first.source])[:, :3, 3] @ turned.T
                 own = (poses[:, second.target] - poses[:, first.target])[:, :3, 3]
@@ -198,7 +198,7 @@ def test_a_bone_map_of_a_file_decides(tmp_path, vectors):
     target = foreign_motions.rig_of(rig)
     links = bone_map.links_of(source.rig, target, bone_map.roles_of(source.rig), bone_map.roles_of(target))
     table = tmp_path / "map.json"
-    retarget_motion.write_map(str(table), source.rig, target, links)
+    assert bpy.ops.motionbridge.retarget_motion(filepath=path, saved_map=str(table)) == {"FINISHED"}
     assert retarget_motion.read_map(str(table), source.rig, target) == links
     results = []
     for options in ({}, {"bone_map": str(table)}):
@@ -223,3 +223,45 @@ def test_the_command_writes_a_file_with_one_more_motion(tmp_path, vectors, capfd
     capfd.readouterr()
     assert command._execute(["retarget", *arguments]) == 2
     assert "-o" in capfd.readouterr().err
+
+
+def test_a_turned_character_gets_a_motion_and_gives_it_back(vectors):
+    bpy.ops.import_scene.fbx(filepath=str(vectors / "rigs" / "dayz_character.fbx"))
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    path = str(vectors / "rigs" / WALK)
+    assert bpy.ops.motionbridge.retarget_motion(filepath=path, feet=False) == {"FINISHED"}
+    poses = shown(rig, rig.animation_data.action)
+    world = np.array(rig.matrix_world)
+    (source,) = foreign_motions.read_file_motions(bpy.context, path, Report())
+    assert limb_angles(source, rig, world @ poses) < 0.1
+    (again,) = foreign_motions.read_armature_motions(bpy.context, rig, [rig.animation_data.action], 30.0, Report())
+    human = humanoid()
+    target = foreign_motions.rig_of(human)
+    results = []
+    for motion in (source, again):
+        links = bone_map.links_of(motion.rig, target, bone_map.roles_of(motion.rig), bone_map.roles_of(target))
+        results.append(retarget.retarget(motion.rig, motion.poses, target, links, feet=False).poses)
+    for limb, side in itertools.product(LIMBS, "LR"):
+        parts = bone_map.roles_of(target).parts
+        ends = [parts[f"{joint}.{side}"][0] for joint in limb if f"{joint}.{side}" in parts]
+        for start, end in itertools.pairwise(ends):
+            lines = [own[:, end, :3, 3] - own[:, start, :3, 3] for own in results]
+            sine = np.linalg.norm(np.cross(*lines), axis=1)
+            assert np.degrees(np.arctan2(sine, (lines[0] * lines[1]).sum(axis=1))).max() < 0.5
+
+
+@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+def test_a_fox_walks_on_the_legs_of_a_dog(vectors):
+    bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / "dog_big.ogf"))
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    path = str(vectors / "rigs" / "fox_14_actions.glb")
+    assert bpy.ops.motionbridge.retarget_motion(filepath=path, motions="Walk", feet=False) == {"FINISHED"}
+    poses = shown(rig, rig.animation_data.action)
+    (source,) = foreign_motions.read_file_motions(bpy.context, path, Report(), ["Walk"])
+    assert len(poses) == len(source.poses) == 30
+    target = foreign_motions.rig_of(rig)
+    links = bone_map.links_of(source.rig, target, bone_map.roles_of(source.rig), bone_map.roles_of(target))
+    assert {"hips", "thigh.L", "shin.R", "hock.L", "upper_arm.L", "forearm.R", "head"} <= {link.role for link in links}
+    assert limb_angles(source, rig, poses) < 0.1

@@ -286,3 +286,24 @@ def test_a_link_by_hand_replaces_the_one_that_was_found():
     result = retarget.retarget(rig, poses, rig, links, feet=False).poses
     change = [poses[:, chest, :3, :3] @ rig.rest[chest, :3, :3].T, result[:, head, :3, :3] @ rig.rest[head, :3, :3].T]
     assert np.abs(change[0] - change[1]).max() < 1e-9
+
+
+def test_hands_alone_move_relative_to_the_chest():
+    rig = rigs.body()
+    poses = rigs.walk(rig)
+    names = {name: f"bip01_{name}" if name.startswith("index") else name for name in rig.names}
+    arms = ("clavicle", "upper_arm", "forearm", "hand", "index", "pinky", "chest")
+    naming = {
+        old: new.replace("upper_arm", "upperarm").replace("index", "finger1")
+        for old, new in names.items()
+        if old.startswith(arms)
+    }
+    hands = rigs.renamed(rig, naming)
+    assert set(bone_map.roles_of(hands).parts) >= {"hand.L", "hand.R"}
+    result = put_onto(rig, poses, hands).poses
+    chest = rig.names.index("chest")
+    still = rig.rest[chest] @ np.linalg.inv(poses[:, chest])[:, None] @ poses
+    for name in ("hand.L", "forearm.R"):
+        wrist = heads_of(result, hands, name) - heads_of(result, hands, "upperarm" + name[-2:])
+        theirs = heads_of(still, rig, name) - heads_of(still, rig, "upper_arm" + name[-2:])
+        assert angle(wrist, theirs).max() < 0.1
