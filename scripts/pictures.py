@@ -41,7 +41,7 @@ REAL_FILES = {
     "hom/l05_bar.hom": "levels/l05_bar/level.hom",
     "som/l05_bar.som": "levels/l05_bar/level.som",
     "details/l08_yantar.details": "levels/l08_yantar/level.details",
-    "dm/l08_yantar_detail0.dm": "meshes/samples/detail.dm",
+    "dm/l08_yantar_detail0.dm": "meshes/showcase/detail.dm",
     "ogf/human_stalker_hero_1.ogf": "meshes/stalker/stalker.ogf",
     "omf/human_smart_cover.omf": "meshes/stalker/stalker.omf",
     "rtm/dog_swimfront_big.rtm": "arma/swim.rtm",

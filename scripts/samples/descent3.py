@@ -30,7 +30,7 @@ def _box(name: str, size: tuple[float, float, float], materials: list[Material])
     return _mesh(name, corners, faces, materials)
 
 
-def _motion(ticks: int) -> oof.Motion:
+def motion(ticks: int) -> oof.Motion:
     """Return the motion of a wing that folds up by up to a quarter turn and moves outwards, the same on every machine.
 
     Sines would differ in their last bit. So the tangent of half the angle is given, tan(a) = t / 2, and its cosine and
@@ -53,7 +53,7 @@ def ship() -> oof.Oof:
     model = oof.Model("ship", textures=["SampleHull", "SamplePuff", "samplehull"])
     model.parts = [
         oof.Part("hull", _box("hull", (0.5, 1.0, 0.25), [hull, glass])),
-        oof.Part("right wing", _box("right wing", (0.5, 0.25, 0.0625), [hull]), 0, _at(1, 0, 0), motion=_motion(21)),
+        oof.Part("right wing", _box("right wing", (0.5, 0.25, 0.0625), [hull]), 0, _at(1, 0, 0), motion=motion(21)),
         oof.Part("left wing", _box("left wing", (0.5, 0.25, 0.0625), [hull]), 0, _at(-1, 0, 0)),
         oof.Part("rotor", _mesh("rotor", triangle, [[0, 1, 2]], [hull]), 0, _at(0, -1, 0.5), "$rotate=2"),
         oof.Part("turret", _box("turret", (0.125, 0.125, 0.125), [hull]), 0, _at(0, 0.5, 0.5), "$fov=180,4,0.5"),

@@ -18,7 +18,7 @@ from addon.formats.descent3 import hog2, ogf_image, oof
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf import chunk_types
 from addon.formats.xray.omf.document import new_omf
-from samples import arma
+from samples import arma, descent3
 from samples.bones import HUMANOID, WEAPON, Bone
 from samples.models import Numbered, model_of
 from samples.motions import humanoid_motions, weapon_motions
@@ -290,7 +290,7 @@ def _ship() -> oof.Oof:
     model = oof.Model("ship", textures=["Showcase"])
     model.parts = [
         oof.Part("hull", _mesh("hull", hull, materials)),
-        oof.Part("right wing", _mesh("right wing", right, materials), 0, _at(0.7, -0.4, 0)),
+        oof.Part("right wing", _mesh("right wing", right, materials), 0, _at(0.7, -0.4, 0), motion=descent3.motion(21)),
         oof.Part("left wing", _mesh("left wing", left, materials), 0, _at(-0.7, -0.4, 0)),
     ]
     for number, x in ((1, 1.5), (2, -1.5)):

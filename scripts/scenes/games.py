@@ -72,6 +72,11 @@ def _show_ship(tilt: float, rotation: float, nearer: float) -> None:
     activate(next(part for part in holder.children_recursive if part.motionbridge_descent_part.kind == "GLOW"))
 
 
+def _show_own_ship() -> None:
+    load(HERE / "descent3" / "ship.oof")
+    _look_at_ship(58, 145, 0.85)
+
+
 def _write_archive() -> None:
     names = ["purplepyro", "PurplePyroMedium", "PurplePyroLow", "PurplePyroDeathModel", "GreenFlare", "Shield"]
     hog2 = import_module(f"{FORMATS}.hog2")
@@ -114,11 +119,12 @@ def _show_man() -> None:
     bpy.context.scene.frame_set(1)
     bpy.context.view_layer.objects.active = body
     clear_view()
-    look(78, 28, at=(0, 0, 0.9), distance=4.2)
+    space().shading.color_type = "TEXTURE"
+    look(78, 28, at=(0.2, 0, 0.95), distance=3.2)
 
 
 SCENES = (
-    picture("descent_ship", lambda: _show_ship(55, 145, 0.8), needs=SHIP),
+    picture("descent_ship", _show_own_ship),
     picture("descent_panel", lambda: _show_ship(60, 150, 1.25), needs=SHIP, sidebar=True),
     picture("descent_archive", _write_archive, lambda: drop(ARCHIVE), needs=SHIP),
     picture("descent_animation", _show_animation, sidebar=True),

@@ -108,6 +108,7 @@ def _show_occluders() -> None:
     bpy.ops.import_scene.xray_level(directory=str(LEVELS / "l05_bar"))
     light()
     sound = next(obj for obj in bpy.data.objects if obj.name.startswith("level.som"))
+    bpy.ops.object.select_all(action="SELECT")
     bpy.context.view_layer.objects.active = sound
     look(52, 20, 0.55, (150, 75, 0))
 

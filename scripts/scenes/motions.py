@@ -10,7 +10,7 @@ from . import studio
 from .studio import GAME, SAMPLES, Scene, Steps, drop, key, load, move, open_sidebar, picture, press, shot
 
 FIGURE = ("loner.ogf", "loner.omf")
-MARKS_HEADER = (872, 582)
+MARKS_HEADER = (872, 348)
 
 
 # ---- menus, pop-ups and panels
@@ -119,6 +119,8 @@ def _play_tutorial() -> Steps:
     yield from shot("hud_dialog")
     yield from _confirm()
     studio.clear_view(gizmos=True)
+    # The sidebar covers a third of the viewport: the game's picture stands beside it.
+    studio.space().region_3d.view_camera_zoom, studio.space().region_3d.view_camera_offset = -8, (0.2, 0)
     hands = next(obj for obj in bpy.data.objects if obj.motionbridge_hud.is_hud)
     properties = hands.motionbridge_hud
     for rig in (hands, properties.item):
