@@ -221,6 +221,22 @@ def test_a_russian_page_has_what_the_english_one_has(page):
     assert set(suffixes.findall(english)) <= set(suffixes.findall(russian))
 
 
+LONGEST_SENTENCE = 30
+"""Words. Modders read the guide as a second language."""
+BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:-|\d+\.) )|\|")
+"""Between paragraphs, items of a list and cells of a table."""
+
+
+@pytest.mark.parametrize("page", [f"docs/{name}{suffix}" for name in GUIDE for suffix in (".md", ".ru.md")])
+def test_no_sentence_of_the_guide_is_long(page):
+    text = re.sub(r"```.*?```|!\[[^\]]*\]\([^)]*\)", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    blocks = BLOCK.split(re.sub(r"\]\([^)]*\)", "]", text))
+    sentences = [sentence for block in blocks for sentence in re.split(r"(?<=[.!?])\s+", " ".join(block.split()))]
+    assert len(sentences) > 10
+    counts = {sentence: len(re.findall(r"\S*\w\S*", sentence)) for sentence in sentences}
+    assert {sentence: count for sentence, count in counts.items() if count > LONGEST_SENTENCE} == {}
+
+
 SAME_ABILITIES = {"import": "импорт", "edit": "правка", "export": "экспорт", "save back": "сохранение обратно в файл"}
 
 
