@@ -1,6 +1,8 @@
 """`.details` into Blender and back, judged by their bytes and by a reader of the test's own."""
 
+import os
 import struct
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -519,16 +521,18 @@ def test_of_too_many_plants_some_are_shown_and_it_is_reported(path):
 
 
 def test_folders_are_looked_through_once_for_all_models(tmp_path, monkeypatch):
-    from addon.games.xray import game_tree
+    from addon.formats.trees import disk
 
     asked = []
-    listing = game_tree.Path.iterdir
-    monkeypatch.setattr(game_tree.Path, "iterdir", lambda folder: asked.append(folder) or listing(folder))
-    models = chunk(0, GRASS) + chunk(1, GRASS.replace(b"grass", b"weeds")) + chunk(2, GRASS.replace(b"grass", b"stone"))
-    data = chunk(1, models) + chunk(2, SLOTS) + chunk(0, words(3, 3) + struct.pack("<4i", -1, 2, 2, 1))
-    imported(written(tmp_path, data))
-    assert asked
-    assert len(asked) == len(set(asked))
+    monkeypatch.setattr(disk, "os", SimpleNamespace(scandir=lambda folder: asked.append(folder) or os.scandir(folder)))
+    counts = []
+    for names in ([b"grass"], [b"grass", b"weeds", b"stone"]):
+        models = b"".join(chunk(number, GRASS.replace(b"grass", name)) for number, name in enumerate(names))
+        data = chunk(1, models) + chunk(2, SLOTS) + chunk(0, words(3, len(names)) + struct.pack("<4i", -1, 2, 2, 1))
+        asked.clear()
+        imported(written(tmp_path, data))
+        counts.append(len(asked))
+    assert counts[0] == counts[1] > 0
 
 
 # What is wrong -------------------------------------------------------------------------------------------------------

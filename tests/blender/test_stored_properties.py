@@ -268,13 +268,14 @@ UNREAD = {
     "the row that a list marks as active": "Object.motionbridge_motion_file MotionFile.active_partition "
     "MotionProperties.active_mark ModelProperties.active_reference EditorModelProperties.active_reference "
     "AnimationProperties.active_event DescentModelProperties.active_battery LevelProperties.active_model "
-    "HudProperties.active_action",
+    "HudProperties.active_action LevelCollectionProperties.active_layer",
     "only shown by panels and lists": "MotionProperties.status AnimationProperties.status "
     "DescentModelProperties.motion_status DescentPartProperties.saved_motion DescentPartProperties.saved_motion_seal "
     "BonesFileProperties.path PathProperties.came_as PathProperties.fps PathProperties.not_shown "
     "SkeletalProperties.version SkeletalProperties.fps SkeletalProperties.kept_exactly SkeletalProperties.fitted "
     "EditorModelProperties.creator EditorModelProperties.modifier BoneProperties.rest_rotation "
     "BoneProperties.rest_offset ArmaLevelProperties.path HudActionProperties.hands_motion LodListProperties.solo "
+    "LevelCollectionProperties.is_level LevelCollectionProperties.is_layer "
     "HudActionProperties.item_motion HudActionProperties.fallback",
     "how Blender shows it": "LevelProperties.shown_by LevelProperties.scattered DescentModelProperties.shows_rotors "
     "DescentModelProperties.shows_turrets HudProperties.camera_effects HudProperties.attached HudProperties.gizmos "

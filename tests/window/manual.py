@@ -28,9 +28,9 @@ def sections_opened() -> Steps:
         for y in range(region.y + region.height - 30, region.y, -12):
             yield from pressed(region.x + region.width // 2, y)
     ours = [address for address in opened if address.startswith(MANUAL.as_uri())]
-    titles = {title_of(address) for address in ours}
-    assert "Motions" in titles, titles
-    assert "Saving back" in titles, titles
+    headings = {heading_of(address) for address in ours}
+    assert "Motions" in headings, headings
+    assert "Saving back" in headings, headings
     large.type = "INFO"
     yield
 
@@ -45,9 +45,11 @@ def pressed(x: int, y: int) -> Steps:
     yield
 
 
-def title_of(address: str) -> str:
-    """Of the page at an address."""
-    match = re.search("<title>(.*) - Motionbridge</title>", Path(unquote(urlsplit(address).path)).read_text("utf-8"))
+def heading_of(address: str) -> str:
+    """The heading of the section at an address, or the title of the page."""
+    parts = urlsplit(address)
+    wanted = f'<h2 id="{parts.fragment}">(.*)</h2>' if parts.fragment else "<title>(.*) - Motionbridge</title>"
+    match = re.search(wanted, Path(unquote(parts.path)).read_text("utf-8"))
     assert match is not None, address
     return match[1]
 
