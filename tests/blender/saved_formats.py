@@ -62,7 +62,8 @@ def edit_a_slot(at: int = 0) -> None:
 def import_level(path: Path) -> None:
     """Import the folder of a level; what its file ``path`` stores is active."""
     assert bpy.ops.import_scene.xray_level(directory=str(path.parent)) == {"FINISHED"}
-    kinds = {obj.motionbridge_level.kind: obj for obj in reversed(bpy.data.objects)}
+    by_row = sorted(bpy.data.objects, key=lambda obj: -obj.motionbridge_level.row)
+    kinds = {obj.motionbridge_level.kind: obj for obj in by_row}  # the first of each kind
     wanted = ("SURFACE",) if path.suffix else ("LIGHT", "GLOW", "TREE")
     bpy.context.view_layer.objects.active = next(kinds[kind] for kind in wanted if kind in kinds)
 
