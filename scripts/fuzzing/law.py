@@ -411,7 +411,7 @@ def judge_mask(data: bytes) -> str:
     """Judge a motion reference (first line) and names (other lines): a mask must match as a simple matcher does."""
     module, root = _game_tree()
     reference, *names = (line.decode("latin-1") for line in data.split(b"\n")[:40])
-    tree = module.GameTree(root / "meshes" / "x", (root / "meshes",))
+    tree = module.tree_of(root / "meshes" / "x" / "model.ogf", (), Report())
     motions = tree.find_motions(reference)
     outside = [path for path in motions if not path.resolve().is_relative_to(root / "meshes")]
     if outside:

@@ -226,3 +226,7 @@ def test_what_is_in_archives_is_found_and_also_from_inside_of_one(game):
     assert tree.find_motions("w\\*.omf") == [archive / "meshes/w/pm.omf", archive / "meshes/w/more/pm_2.omf"]
     assert tree.find_texture("act\\act_face") == game / "gamedata/textures/act/act_face.dds"
     assert tree.find_texture("act\\act_body") == archive / "textures/act/act_body.dds"
+
+
+def test_a_mask_only_in_a_folder_s_name_is_searched_like_any_other(game):
+    assert tree_of(game / "gamedata/meshes/actors/hero.ogf", (), Report()).find_motions("act*\\nobody") == []

@@ -100,7 +100,7 @@ class GameTree:
 
     def _matching(self, tree: Tree, above: str, mask: str) -> list[Path]:
         """Return the motion files of a tree that match a mask below a folder, sorted by name in each folder."""
-        wild = min(mask.find(sign) for sign in "*?" if sign in mask)
+        wild = min((mask.find(sign) for sign in "*?" if sign in mask), default=len(mask))  # none in the last part
         fixed = mask.rfind("\\", 0, wild) + 1
         start, rest = above + mask[:fixed], mask[fixed:]
         at = id(tree), start
