@@ -37,6 +37,19 @@ def _numbered(pattern: str, words: tuple[str, ...] = FINGERS) -> dict[str, tuple
 Scheme = dict[str, tuple[str, ...]]
 """Part -> its names; of a finger those of its joints, from the hand outwards."""
 
+_UNITY_BODY: Scheme = {
+    HIPS: ("hips",),
+    HEAD: ("head",),
+    CLAVICLE: ("shoulder",),
+    UPPER_ARM: ("upperarm",),
+    FOREARM: ("lowerarm",),
+    HAND: ("hand",),
+    THIGH: ("upperleg",),
+    SHIN: ("lowerleg",),
+    FOOT: ("foot",),
+}
+"""Names of Unity's humanoid, which VRM and VRoid share; their toes and fingers differ."""
+
 SCHEMES: dict[str, Scheme] = {
     "Mixamo, MotionBuilder, Arma": {
         HIPS: ("hips", "pelvis"),
@@ -122,15 +135,7 @@ SCHEMES: dict[str, Scheme] = {
         **{finger: (f"finger{n}", f"finger{n}1", f"finger{n}2") for n, finger in enumerate(FINGERS)},
     },
     "VRM, Unity": {
-        HIPS: ("hips",),
-        HEAD: ("head",),
-        CLAVICLE: ("shoulder",),
-        UPPER_ARM: ("upperarm",),
-        FOREARM: ("lowerarm",),
-        HAND: ("hand",),
-        THIGH: ("upperleg",),
-        SHIN: ("lowerleg",),
-        FOOT: ("foot",),
+        **_UNITY_BODY,
         TOE: ("toes", "toebase"),
         "thumb": ("thumbmetacarpal", "thumbproximal", "thumbdistal"),
         **{
@@ -139,15 +144,7 @@ SCHEMES: dict[str, Scheme] = {
         },
     },
     "VRoid": {
-        HIPS: ("hips",),
-        HEAD: ("head",),
-        CLAVICLE: ("shoulder",),
-        UPPER_ARM: ("upperarm",),
-        FOREARM: ("lowerarm",),
-        HAND: ("hand",),
-        THIGH: ("upperleg",),
-        SHIN: ("lowerleg",),
-        FOOT: ("foot",),
+        **_UNITY_BODY,
         TOE: ("toebase",),
         **_numbered("{finger}{joint}", ("thumb", "index", "middle", "ring", "little")),
     },

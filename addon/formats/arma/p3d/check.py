@@ -57,8 +57,6 @@ ERRORS = frozenset({9, 14, 22, 26, 27, 32})
 """Rules whose findings are errors; some findings of 27 and 32 are warnings."""
 NOTES = frozenset({3, 16, 23, 24, 25, 29, 31, 34, 36})
 """Rules whose findings are notes. Those of all others are warnings."""
-DAYZ = frozenset({3, 11})
-"""Rules that are known of DayZ alone; all others hold in Arma 3 too."""
 
 
 @dataclass(frozen=True, eq=False)
