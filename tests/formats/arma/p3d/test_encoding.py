@@ -572,7 +572,7 @@ def test_a_new_lod_has_the_tags_of_the_vendors_tools_in_their_order():
     )
     lod, _ = encoded(content, None)
     read = p3d.read(p3d.write(p3d.P3d(0x101, [lod])), "", Report()).lods[0]
-    assert (read.kind, read.signature, read.version, read.flags) == ("geometry", b"P3DM", 0x100, 0)
+    assert (read.kind, read.signature, read.version, read.flags) == ("Geometry", b"P3DM", 0x100, 0)
     assert [tag.name for tag in read.tags] == [
         b"#SharpEdges#", b"camo", b"proxy:p\\a.001", b"#Property#", b"#Mass#", b"#UVSet#", b"#EndOfFile#",
     ]  # fmt: skip
