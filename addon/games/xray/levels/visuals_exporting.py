@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
-from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ....blender import attributes, modifiers
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.properties import kept
-from ....blender.transforms import bounds, in_world, transformed, world_matrix
+from ....blender.transforms import in_world, world_matrix
 from ....core import names, rebase, space
 from ....core.changes import Changes, Noun, Part, differing
 from ....core.errors import WriteError
@@ -28,13 +26,14 @@ from ....core.model import Domain
 from ....core.report import Report, say
 from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
-from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
 from ...plan import warn_of_pasted
 from ..models.exporting import warn_of_pictures
 from . import marks, visual_vertices
 from .file import listed_names, listed_objects
 from .layer_checks import is_bent
+from .level_objects import LevelObjects, find_objects
+from .trees import SHIFTED, Trees
 from .visual_plans import LevelPlan
 from .visuals import VISUAL
 
@@ -44,36 +43,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-TURNED, SHIFTED = 2e-5, 2e-5
-"""Tolerances of transforms to count as unedited: of rotation and scale, and of location in metres."""
 DISPLAY_TOLERANCE = 1e-4
 """Relative tolerance of values that are only for display, within which they count as unedited."""
-
-
-@dataclass
-class _Found:
-    """Objects of one level file: ``first``: kind -> row -> object; ``copies``: kind -> further objects with such a row.
-
-    All impostors are one object, in row 0. ``boxes``: objects that show surfaces or trees as boxes. ``saved``: whether
-    the file was saved back since the import.
-    """
-
-    first: dict[str, dict[int, Object]]
-    copies: dict[str, list[Object]]
-    boxes: list[Object]
-    report: Report
-    saved: bool = False
-
-    def all_of(self, kind: str) -> list[Object]:
-        """Return the first objects by row, followed by copies."""
-        first = self.first.get(kind, {})
-        return [*(first[row] for row in sorted(first)), *self.copies.get(kind, [])]
-
-    def keep_all(self, words: str) -> None:
-        """Warn that all objects of a kind are written as imported, because the scene has none of them."""
-        if self.saved:
-            words = say("{}, without the edits that were saved since", say(words))
-        self.report.warn(words)
 
 
 def plan(scene: Scene, holder: Object, path: Path | str, data: bytes, report: Report) -> LevelPlan:
@@ -84,7 +55,7 @@ def plan(scene: Scene, holder: Object, path: Path | str, data: bytes, report: Re
             remedy="Disable New File, to write into the imported one",
         )
     document = levels.read(data, holder.motionbridge_level.path, Report())
-    objects = _find(scene, holder, report)
+    objects = find_objects(scene, holder, report)
     owned = ((obj, obj.motionbridge_level.level_file) for obj in scene.objects)
     warn_of_pasted(holder, owned, lambda obj: obj.motionbridge_level.path, report)
     imported = set(holder.motionbridge_level.imported.split())
@@ -97,7 +68,7 @@ def plan(scene: Scene, holder: Object, path: Path | str, data: bytes, report: Re
     drawn = {**objects.first.get("SURFACE", {}), **objects.first.get("TREE", {})}
     edits = visual_vertices.compare(holder, document, drawn, report)
     if "TREE" in imported:
-        _Trees(document, objects, changes, edits).write(_rows(holder, "trees"))
+        Trees(document, objects, changes, edits).write(_rows(holder, "trees"))
     if impostors is not None:
         impostors.write(document, changes)
     _warn_of_lamps(document, objects)
@@ -122,42 +93,7 @@ def _rows(holder: Object, kind: str) -> list[int]:
     return rows
 
 
-def _find(scene: Scene, holder: Object, report: Report) -> _Found:
-    """Find the objects of a level file, for exporting a scene.
-
-    Objects that exist only in another scene count as not deleted, but not as copies (that scene may be a copy).
-    """
-    first: dict[str, dict[int, Object]] = {}
-    copies: dict[str, list[Object]] = {}
-    boxes: list[Object] = []
-    others: list[Object] = []
-    here: set[Any] = set(scene.objects)
-    elsewhere: set[Any] = {obj for other in bpy.data.scenes for obj in other.objects} - here
-    # By name, so that originals come before their copies.
-    for obj in (*sorted(here, key=_name), *sorted(elsewhere, key=_name)):
-        properties = obj.motionbridge_level
-        if properties.level_file != holder:
-            continue
-        row = 0 if properties.kind == "LOD" else properties.row
-        rows = first.setdefault(properties.kind, {})
-        if row < 0:
-            boxes.append(obj)
-        elif row not in rows:
-            rows[row] = obj
-            others += [obj] if obj in elsewhere else []
-        elif obj in here:
-            copies.setdefault(properties.kind, []).append(obj)
-    if others:
-        words = "objects that are only in another scene are written as they are there: {}"
-        report.warn(say(words, listed_objects(others)))
-    return _Found(first, copies, boxes, report, bool(holder.motionbridge_level.saved))
-
-
-def _name(obj: Object) -> str:
-    return str(obj.name_full)
-
-
-def _warn_of_surfaces(document: Level, level_objects: _Found, imported: Sequence[int], *, placed: bool) -> None:
+def _warn_of_surfaces(document: Level, level_objects: LevelObjects, imported: Sequence[int], *, placed: bool) -> None:
     """Warn of moved, copied and deleted surfaces, which `level` cannot store.
 
     ``imported``: visuals of the imported surfaces. ``placed``: moved surfaces were written to `level.geom`.
@@ -175,7 +111,7 @@ def _warn_of_surfaces(document: Level, level_objects: _Found, imported: Sequence
         level_objects.report.warn(say("surfaces cannot be deleted; they stay in the file: {}", names_))
 
 
-def _warn_of_others(document: Level, scene: Any, level_objects: _Found) -> None:
+def _warn_of_others(document: Level, scene: Any, level_objects: LevelObjects) -> None:
     """Warn of edits that are ignored: boxes, modifiers, and what is new in the level's collections."""
     edited = [obj for obj in level_objects.boxes if _is_edited_box(document, obj)]
     if edited:
@@ -216,7 +152,7 @@ def _is_edited_box(document: Level, obj: Object) -> bool:
         return not np.array_equal(corners, meshes.positions_of(data), equal_nan=True)
 
 
-def _warn_of_lamps(document: Level, level_objects: _Found) -> None:
+def _warn_of_lamps(document: Level, level_objects: LevelObjects) -> None:
     """Warn of lamps with another type, which is not written: a level has one sun and point lights."""
     suns = document.lights["type"] == SUN
     lamps = [obj for obj in level_objects.all_of("LIGHT") if obj.type == "LIGHT"]
@@ -298,7 +234,7 @@ class _ShaderStrings:
 
 def _write_shaders(
     document: Level,
-    level_objects: _Found,
+    level_objects: LevelObjects,
     changes: Changes,
     impostors: visual_vertices.ShownImpostors | None,
     glows: Sequence[Object],
@@ -342,194 +278,6 @@ def _write_shaders(
         changes.note(say("shader strings of {:# glow|# glows}", done.glows))
 
 
-# Instances ------------------------------------------------------------------------------------------------------------
-
-
-class _Trees:
-    """Writes trees that were moved, deleted or copied."""
-
-    def __init__(
-        self, document: Level, level_objects: _Found, changes: Changes, edits: visual_vertices.VertexEdits | None
-    ) -> None:
-        self.document, self.level_objects, self.changes, self.edits = document, level_objects, changes, edits
-        self.points: dict[Any, Floats] = {}
-
-    def write(self, imported: Sequence[int]) -> None:
-        """Write them into the document; ``imported``: visuals for which the import created objects."""
-        objects = self.level_objects.first.get("TREE", {})
-        if not objects:
-            # The user may have deleted the whole collection to work on the rest.
-            self.level_objects.keep_all("no trees are in the scene: the imported ones are written")
-            return
-        count = len(self.document.visuals)
-        kept_ = {visual: obj for visual, obj in objects.items() if visual < count}
-        stored = self._stored(list(kept_))
-        current = np.array([world_matrix(obj) for obj in kept_.values()]).reshape(-1, 4, 4)
-        moved, matrices = _moved(stored, current)
-        visuals = np.array(list(kept_), np.int64)
-        if self.edits is not None and len(moved):
-            before = {int(visuals[number]): stored[number] for number in moved.tolist()}
-            stay = np.isin(visuals[moved], list(self.edits.applied(kept_, before)))
-            moved, matrices = moved[~stay], matrices[~stay]
-        rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
-        visuals = visuals[moved]
-        gone = np.array(sorted(set(imported) - set(objects)), np.int64)
-        self._warn_of_mirrored(
-            [list(kept_.values())[number] for number in moved] + self.level_objects.copies.get("TREE", [])
-        )
-        self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
-        self._hide(gone)
-        self._copy()
-
-    def _warn_of_mirrored(self, objects: list[Object]) -> None:
-        mirrored = [obj for obj in objects if np.linalg.det(world_matrix(obj)[:3, :3]) < 0]
-        if mirrored:
-            words = (
-                "{0:# tree is|# trees are} mirrored by a negative scale, and the game would show {0:its|their} faces "
-                "from behind: {1}"
-            )
-            self.level_objects.report.warn(say(words, len(mirrored), listed_objects(mirrored)))
-
-    def _stored(self, visuals: list[int]) -> Floats:
-        return visual_mesh.tree_matrices(self.document, np.array(visuals, np.int64)).astype(np.float64)
-
-    def _place(
-        self,
-        visuals: NDArray[np.int64],
-        before: Floats,
-        matrices: Floats,
-        objects: list[Object],
-        which: NDArray[np.int64],
-    ) -> None:
-        if not len(visuals):
-            return
-        boxes = np.array([self._box(objects[number], matrix) for number, matrix in zip(which, matrices, strict=True)])
-        moves = _moves(before, matrices)
-        edit.place_trees(self.document, visuals, matrices, boxes, moves)
-        self.changes.parts += [Part(objects[row].name, Noun.TREE, fields=(say("place"),)) for row in which.tolist()]
-        self._follow(visuals, moves)
-
-    def _hide(self, gone: NDArray[np.int64]) -> None:
-        stored = self._stored(gone.tolist())
-        lengths = np.linalg.norm(stored[:, :3, :3], axis=1).max(axis=1, initial=0)
-        seen = lengths > structure.INVISIBLE_BELOW
-        gone, stored, lengths = gone[seen], stored[seen], lengths[seen]
-        if not len(gone):
-            return
-        hidden = stored.copy()
-        hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
-        edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
-        self.changes.deleted[Noun.TREE] += len(gone)
-        words = (
-            "{0:# deleted tree is|# deleted trees are} hidden by {0:its|their} scale: a level's visuals cannot be "
-            "removed"
-        )
-        self.level_objects.report.note(say(words, len(gone)))
-        self._follow(gone, _moves(stored, hidden))
-
-    def _copy(self) -> None:
-        count = len(self.document.visuals)
-        copies = [obj for obj in self.level_objects.copies.get("TREE", []) if obj.motionbridge_level.row < count]
-        if not copies:
-            return
-        sources = np.array([obj.motionbridge_level.row for obj in copies], np.int64)
-        stored = self._stored(sources.tolist())
-        matrices = np.array([_placed(tree, world_matrix(obj)) for tree, obj in zip(stored, copies, strict=True)])
-        boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
-        edit.add_trees(self.document, sources, matrices, boxes, _moves(stored, matrices))
-        for copy in copies:
-            self.changes.add(Noun.TREE, copy.name)
-        words = (
-            "{0:# tree is|# trees are} added below a new root of the sector {0:it is|they are} in, which no one has "
-            "tried in a game; {0:it has|they have} no collision and no impostors: {1}"
-        )
-        self.level_objects.report.warn(say(words, len(copies), listed_objects(copies)))
-        originals = self.level_objects.first["TREE"]
-        other = [obj for obj in copies if not self._has_mesh_of(obj, originals[obj.motionbridge_level.row])]
-        if other:
-            sentence = "{:# added tree has|# added trees have} another mesh than the original, which is not written: {}"
-            self.level_objects.report.warn(say(sentence, len(other), listed_objects(other)))
-
-    def _has_mesh_of(self, copy: Object, original: Object) -> bool:
-        return copy.data == original.data or np.array_equal(self._points(copy), self._points(original), equal_nan=True)
-
-    def _points(self, obj: Object) -> Floats:
-        if obj.data not in self.points:
-            with meshes.outside_edit_mode(obj) as data:
-                points = meshes.positions_of(data).astype(np.float64)
-            self.points[obj.data] = points if len(points) else np.zeros((1, 3))
-        return self.points[obj.data]
-
-    def _box(self, obj: Object, matrix: Floats) -> Floats:
-        """Return the bounding box (2, 3) of a tree."""
-        return bounds(transformed(self._points(obj), matrix))
-
-    def _follow(self, visuals: NDArray[np.int64], moves: Floats) -> None:
-        self.level_objects.report.warn("trees were moved or deleted; collision and baked light stay as they are")
-        stay = edit.move_impostors(self.document, visuals, moves)
-        if stay:
-            words = (
-                "{0:# impostor does|# impostors do} not follow: not everything {0:it stands|they stand} for was "
-                "moved in the same way"
-            )
-            self.level_objects.report.warn(say(words, stay))
-
-
-def _moves(before: Floats, after: Floats) -> Floats:
-    """Return how trees move in the world (n, 4, 4), NaN for those that were invisible before."""
-    with np.errstate(invalid="ignore"):
-        seen = np.linalg.norm(before[:, :3, :3], axis=1).min(axis=1, initial=np.inf) > structure.INVISIBLE_BELOW
-    moves = np.full(after.shape, np.nan)
-    moves[seen] = after[seen] @ np.linalg.inv(before[seen])
-    # Exactly none of what did not change.
-    same = (before[:, :3, :3] == after[:, :3, :3]).all(axis=(1, 2)) & seen
-    moves[same, :3, :3] = np.eye(3)
-    moves[same, :3, 3] = (after - before)[same, :3, 3]
-    return moves
-
-
-def _moved(stored: Floats, current: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return which trees (n,) differ from the file's transforms (n, 4, 4), and their new transforms (moved, 4, 4)."""
-    far = (_is_turned(current, stored) | _is_shifted(current, stored)) & np.isfinite(stored).all(axis=(1, 2))
-    indices = {number: _placed(stored[number], current[number]) for number in np.flatnonzero(far).tolist()}
-    which = [number for number, index in indices.items() if not np.array_equal(index, stored[number])]
-    matrices = [indices[number] for number in which]
-    return np.array(which, np.int64), np.array(matrices, np.float64).reshape(-1, 4, 4)
-
-
-def _placed(stored: Floats, current: Floats) -> Floats:
-    """Return the transform to write for a tree (4, 4): as Blender shows it, with the shear of the file's transform, and
-    with the file's own numbers for rotation and scale, or for the position, if these are not edited.
-    """
-    if not np.isfinite(stored).all():
-        return current
-    # The matrix as Blender shows it, without shear.
-    parts: Any = Matrix(stored.tolist()).decompose()
-    as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
-    now, visible, before = current[None], as_shown[None], stored[None]
-    sheared = (_is_turned(visible, before) | _is_shifted(visible, before))[0] and abs(np.linalg.det(as_shown)) > 0
-    matrix = current @ np.linalg.inv(as_shown) @ stored if sheared else current.copy()
-    if not _is_turned(now, visible)[0]:
-        matrix[:3, :3] = stored[:3, :3]
-    if not _is_shifted(now, visible)[0]:
-        matrix[:3, 3] = stored[:3, 3]
-    return matrix
-
-
-def _is_turned(first: Floats, second: Floats) -> NDArray[np.bool_]:
-    """Return (n,) whether rotation or scale of transforms (n, 4, 4) differ by more than Blender's rounding."""
-    with np.errstate(invalid="ignore"):
-        away = np.abs(first - second)[:, :3, :3].max(axis=(1, 2))
-        return np.asarray(away > TURNED * (1 + np.abs(second[:, :3, :3]).max(axis=(1, 2))))
-
-
-def _is_shifted(first: Floats, second: Floats) -> NDArray[np.bool_]:
-    """Return (n,) whether positions of transforms (n, 4, 4) differ by more than Blender's rounding."""
-    with np.errstate(invalid="ignore"):
-        away = np.abs(first - second)[:, :3, 3].max(axis=1)
-        return np.asarray(away > SHIFTED * (1 + 0.01 * np.abs(second[:, :3, 3]).max(axis=1)))
-
-
 # Lights, glows, portals -----------------------------------------------------------------------------------------------
 
 Edit = Callable[[Any, NDArray[np.void]], None]
@@ -550,7 +298,7 @@ class _Kind:
     """Returns whether the import creates no object for a record, so that a missing object does not mean deleted."""
 
 
-def _write_rows(document: Level, level_objects: _Found, changes: Changes, kind: str, how: _Kind) -> list[Object]:
+def _write_rows(document: Level, level_objects: LevelObjects, changes: Changes, kind: str, how: _Kind) -> list[Object]:
     """Write records of a kind; returns the object of each record that remains, None for one without."""
     base: NDArray[np.void] = getattr(document, how.field)
     first = level_objects.first.get(kind, {})
