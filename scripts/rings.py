@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import build
 from environment import ROOT, Unavailable, blenders, chroot, settings, virtual, window
 from environment import folder as environments
 
@@ -344,29 +345,33 @@ def _unstable(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcom
 def _in_window(
     find: Callable[[], blenders.Blender], arguments: Sequence[str], *, excused: bool = False
 ) -> Iterator[Outcome]:
-    """Play the scenes that need a real window; screenshots of failed scenes are kept."""
+    """Play the scenes that need a real window, and the one that installs the zip; screens of failed ones are kept."""
     if arguments and not any(text.startswith("tests/window") for text in arguments):
         return
     try:
         blender = find()
     except (Unavailable, RuntimeError):  # already reported by the tests in this Blender
         return
-    with blenders.session(blender, {}) as session:
-        results = session.scratch / "window.xml"
-        try:
-            command = window.test_call(session, results)
-        except Unavailable as lacking:
-            yield Outcome("window", blender.label, NOT_RUN, note=str(lacking), excused=excused)
-            return
-        start = time.monotonic()
-        ended = session.run(command, LIMIT)
-        seen = session.seen_from_outside(results)
-        outcome = _tests("window", session.blender.label, ended, seen, time.monotonic() - start)
-        target = FAILED_SCREENS / blender.label
-        pictures = window.keep_pictures(session, target)
-        if pictures:
-            outcome.note = f"{outcome.note} screens of failed scenes: {target}".strip()
-        yield outcome
+    for ring in ("window",) if arguments else ("window", "zip in a window"):
+        with blenders.session(blender, {}) as session:
+            results = session.scratch / "window.xml"
+            try:
+                command = window.test_call(session, results)
+            except Unavailable as lacking:
+                yield Outcome(ring, blender.label, NOT_RUN, note=str(lacking), excused=excused)
+                return
+            if ring != "window":
+                archive = build.build(session.outside)
+                command += ["--zip", str(session.scratch / archive.name)]
+            start = time.monotonic()
+            ended = session.run(command, LIMIT)
+            seen = session.seen_from_outside(results)
+            outcome = _tests(ring, session.blender.label, ended, seen, time.monotonic() - start)
+            target = FAILED_SCREENS / f"{blender.label}, {ring}"
+            pictures = window.keep_pictures(session, target)
+            if pictures:
+                outcome.note = f"{outcome.note} screens of failed scenes: {target}".strip()
+            yield outcome
 
 
 def _inside(

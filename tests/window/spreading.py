@@ -73,25 +73,12 @@ def spread_previewed_and_undone() -> Steps:
     assert not moved(before, values(controls.controls(), name)), "undone"
 
 
-class Hand:
-    """Counts what a person clicks: buttons, rows, menu entries, the viewport, fields (which are then typed into)."""
-
-    MOST = 20
-
-    def __init__(self) -> None:
-        self.clicks: list[str] = []
-
-    def click(self, *what: str) -> None:
-        """Count one click for each of ``what``."""
-        self.clicks += what
-
-
 def newcomers_walk() -> Steps:
     """From two files to a saved motion: found, duplicated, mirrored, a hand raised on frames 20 to 30, played, saved.
 
     The file gets the two new motions, below the one that they were made from; all others keep bytes and order.
     """
-    hand, scene = Hand(), bpy.context.scene
+    hand, scene = stage.Hand(20), bpy.context.scene
     path = stage.sample("humanoid.omf")
     before = library_of(path)
     for dropped in (stage.sample("humanoid.ogf"), path):
@@ -145,7 +132,7 @@ def newcomers_walk() -> Steps:
     assert {name for name, _ in after} == new | {name for name, _ in before}, after
     assert dict(after)["wave.001"] == dict(before)["wave"], "an unedited duplicate has the bytes of its original"
     assert dict(after)[mirrored] != dict(before)["wave"]
-    assert len(hand.clicks) <= Hand.MOST, hand.clicks
+    hand.rests()
 
 
 def library_of(path: Path) -> list[tuple[str, bytes]]:

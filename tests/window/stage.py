@@ -38,6 +38,11 @@ def blank() -> Path:
     return Path(bpy.app.tempdir) / "blank.blend"
 
 
+def is_enabled() -> bool:
+    """Whether this Blender has the extension yet: one scene installs it."""
+    return hasattr(bpy.types.WindowManager, "motionbridge_report")
+
+
 def make_blank() -> Steps:
     """An empty file in Blender's factory layout, with a small viewport, and an editor where reports can be read."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -54,10 +59,11 @@ def make_blank() -> Steps:
     space.shading.type = "WIREFRAME"
     space.overlay.show_overlays = space.show_gizmo = space.show_region_toolbar = False
     yield
-    call("import_scene.xray_ogf", filepath=str(SAMPLES / "humanoid.ogf"))
-    call("import_scene.xray_omf", filepath=str(SAMPLES / "humanoid.omf"))
-    for name, exporter in MADE.items():
-        call(exporter, filepath=str(blank().with_name(name)))
+    if is_enabled():
+        call("import_scene.xray_ogf", filepath=str(SAMPLES / "humanoid.ogf"))
+        call("import_scene.xray_omf", filepath=str(SAMPLES / "humanoid.omf"))
+        for name, exporter in MADE.items():
+            call(exporter, filepath=str(blank().with_name(name)))
     bpy.data.batch_remove([*bpy.data.objects, *bpy.data.actions, *bpy.data.meshes, *bpy.data.armatures])
     bpy.data.orphans_purge(do_recursive=True)
     bpy.ops.wm.save_as_mainfile(filepath=str(blank()), copy=True)
@@ -157,7 +163,8 @@ def forget_reports() -> None:
     with there("INFO"):
         bpy.ops.info.select_all(action="SELECT")
         bpy.ops.info.report_delete()
-    bpy.context.window_manager.motionbridge_report = ""
+    if is_enabled():
+        bpy.context.window_manager.motionbridge_report = ""
 
 
 def reports() -> list[str]:
@@ -289,6 +296,23 @@ def confirm() -> Steps:
     press("RET")
     yield
     yield
+
+
+class Hand:
+    """Counts what a person clicks: buttons, rows, menu entries, the viewport, fields (which are then typed into)."""
+
+    def __init__(self, most: int) -> None:
+        """``most``: clicks that the whole may take."""
+        self._most = most
+        self.clicks: list[str] = []
+
+    def click(self, *what: str) -> None:
+        """Count one click for each of ``what``."""
+        self.clicks += what
+
+    def rests(self) -> None:
+        """Compare the number of clicks with the most."""
+        assert len(self.clicks) <= self._most, self.clicks
 
 
 def step(message: str) -> None:
