@@ -13,20 +13,20 @@ from ..blender.typed import Action, Context, Object
 from ..core import bone_map, files, names, retarget, space
 from ..core.errors import ReadError
 from ..core.report import Report, listed, say
-from ..games.arma import animation_import
 from ..games.xray.bones.properties import game_name
-from ..games.xray.motions import library, omf_codec, skl_codec
 from . import playing
 from .bases import CALL, BlenderOperator, ImportHelper, classes_of, iface_, path_search, rpt_
 from .layouts import fields
+from .list_operators import listing_for_new, listing_of
 from .operation import Operation, Outcome, call_operator
 from .sidebar import is_of_arma
 from .target import RIG, active_rig
-from .xray.target import active_file
+from .xray.motion_operators import MOTIONS
 
 if TYPE_CHECKING:
     from ..blender.foreign_motions import ForeignMotion
     from ..core.bone_map import Link, Rig
+    from .layouts import Listing
 
 SEPARATOR = ";"
 SUFFIXES = (".bvh", ".fbx", ".glb", ".gltf")
@@ -124,10 +124,10 @@ class MOTIONBRIDGE_OT_retarget_motion(Operation, BlenderOperator):
             result = retarget.retarget(
                 source.rig, source.poses, target, links, root=retarget.RootMotion[self.root], feet=self.feet
             )
-            results.append(add_motion(context, rig, source.name, result.poses))
-        play(context, rig, results[0])
+            results.append((source.name, result.poses))
+        added = add_motions(context, rig, results, report)
         text = rpt_("{} got motions of another skeleton: {}")
-        return Outcome(text.format(rig.name, ", ".join(label_of(action) for action in results)))
+        return Outcome(text.format(rig.name, ", ".join(label_of(rig, action) for action in added)))
 
     def _links(self, source: "Rig", target: "Rig", report: Report) -> "list[Link]":
         """Return the pairs of bones; reports target bones with a role that have none. Raises `ReadError`."""
@@ -186,37 +186,49 @@ def read_sources(context: Context, operator: Any, report: Report) -> "list[Forei
 # Results ------------------------------------------------------------------------------------------------------------
 
 
-def add_motion(context: Context, rig: Object, name: str, poses: Any) -> Action:
-    """Add poses (frames, bones, 4, 4) as a new motion to the active list of an armature; without one it is only an
-    action.
+def add_motions(context: Context, rig: Object, poses: "Sequence[tuple[str, Any]]", report: Report) -> list[Action]:
+    """Add poses (frames, bones, 4, 4), each with a name, as new motions to the list of an armature, and play the first;
+    without a list they are only actions.
     """
-    file = active_file(rig)
-    if file is not None:
-        in_file = {bone.name.lower() for partition in file.partitions for bone in partition.bones}
-        bones = [bone.name for bone in rig.data.bones if game_name(bone).lower() in in_file]
-        label = names.distinct(name, {label_of(action) for action in library.motions_of(file)})
-        action = foreign_motions.build(rig, label, poses, bones, space.XRAY_ROOT_FRAME)
-        return library.add(omf_codec.OMF, file, action)
-    bones = [bone.name for bone in rig.data.bones]
-    action = foreign_motions.build(rig, name, poses, bones, None if is_of_arma(context) else space.XRAY_ROOT_FRAME)
-    if len(rig.motionbridge_skeletal_files):
-        return library.add(skl_codec.SKL, rig.motionbridge_skeletal_files[0], action)
-    action.use_fake_user = True
-    return action
+    listing = listing_for_new(rig)
+    file = listing.edits.active(rig) if listing is not None else None
+    results = []
+    for name, matrices in poses:
+        others = listing.edits.members(file) if listing is not None and file is not None else ()
+        label = names.distinct(name, {label_of(rig, other) for other in others})
+        action = foreign_motions.build(rig, label, matrices, bones_of(rig, listing, file), root_frame_of(context))
+        if listing is not None and file is not None:
+            action = listing.edits.add(file, action)
+        action.use_fake_user = True
+        results.append(action)
+    if listing is None or file is None:
+        actions.play(context, rig, results[0])
+        first, last = results[0].frame_range
+        playing.start(context, (round(first), round(last)))
+        return results
+    if limit := listing.edits.limit(file):
+        report.warn(limit, file.name)
+    listing.play(rig, results[0])
+    return results
 
 
-def play(context: Context, rig: Object, action: Action) -> None:
-    """Let an armature play a new motion, and list it if the armature's list is that of Arma."""
-    actions.play(context, rig, action)
-    if is_of_arma(context):
-        animation_import.adopt(rig)
-    first, last = action.frame_range
-    playing.start(context, (round(first), round(last)))
+def bones_of(rig: Object, listing: "Listing | None", file: Any) -> list[str]:
+    """Return the bones of an armature that get keys: those of the motion ``file``, else all."""
+    if listing is not MOTIONS or file is None:
+        return [bone.name for bone in rig.data.bones]
+    in_file = {bone.name.lower() for partition in file.partitions for bone in partition.bones}
+    return [bone.name for bone in rig.data.bones if game_name(bone).lower() in in_file]
 
 
-def label_of(action: Any) -> str:
-    """Return a motion's name in the game, else that of the action."""
-    return str(action.motionbridge_motion.motion_name or action.name)
+def root_frame_of(context: Context) -> Any:
+    """Return the axes of bones without parent, as in `foreign_motions.build`."""
+    return None if is_of_arma(context) else space.XRAY_ROOT_FRAME
+
+
+def label_of(rig: Object, action: Action) -> str:
+    """Return a motion's name in its list, else that of the action."""
+    known = listing_of(rig, action)
+    return str(known[0].edits.row_of(action).name if known is not None else action.name)
 
 
 # Bone maps ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ from addon.blender import foreign_motions
 from addon.core import bone_map, limb_goals, retarget
 from addon.core.report import Report
 from addon.formats.xray.omf import codec
-from addon.ui import command, retarget_motion
+from addon.ui import command, listed_actions, retarget_motion
+from addon.ui.arma import panels as arma_panels
+from addon.ui.xray import motion_operators
 from tests import rigs
 from tests.blender.test_control_rig import imported, motions_of
 from tests.real_files import CORPUS, SAMPLES
@@ -102,6 +104,24 @@ def test_a_file_becomes_a_new_motion_and_leaves_nothing_behind(name, frames, vec
     assert state()[2:] == before[2:]
     (source,) = foreign_motions.read_file_motions(bpy.context, path, Report())
     assert limb_angles(source, rig, shown(rig, action)) < 0.1
+
+
+def test_the_motion_is_listed_and_played_as_a_click_on_its_row_does(vectors):
+    bpy.ops.import_scene.arma_rtm(filepath=str(SAMPLES / "arma" / "walk.rtm"))
+    arma = bpy.context.view_layer.objects.active
+    path = str(vectors / "rigs" / WALK)
+    for rig, listing in ((arma, arma_panels.ANIMATIONS), (humanoid(), motion_operators.MOTIONS)):
+        bpy.context.view_layer.objects.active = rig
+        names = [row.name for row in listing.rows(rig).listed]
+        for _ in range(2):
+            assert bpy.ops.motionbridge.retarget_motion(filepath=path) == {"FINISHED"}
+        action, rows = rig.animation_data.action, listing.rows(rig).listed
+        assert [row.name for row in rows][: len(names)] == names
+        assert len({row.name for row in rows}) == len(rows) == len(names) + 2
+        assert listed_actions.row_playing(listing, rig) == len(names) + 1
+        assert listing.status(action) == "NEW"
+        scene = bpy.context.scene
+        assert (scene.frame_preview_start, scene.frame_preview_end) == listing.frames(action, rig)
 
 
 def test_feet_stand_and_saving_back_writes_only_the_new_motion(vectors, tmp_path):
