@@ -42,12 +42,15 @@ def installed(hand: stage.Hand) -> Steps:
 def sidebar_opened(hand: stage.Hand) -> Steps:
     """N, and the tab of the extension."""
     hand.click('README, "key N": N', 'the tab "Motionbridge"')
-    area = stage.area()
-    area.spaces.active.show_region_ui = True
-    yield
-    region: Any = next(region for region in area.regions if region.type == "UI")
+    large = stage.area("INFO")
+    large.type = "VIEW_3D"  # the viewport of the scenes is too small for a sidebar
+    large.spaces.active.show_region_ui = True
+    region: Any = next(region for region in large.regions if region.type == "UI")
+    yield from stage.until(lambda: not region.is_property_readonly("active_panel_category"), "the tabs to be drawn")
     region.active_panel_category = "Motionbridge"
     yield
+    yield
+    large.type = "INFO"
     yield
 
 
