@@ -1,6 +1,6 @@
 """Take the pictures of `docs/`: screenshots of a real Blender window on a virtual screen, with simulated input.
 
-    python3 scripts/pictures.py [--folder docs] [--chroot FOLDER] [--only NAME] [--listing]
+    python3 scripts/pictures.py [--folder docs] [--chroot FOLDER] [--only NAME] [--listing | --light]
 
 Needs root on Debian: Blender, a virtual screen and software rendering run in a chroot that the tests use too, that
 of Debian unstable with its Blender 5.2 (`--chroot` names another). The pictures show our own showcase and samples, and
@@ -58,6 +58,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, help="where the pictures go: docs/, or dist/listing/")
     parser.add_argument("--listing", action="store_true", help="take the pictures for the extensions platform")
+    parser.add_argument("--light", action="store_true", help="take them in Blender's light theme, as NAME_light.png")
     parser.add_argument("--chroot", type=Path, help="a chroot with Blender in it")
     parser.add_argument("--only", default="", help="play only the scenes whose name begins like this")
     parser.add_argument("--samples", type=Path, default=ROOT / "tests" / "samples", help="models and motions to show")
@@ -72,14 +73,15 @@ def main() -> int:
     studio = folder / STUDIO.lstrip("/")
     shutil.rmtree(studio, ignore_errors=True)
     _fill_studio(studio, arguments.samples)
-    status = _photograph(folder, arguments.only, listing=arguments.listing)
+    status = _photograph(folder, arguments.only, listing=arguments.listing, light=arguments.light)
     target = arguments.folder or ROOT / ("dist/listing" if arguments.listing else "docs")
     target.mkdir(parents=True, exist_ok=True)
     for picture in sorted((studio / "taken").glob("*.png")):
         if not arguments.listing:
             _shrink(folder, picture)
-        shutil.copy(picture, target / picture.name)
-        print(f"{target / picture.name}: {picture.stat().st_size} bytes")
+        copy = target / (picture.name if not arguments.light else f"{picture.stem}_light.png")
+        shutil.copy(picture, copy)
+        print(f"{copy}: {copy.stat().st_size} bytes")
     for frames in sorted((studio / "films").iterdir()):
         _film(folder, frames, target)
     return status
@@ -132,8 +134,9 @@ def _fill_studio(studio: Path, samples: Path) -> None:
     shutil.copytree(ROOT / "scripts" / "scenes", studio / "scenes", ignore=CACHE)
 
 
-def _photograph(folder: Path, only: str, *, listing: bool) -> int:
-    surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only} | ({"LISTING": "1"} if listing else {})
+def _photograph(folder: Path, only: str, *, listing: bool, light: bool) -> int:
+    chosen = {"LISTING": listing, "LIGHT": light}
+    surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only} | {name: "1" for name, on in chosen.items() if on}
     blender = [*screen.call(*(LISTING if listing else WINDOW)), "--python", f"{STUDIO}/scenes/session.py"]
     command = [*chroot.entering(folder, surroundings), "timeout", str(LIMIT), *blender]
     done = subprocess.run(

@@ -3,6 +3,7 @@
 A scene begins in an empty file, and each of its steps runs in the viewport.
 """
 
+import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -218,5 +219,9 @@ def reset_blender() -> None:
     view = bpy.context.preferences.view
     view.language, view.ui_scale = "en_US", 1.0
     bpy.ops.preferences.reset_default_theme()
+    if "LIGHT" in os.environ:
+        theme = bpy.utils.preset_paths("interface_theme")[0]
+        menu = "USERPREF_MT_interface_theme_presets"
+        bpy.ops.script.execute_preset(filepath=os.path.join(theme, "Blender_Light.xml"), menu_idname=menu)
     bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True, app_template="")
     bpy.data.batch_remove(list(bpy.data.objects))
