@@ -222,6 +222,6 @@ def reset_blender() -> None:
     if "LIGHT" in os.environ:
         theme = bpy.utils.preset_paths("interface_theme")[0]
         menu = "USERPREF_MT_interface_theme_presets"
-        bpy.ops.script.execute_preset(filepath=os.path.join(theme, "Blender_Light.xml"), menu_idname=menu)
+        bpy.ops.script.execute_preset(filepath=f"{theme}/Blender_Light.xml", menu_idname=menu)
     bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True, app_template="")
     bpy.data.batch_remove(list(bpy.data.objects))
