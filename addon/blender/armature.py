@@ -203,7 +203,8 @@ def parent_at_rest(obj: Object, rig: Object, bone: str) -> None:
 
 BONE, JOINT = "Motionbridge Bone", "Motionbridge Joint"
 CIRCLE, BOX, SQUARE = "Motionbridge Circle", "Motionbridge Box", "Motionbridge Square"
-"""Names of the shapes. Bone and joint are for bones of the game, circle, box and square for controls."""
+LINE = "Motionbridge Line"
+"""Names of the shapes. Bone and joint are for bones of the game; circle, box, square and line for controls."""
 FINGER_JOINTS = "Finger Joints"
 """Bone collection of the controls of single finger joints, which is hidden at first: they are too many for one hand."""
 SHAPE_COLLECTION = "Motionbridge Bone Shapes"
@@ -215,9 +216,11 @@ COLLECTION_PROPERTY = "motionbridge_collection"
 THICKNESS, THIN_THICKNESS = 0.1, 0.04
 """Thickness of a bone shape as a fraction of its length; weapons and helpers are thinner."""
 RING_CORNERS = 24
+CONTROL_SHAPES = {Role.GOAL: BOX, Role.POLE: JOINT, Role.LINE: LINE}
+"""Shapes of controls that are no circles."""
 CONTROL_SIZES = {
     Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5, Role.TORSO: 1.3, Role.CHEST: 1.0,
-    Role.FIST: 0.8, Role.CURL: 0.5, Role.LOOK: 0.5,
+    Role.FIST: 0.8, Role.CURL: 0.5, Role.LOOK: 0.5, Role.LINE: 1.0,
 }  # fmt: skip
 """Size of a control's shape as a fraction of its bone's length."""
 HORIZONTAL, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))
@@ -230,7 +233,7 @@ CIRCLE_ROTATIONS = {
 }
 """Rotation of circles that are not around their bone: horizontal ones, and wheels about the bone's x axis."""
 WIRE_WIDTH = 2.0
-"""Line width of controls in pixels: lines of one pixel are hard to see on a mesh."""
+"""Line width of controls in pixels: lines of one pixel, which poles have, are hard to see on a mesh."""
 NO_PALETTE = "DEFAULT"
 
 PALETTES: dict[tuple[Part, Side], str] = {
@@ -338,9 +341,9 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
     """Set shapes, colors and collections of the visible bones of a control rig; ``given`` are the names that its bones
     got.
 
-    Controls of a bone are circles around it, goals are boxes, poles are rings. Circles of torso and chest are
-    horizontal, those that curl fingers are wheels. Controls of root bones are horizontal squares, unlike the circle
-    that moves everything.
+    Controls of a bone are circles around it, goals are boxes, poles are rings with a line to their joint.
+    Circles of torso and chest are horizontal, those that curl fingers are wheels. Controls of root bones are horizontal
+    squares, unlike the circle that moves everything.
     """
     heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
     least = 0.012 * float(np.ptp(heads, axis=0).max(initial=0.0))
@@ -352,9 +355,10 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
             continue
         pose_bone = controls.pose.bones[name]
         size = max(CONTROL_SIZES[bone.role] * bone.length, least)
-        pose_bone.custom_shape = _shape({Role.GOAL: BOX, Role.POLE: JOINT}.get(bone.role, CIRCLE))
+        pose_bone.custom_shape = _shape(CONTROL_SHAPES.get(bone.role, CIRCLE))
         _set_shape_transform(pose_bone, (size, size, size), CIRCLE_ROTATIONS.get(bone.role, Euler()))
-        pose_bone.custom_shape_wire_width = WIRE_WIDTH
+        pose_bone.custom_shape_wire_width = 1.0 if bone.role is Role.LINE else WIRE_WIDTH
+        controls.data.bones[name].hide_select = bone.role is Role.LINE
         if bone.role in {Role.FREE, Role.GOAL}:
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
         elif bone.role is Role.CHEST:
@@ -529,7 +533,13 @@ def _square() -> tuple[Any, Any, Any]:
     return [(1, 0, 1), (-1, 0, 1), (-1, 0, -1), (1, 0, -1)], [(0, 1), (1, 2), (2, 3), (3, 0)], []
 
 
-SHAPES = {BONE: _octahedron, JOINT: _rings, CIRCLE: _circle, BOX: _box, SQUARE: _square}
+@cache
+def _line() -> tuple[Any, Any, Any]:
+    """Return the edge from the origin to (0, 1, 0)."""
+    return [(0, 0, 0), (0, 1, 0)], [(0, 1)], []
+
+
+SHAPES = {BONE: _octahedron, JOINT: _rings, CIRCLE: _circle, BOX: _box, SQUARE: _square, LINE: _line}
 """Shape name -> function that returns vertices, edges and triangles."""
 
 

@@ -36,6 +36,8 @@ AIM, JOINT, FOLLOW = "Motionbridge Aim", "Motionbridge Joint", "Motionbridge Fol
 """Names of others: the one that aims a swing bone at its goal; the one by which a target keeps the joint of a bone that
 is solved; those by which a bone takes part in the rotation of another.
 """
+LINE = "Motionbridge Line"
+"""Name of the constraint by which the line of a pole ends at the joint."""
 LOOK_AT = "Motionbridge Look"
 """Name of the constraint by which a control of a neck or head aims at what the head looks at."""
 HOLD = "Motionbridge Hold "

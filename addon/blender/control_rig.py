@@ -29,6 +29,7 @@ from .control_links import (
     BONE,
     FOLLOW,
     JOINT,
+    LINE,
     LOOK_AT,
     NAME,
     POINTER,
@@ -136,6 +137,10 @@ def _add_solvers(controls: Object, planned: ControlPlan, given: list[str]) -> No
         turned.name = POINTER
         turned.target, turned.subtarget = controls, given[limb.pole]
         turned.lock_axis, turned.track_axis = "LOCK_Y", "TRACK_X"
+        line = bones[given[limb.line]].constraints.new("STRETCH_TO")
+        line.name = LINE
+        line.target, line.subtarget = controls, given[planned.targets[limb.bones[1]]]
+        line.rest_length, line.volume, line.keep_axis = planned.bones[limb.line].length, "NO_VOLUME", "SWING_Y"
         switched = zip(limb.bones, (*limb.left_over, limb.held), strict=True)
         _add_switch(controls, planned, given, limb.goal, dict(switched))
     for look in planned.looks:
@@ -180,10 +185,10 @@ def _add_switch_variable(driver: bpy.types.Driver, controls: Object, owner: str,
 
 
 def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> None:
-    """Add drivers that hide the circles of a limb that follows its goal, or else its goal and pole."""
+    """Add drivers that hide the circles of a limb that follows its goal, or else its goal, pole and line."""
     name = PROPERTIES[Role.GOAL]
     for limb in planned.limbs:
-        hidden = dict.fromkeys((limb.goal, limb.pole), f"{name} <= 0")
+        hidden = dict.fromkeys((limb.goal, limb.pole, limb.line), f"{name} <= 0")
         hidden |= dict.fromkeys((planned.frees[bone] for bone in limb.bones), f"{name} >= 1")
         for index, expression in hidden.items():
             driver = compat.hiding_driver(controls, given[index])

@@ -46,11 +46,14 @@ class Torso:
 
 @dataclass(frozen=True)
 class Finger:
-    """The joints of a finger from the hand outwards, its hand, and the axis (3,) about which it closes."""
+    """The joints of a finger from the hand outwards, its hand, the axis (3,) about which it closes, whether it is a
+    thumb.
+    """
 
     bones: tuple[int, ...]
     hand: int
     axis: Floats
+    is_thumb: bool
 
 
 @dataclass(frozen=True)
@@ -178,8 +181,9 @@ def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body
             hands.setdefault(hand, []).append(tuple(line))
     fingers = []
     for hand, lines in hands.items():
-        axes = _axes([_THUMB.search(names[line[0]]) is not None for line in lines], lines, heads, body.sides[hand])
-        fingers += [Finger(line, hand, axis) for line, axis in zip(lines, axes, strict=True) if axis is not None]
+        thumbs = [_THUMB.search(names[line[0]]) is not None for line in lines]
+        with_axes = zip(lines, _axes(thumbs, lines, heads, body.sides[hand]), thumbs, strict=True)
+        fingers += [Finger(line, hand, axis, is_thumb) for line, axis, is_thumb in with_axes if axis is not None]
     return fingers
 
 

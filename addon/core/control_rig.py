@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -92,6 +92,8 @@ class Role(Enum):
     """Child of a goal, with the axes of the hand or foot."""
     POLE = "pole"
     """Control that the elbow or knee points to."""
+    LINE = "line"
+    """Only drawn: a line from a pole to its elbow or knee."""
     SWING = "swing"
     """From the start of a limb to its goal, rotated towards the pole: its x axis is in the plane of the bend."""
     SIDE = "side"
@@ -138,8 +140,8 @@ KEYED = NEUTRAL | {
     Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING, Role.TORSO, Role.LOOK, Role.AIM,
 }  # fmt: skip
 """Roles of bones that a transfer keys."""
-HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.TORSO, Role.LOOK}
-"""Roles of bones that animators do not edit."""
+HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.LINE, Role.TORSO, Role.LOOK}
+"""Roles of bones that are not drawn."""
 BETWEEN = {Role.SOCKET, Role.TURNED, Role.CURL}
 """Roles of bones that may be between another bone and the control that moves it."""
 
@@ -172,6 +174,7 @@ class Limb:
     goal: int = -1
     held: int = -1
     pole: int = -1
+    line: int = -1
     swing: int = -1
     aside: int = -1
 
@@ -263,7 +266,7 @@ class _Planner:
     def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
         """Plan a bone and return its index."""
         stem, side = self.stems[bone] if bone >= 0 else ("", Side.NONE)
-        stem = self.joints.get(bone, stem) if role is Role.POLE else stem
+        stem = self.joints.get(bone, stem) if role in {Role.POLE, Role.LINE} else stem
         name = ENDINGS[role] if role in WHOLE_BODY else _name(stem, ENDINGS[role], side)
         if parent >= 0 and self.bones[parent].matrix[:3, 1] @ matrix[:3, 1] < OPPOSITE:
             across = matrix[:, [0, 2, 1, 3]] * np.array([1.0, 1.0, -1.0, 1.0])
@@ -349,6 +352,7 @@ class _Planner:
         matrix = np.eye(4)
         matrix[:3, 3] = matrices[lower, :3, 3] + bend * POLE_DISTANCE * span
         pole = self.add(Role.POLE, lower, 0, matrix, 0.2 * sizes[lower])
+        line = self.add(Role.LINE, lower, pole, matrix, POLE_DISTANCE * span)
         start, joint, tip = matrices[list(limb.bones), :3, 3]
         turned = _frame(start, tip - start, matrices[upper, :3, 1], bend)
         swing = self.add(Role.SWING, upper, above, turned, sizes[upper])
@@ -362,7 +366,7 @@ class _Planner:
             self.add(Role.LEFT_OVER, upper, first, matrices[upper], sizes[upper]),
             self.add(Role.LEFT_OVER, lower, second, matrices[lower], sizes[lower]),
         )
-        return Limb(limb.part, limb.side, limb.bones, (first, second), left, goal, held, pole, swing, aside)
+        return Limb(limb.part, limb.side, limb.bones, (first, second), left, goal, held, pole, line, swing, aside)
 
     def add_twists(self) -> list[Twist]:
         """Plan the bones that make twist bones follow the ends of their limb segments."""
@@ -400,7 +404,7 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     fingers = {bone: finger for finger in fingers_of(names, parents, heads, body) for bone in finger.bones}
     hinges = {bone: finger.axis for bone, finger in fingers.items()}
     for hand in {finger.hand for finger in fingers.values()}:
-        hinges[hand] = np.sum([finger.axis for finger in fingers.values() if finger.hand == hand], axis=0)
+        vectors[hand], hinges[hand] = _palm(vectors[hand], heads, hand, fingers)
     bends = [_bend(limb, names, parents, heads, body) for limb in limbs]
     for limb, bend in zip(limbs, bends, strict=True):
         upper, lower, end = limb.bones
@@ -518,6 +522,20 @@ def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Float
 def _across(vector: Floats, along: Floats) -> Floats:
     result: Floats = vector - along * (vector @ along)
     return result
+
+
+def _palm(vector: Floats, heads: Floats, hand: int, fingers: Mapping[int, Finger]) -> tuple[Floats, Floats]:
+    """Return two vectors (3,) in the palm of a hand: from the wrist to the middle of the knuckles, and along these, as
+    fingers close about it. ``vector`` is where the hand points, for a hand of fewer than two fingers without its thumb.
+    """
+    own = [finger for bone, finger in fingers.items() if finger.hand == hand and bone == finger.bones[0]]
+    closing = np.sum([finger.axis for finger in own], axis=0)
+    knuckles = heads[[finger.bones[0] for finger in own if not finger.is_thumb]]
+    if len(knuckles) < 2:
+        return vector, closing
+    middle = knuckles.mean(axis=0)
+    along = np.linalg.svd(knuckles - middle)[2][0]
+    return middle - heads[hand], along * np.sign(along @ closing)
 
 
 def _axis_aligned(matrix: Floats) -> Floats:

@@ -664,7 +664,7 @@ def unused(in_circles):
     result = set()
     for end, bones in LIMBS.items():
         joint, side = JOINTS[bones[1][:-2]], bones[1][-1].upper()
-        boxes = {f"{end[:-2]}_ik.{side}", f"{joint}_pole.{side}"}
+        boxes = {f"{end[:-2]}_ik.{side}", f"{joint}_pole.{side}", f"{joint}_line.{side}"}
         result |= boxes if end in in_circles else circles(end)
     return result
 

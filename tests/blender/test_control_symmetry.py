@@ -10,7 +10,8 @@ from mathutils import Vector
 
 from addon.blender import compat, control_links, control_rig
 from addon.blender.armature import FINGER_JOINTS, matrices_of
-from addon.core import rotation, symmetry
+from addon.core import control_parts, rotation, symmetry
+from addon.core.body import body_of
 from addon.core.control_rig import Role
 from tests.blender.rtm_scene import load
 from tests.blender.test_control_rig import REAL, select
@@ -21,6 +22,8 @@ MODELS = [
     *(param.values[0] for param in corpus_files("rtm/agm_wipeglasses.rtm") if param.values[0]),
 ]
 METRES = 1e-4
+DEGREES = 3.5
+"""Largest angle between a hand's box and the palm: both hands of a body get one direction, in between theirs."""
 POSED = {
     False: {Role.FREE, Role.TORSO, Role.CHEST, Role.FIST, Role.CURL},
     True: {Role.GOAL, Role.POLE, Role.TORSO, Role.CHEST, Role.FIST, Role.CURL},
@@ -198,3 +201,43 @@ def test_each_control_knows_its_bone_and_has_a_counterpart_with_mirrored_axes(mo
         assert names.index(other[control_links.BONE]) == pairs[bone]
         mirrored = symmetry.REFLECTION[:3, :3] @ np.array(control.matrix_local)[:3, :3] @ symmetry.REFLECTION[:3, :3]
         assert np.allclose(mirrored, np.array(other.matrix_local)[:3, :3], atol=1e-5)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_boxes_stand_upright_in_palm_and_sole(model):
+    """A hand's box points to the middle of the knuckles and lies in their plane; a foot's is level."""
+    rig, controls = at_rest(model)
+    rest, parents, _ = structure(rig)
+    names, heads = rig.data.bones.keys(), rest[:, :3, 3]
+    fingers = control_parts.fingers_of(names, parents, heads, body_of(names, parents))
+    seen = set()
+    for goal in control_rig.goals_of(controls):
+        end = names.index(goal.bone[control_links.BONE])
+        across, along, upright = np.array(goal.bone.matrix_local)[:3, :3].T
+        knuckles = [heads[finger.bones[0]] for finger in fingers if finger.hand == end and not finger.is_thumb]
+        seen.add((goal.name[:4], len(knuckles) > 1))
+        if len(knuckles) > 1:
+            spread = np.array(knuckles) - heads[end]
+            ahead, plane = spread.mean(axis=0), np.linalg.svd(np.vstack([spread, np.zeros(3)]))[2]
+            assert along @ ahead > np.cos(np.radians(DEGREES)) * np.linalg.norm(ahead)
+            assert abs(upright @ plane[2]) > np.cos(np.radians(DEGREES))
+            closing = [finger.axis for finger in fingers if finger.hand == end]
+            assert across @ np.sum(closing, axis=0) > 0  # so that it shows the way in which fingers close
+        elif goal.name.startswith("foot"):
+            assert np.allclose(upright, (0, 0, 1), atol=1e-6)
+    assert ("hand", model != "humanoid") in seen
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_line_leads_from_each_pole_to_its_joint(model):
+    rig, controls = at_rest(model)
+    lines = [bone for bone in controls.pose.bones if bone.bone[control_links.ROLE] == Role.LINE.value]
+    assert len(lines) == len(control_rig.goals_of(controls)) > 1
+    for seed in range(3):
+        pose_at_random(controls, seed, is_ik=True)
+        for line in lines:
+            joint = rig.pose.bones[line.bone[control_links.BONE]]
+            ends = [line.matrix @ Vector(end) for end in ((0, 0, 0), (0, line.custom_shape_scale_xyz.y, 0))]
+            assert (ends[0] - line.parent.matrix.translation).length < METRES
+            assert (ends[1] - joint.matrix.translation).length < METRES
+            assert line.bone.hide_select
