@@ -68,10 +68,14 @@ class FileImport(FirstView, Operation, FileChoice):
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     edited = stores_nothing  # an import creates new objects, unless it imports onto one
 
+    at_once: BoolProperty(
+        name="At Once", description="Import the files without a dialog", options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"}
+    )
+
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog with the options for dropped files, else the file browser."""
-        self.invoked_by_user(from_browser=not self.properties.is_property_set("filepath"))
-        return self.invoke_popup(context)
+        self.invoked_by_user(from_browser=not (self.at_once or self.properties.is_property_set("filepath")))
+        return self.execute(context) if self.at_once else self.invoke_popup(context)
 
     def invoke_popup(self, context: Context) -> Any:
         """Replaces Blender's function, whose dialog has the whole path as its title."""

@@ -22,6 +22,7 @@ _GUIDE = "guide.html"
 _ANIMATIONS = "stalker-animations.html"
 _MODELS = "stalker-models.html"
 _PREFERENCES = f"{_GUIDE}#installation-and-preferences"
+_FROM_GAME = f"{_GUIDE}#from-the-game"
 _MODEL = f"{_MODELS}#a-model"
 _NEW_MODEL = f"{_MODELS}#a-new-model"
 _READABLE = f"{_MODELS}#readable-bones"
@@ -45,6 +46,7 @@ _PAGES: dict[str, tuple[str, ...]] = {
         "ops.motionbridge.user_data*",
         "types.listedgamematerial*",
     ),
+    _FROM_GAME: ("ops.motionbridge.add_game*", "ops.motionbridge.from_game*", "types.gamefile*"),
     _PREFERENCES: ("types.motionbridgepreferences*",),
     _READABLE: ("ops.motionbridge.original_bones", "ops.motionbridge.readable_bones"),
     _CONTROLS: (

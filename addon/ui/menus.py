@@ -11,6 +11,7 @@ from bpy_extras.io_utils import poll_file_object_drop
 from ..games import KINDS
 from ..games.kinds import Drop, FileKind, exporters, importers
 from .bases import BlenderMenu, FileHandler
+from .from_game import draw_offer
 from .preferences import preferences
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ def _draw_operators(layout: bpy.types.UILayout, group: str, entries: dict[str, s
 
 
 def _draw_import(menu: Any, context: Context) -> None:
+    menu.layout.separator()
+    draw_offer(menu.layout, context)
     for game in filter(partial(is_used, context), GAMES):
         menu.layout.separator()
         _draw_operators(menu.layout, "import_scene", game.imports)

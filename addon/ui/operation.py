@@ -272,20 +272,23 @@ def stores_nothing(self: Any, context: Context) -> Iterable[bpy.types.ID | None]
     return ()
 
 
-def call_operator(operator: Any, other: Any, **options: Any) -> bool:
-    """Call another operator, such as ``CALL.import_scene.xray_omf``, with its dialog; returns whether it started.
+def call_operator(
+    operator: Any, other: Any, *, mode: str = "INVOKE_DEFAULT", undo: bool = False, **options: Any
+) -> set[str]:
+    """Call another operator, such as ``CALL.import_scene.xray_omf``, with its dialog or in another ``mode``.
+
+    Returns its result, an empty set if it refused. ``undo``: it adds its own undo step.
 
     Its error is reported by ``operator``: Blender raises the error reports of a nested operator, and would show them
     with a Python traceback.
     """
     try:
-        other("INVOKE_DEFAULT", **options)
+        return set(other(mode, undo, **options))
     except RuntimeError as refused:
         if "Traceback (most recent call last)" in str(refused):  # a bug of this extension, not an error for the user
             raise
         operator.report({"ERROR"}, refusal_in(refused))
-        return False
-    return True
+        return set()
 
 
 def _refuse_unprintable(path: str) -> None:

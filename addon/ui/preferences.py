@@ -42,7 +42,9 @@ def _recognise(game: Any, _context: Context) -> None:
 
 
 class KnownGame(bpy.types.PropertyGroup):
-    """An installed game. ``kind``: which one its folder has, an identifier of `GAMES`, "" for none."""
+    """An installed game. ``kind``: which one its folder has, an identifier of `GAMES`, "" for none; ``recent``: names
+    of the files that were imported last, a line each.
+    """
 
     folder: StringProperty(
         name="Folder",
@@ -52,6 +54,7 @@ class KnownGame(bpy.types.PropertyGroup):
         update=_recognise,
     )
     kind: StringProperty(options={"HIDDEN"})
+    recent: StringProperty(options={"HIDDEN"})
     mods: CollectionProperty(type=GameMod)
     active_mod: IntProperty(options={"HIDDEN"})
 
@@ -149,11 +152,12 @@ def preferences(context: Context) -> Any:
 
 def known_games(context: Context, kind: str) -> "tuple[installed.InstalledGame, ...]":
     """Return the installed games of one kind, an identifier of `GAMES`, with the mods that are in use."""
-    rows = (row for row in preferences(context).known_games if row.kind == kind)
-    return tuple(
-        installed.InstalledGame(_path(row.folder), tuple(_path(mod.folder) for mod in row.mods if mod.use))
-        for row in rows
-    )
+    return tuple(installed_game(row) for row in preferences(context).known_games if row.kind == kind)
+
+
+def installed_game(row: Any) -> "installed.InstalledGame":
+    """Return the folders of a game in the list, with those of the mods that are in use."""
+    return installed.InstalledGame(_path(row.folder), tuple(_path(mod.folder) for mod in row.mods if mod.use))
 
 
 def _path(text: str) -> Path:

@@ -17,6 +17,7 @@ from ..games.xray.models.properties import remembered
 from .bases import BlenderPanel, classes_of, iface_
 from .bones import draw_bone_display
 from .control_rig import draw_control_rig, draw_limbs, has_limbs
+from .from_game import draw_offer
 from .layouts import SIDEBAR, paragraph
 from .menus import ARMA, DESCENT3, XRAY, draw_first_imports, is_used
 from .target import active_action, active_model, active_rig, checked_editor_model_of
@@ -104,6 +105,7 @@ class ImportPanel(MotionbridgePanel):
             paragraph(layout, iface_("Editor model: see Properties > Object"), SIDEBAR, "INFO")
         elif not is_of_a_game(context) and any(_is_remembered(obj) for obj in context.scene.objects):
             paragraph(layout, iface_("Select an imported object to see its panels"), SIDEBAR, "INFO")
+        draw_offer(layout, context)
         draw_first_imports(layout, context)
         if is_used(context, XRAY):
             layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")

@@ -82,6 +82,8 @@ def test_in_an_empty_scene_every_operator_refuses_with_a_reason(kind):
         assert "no file is chosen" in message or "no folder is chosen" in message
     elif kind.bl_idname == "motionbridge.new_hud_scene":  # an empty scene is where it starts
         assert "neither a section nor a weapon is chosen" in message
+    elif kind.bl_idname == "motionbridge.from_game":  # so is one of these
+        assert "no game is known" in message
     else:
         assert "poll() " in message
         assert "context is incorrect" not in message, "the reason is missing"

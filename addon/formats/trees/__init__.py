@@ -13,6 +13,7 @@ from ...core.errors import ReadError
 from ...core.game import InstalledGame
 from .. import archives
 from . import arma, descent3, installed, organizer, xray
+from .catalogue import Catalogue, names_in, source_of
 from .disk import Disk, Root
 from .kinds import ARMA, DESCENT3, LOOKED_FOR, XRAY, kind_of
 from .tree import Mounted, Tree, key_of
@@ -22,12 +23,15 @@ __all__ = [
     "DESCENT3",
     "LOOKED_FOR",
     "XRAY",
+    "Catalogue",
     "InstalledGame",
     "Tree",
     "around",
     "folder_tree",
     "installed",
     "kind_of",
+    "names_in",
+    "source_of",
     "tree_at",
     "tree_for",
     "tree_over",

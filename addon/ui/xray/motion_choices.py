@@ -177,6 +177,9 @@ class MotionImport(FileImport, MotionList):
         """Open the file browser, or the list of motions if the files are already chosen."""
         if bpy.app.background:
             return self.execute(context)
+        if self.at_once:
+            self.invoked_by_user()
+            return self.execute(context)
         if not self.paths():
             call_operator(self, getattr(CALL.motionbridge, self.browser))
             return {"CANCELLED"}
