@@ -199,3 +199,42 @@ def naming_of(vectors, scheme):
     """Joint -> name of a scheme of the table of bone names; none for joints that it does not name."""
     table = json.loads((vectors / "rigs" / "bone_names.json").read_bytes())["bones"]
     return {joint: own[scheme].split(" (")[0] for joint, own in table.items() if scheme in own}
+
+
+def _depth_first(rig):
+    """The bones, each followed by all that are below it."""
+    waiting, result = np.flatnonzero(rig.parents < 0).tolist()[::-1], []
+    while waiting:
+        result.append(waiting.pop())
+        waiting += np.flatnonzero(rig.parents == result[-1]).tolist()[::-1]
+    return result
+
+
+def write_bvh(path, rig, poses, rate):
+    """Write poses (frames, bones, 4, 4) of a `Rig`, z up, as a BVH file, y up."""
+    lying = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+    heads = rig.heads @ lying.T
+    turned = lying @ poses[..., :3, :3] @ rig.rest[:, :3, :3].swapaxes(1, 2) @ lying.T
+    table, lines, stack = [], ["HIERARCHY"], []
+    for bone in _depth_first(rig):
+        above = rig.parents[bone]
+        while stack and stack[-1] != above:
+            lines.append("}")
+            stack.pop()
+        offset = heads[bone] - (heads[above] if above >= 0 else 0.0)
+        moves = "Xposition Yposition Zposition " if above < 0 else ""
+        lines += [f"{'JOINT' if stack else 'ROOT'} {rig.names[bone]}", "{", "OFFSET {} {} {}".format(*offset.tolist())]
+        lines.append(f"CHANNELS {6 if above < 0 else 3} {moves}Zrotation Xrotation Yrotation")
+        if not (rig.parents == bone).any():
+            lines += ["End Site", "{", "OFFSET 0 0.05 0", "}"]
+        if above < 0:
+            table += [*(poses[:, bone, :3, 3] @ lying.T - heads[bone]).T]
+        local = turned[:, bone] if above < 0 else turned[:, above].swapaxes(1, 2) @ turned[:, bone]
+        z = np.arctan2(-local[:, 0, 1], local[:, 1, 1])
+        x = np.arcsin(np.clip(local[:, 2, 1], -1.0, 1.0))
+        table += [np.degrees(angle) for angle in (z, x, np.arctan2(-local[:, 2, 0], local[:, 2, 2]))]
+        stack.append(bone)
+    lines += ["}"] * len(stack)
+    lines += ["MOTION", f"Frames: {len(poses)}", f"Frame Time: {1.0 / rate:.8f}"]
+    lines += [" ".join(f"{value:.6f}" for value in row) for row in np.array(table).T.tolist()]
+    path.write_text("\n".join(lines) + "\n")

@@ -72,7 +72,7 @@ def read_file_motions(context: Context, path: str, report: Report, chosen: Seque
     """Read the motions of a file: those ``chosen`` by name, by default all. The scene and all data-blocks stay as they
     are. Raises `ReadError` if Blender cannot read the file or no armature of it moves.
     """
-    with _imported(context, path) as (scene, rigs, actions):
+    with _imported(context, path) as (scene, rigs, actions, _):
         rate = _bvh_rate(path) or scope.frames_per_second(scene)
         motions = []
         for rig in rigs:
@@ -84,6 +84,18 @@ def read_file_motions(context: Context, path: str, report: Report, chosen: Seque
         words = "no motion in the file is called {}" if chosen else "no armature of the file moves"
         raise ReadError(say(words, ", ".join(chosen)) if chosen else words, file=path)
     return motions
+
+
+def keep_source(context: Context, path: str, report: Report) -> None:
+    """Import the armatures of a file, with their motions, into the active collection. Raises `ReadError`."""
+    collection = scope.target_collection(context, report)
+    with _imported(context, path) as (scene, _, actions, kept):
+        for obj in list(scene.objects):
+            collection.objects.link(obj)
+            kept |= {obj, obj.data} - {None}
+        for action in actions:
+            action.use_fake_user = True
+            kept.add(action)
 
 
 def read_armature_motions(
@@ -123,13 +135,15 @@ def _name(action: Action, rig: Object) -> str:
 
 
 @contextmanager
-def _imported(context: Context, path: str) -> Iterator[tuple[Any, list[Any], list[Any]]]:
-    """Yield a scene with what a file holds, its armatures, and its actions; all is removed afterwards."""
+def _imported(context: Context, path: str) -> Iterator[tuple[Any, list[Any], list[Any], set[Any]]]:
+    """Yield a scene with what a file holds, its armatures, its actions, and a set of data-blocks to keep; the others
+    are removed afterwards.
+    """
     load = _importer(path)
     read_file(path)  # says better than the importers why a file cannot be opened
     window: Any = context.window or context.window_manager.windows[0]
     own_scene = window.scene
-    with scope.new_data_removed():
+    with scope.new_data_removed() as kept:
         known = {action.session_uid for action in bpy.data.actions}
         scene = bpy.data.scenes.new(SCRATCH)
         scene.render.fps, scene.render.fps_base = round(FRAMES_PER_SECOND), 1.0
@@ -145,7 +159,7 @@ def _imported(context: Context, path: str) -> Iterator[tuple[Any, list[Any], lis
             rigs = [obj for obj in scene.objects if obj.type == "ARMATURE"]
             # Meshes would be evaluated at every frame.
             bpy.data.batch_remove([obj for obj in scene.objects if obj.type not in {"ARMATURE", "EMPTY"}])
-            yield scene, rigs, [action for action in bpy.data.actions if action.session_uid not in known]
+            yield scene, rigs, [action for action in bpy.data.actions if action.session_uid not in known], kept
         finally:
             bpy.data.scenes.remove(scene)
 

@@ -401,13 +401,17 @@ def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
 
 
 @contextmanager
-def new_data_removed() -> Iterator[None]:
-    """Remove all data-blocks that the work inside creates, whether it raises or not."""
+def new_data_removed() -> Iterator[set[Any]]:
+    """Remove all data-blocks that the work inside creates, whether it raises or not, but for those that it adds to the
+    set.
+    """
     known = {kind: _identities(blocks) for kind, blocks in _id_collections()}
+    kept = set[Any]()
     try:
-        yield
+        yield kept
     finally:
-        bpy.data.batch_remove([block for kind, blocks in _id_collections() for block in _new(blocks, known[kind])])
+        new = (block for kind, blocks in _id_collections() for block in _new(blocks, known[kind]))
+        bpy.data.batch_remove([block for block in new if block not in kept])
 
 
 @contextmanager

@@ -178,19 +178,22 @@ def _score(parts: Parts, rig: Rig) -> float:
     return sum(role in parts for role in core) / len(core)
 
 
-def by_names(rig: Rig) -> Roles | None:
-    """Return the roles that the scheme gives which fits best; None if none names most of a body."""
+def by_names(rig: Rig, chosen: str = "") -> Roles | None:
+    """Return the roles that the scheme gives which fits best; None if none names most of a body.
+
+    ``chosen``: name of the only scheme to use, however little of the body it names.
+    """
     best: tuple[float, float, Roles] | None = None
     for prefix in (*_PREFERRED, ""):
         allowed = [name.startswith(prefix) and not _ENDS.search(name) for name in rig.names]
         if not any(allowed):
             continue
         stems = stems_of([name.removeprefix(prefix) for name in rig.names])
-        for name, scheme in SCHEMES.items():
+        for name, scheme in SCHEMES.items() if not chosen else ((chosen, SCHEMES[chosen]),):
             parts = _by_scheme(scheme, stems, allowed)
             score = _score(parts, rig)
             key = (score, float(len(parts)))
-            if score >= ENOUGH and (best is None or key > best[:2]):
+            if score >= (ENOUGH if not chosen else 0.0) and parts and (best is None or key > best[:2]):
                 best = (*key, Roles(parts, name))
         if best is not None:
             break
@@ -230,9 +233,12 @@ def _reaches(rig: Rig, line: Sequence[int], hips: int) -> bool:
     return above >= 0 and above in line
 
 
-def roles_of(rig: Rig) -> Roles:
-    """Return the parts of the body of a skeleton; none if it is not a body whose names are known."""
-    named = by_names(rig)
+def roles_of(rig: Rig, scheme: str = "") -> Roles:
+    """Return the parts of the body of a skeleton; none if it is not a body whose names are known.
+
+    ``scheme``: name of the only one of `SCHEMES` to use.
+    """
+    named = by_names(rig, scheme)
     return with_spine(rig, named if named is not None else Roles({}))
 
 
@@ -304,6 +310,13 @@ def _along(rig: Rig, line: Sequence[int]) -> Floats:
     steps = np.linalg.norm(np.diff(rig.heads[list(line)], axis=0), axis=1)
     along: Floats = np.concatenate([[0.0], np.cumsum(steps)])
     return along / along[-1] if along[-1] > 0 else np.linspace(0.0, 1.0, len(line))
+
+
+def all_roles() -> list[str]:
+    """Return the roles that a bone may have."""
+    parts = dict.fromkeys(part for scheme in SCHEMES.values() for part in scheme)
+    sided = [part + suffix for part in parts if part not in _SINGLE for suffix in SIDES.values()]
+    return [*sorted(_SINGLE | _CHAINS), *sided, SAME_NAME]
 
 
 def table_of(links: Sequence[Link], source: Rig, target: Rig) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from . import (
     arma,
     badges,
     bases,
+    bone_maps,
     bones,
     command,
     control_rig,
@@ -51,7 +52,6 @@ _WITH_CLASSES: tuple[Any, ...] = (
     menus,
     list_operators,
     mirror_motion,
-    retarget_motion,
     spread_pose,
     searched_lists,
     playing,
@@ -59,6 +59,8 @@ _WITH_CLASSES: tuple[Any, ...] = (
     bones,
     control_rig,
     xray,
+    bone_maps,
+    retarget_motion,  # after `xray`, whose rows of motions it has
     arma,
     descent3,
 )

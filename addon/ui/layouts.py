@@ -249,7 +249,7 @@ class TickedRows(DrawnRows):
         return [own.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []
 
 
-def draw_ticks(layout: bpy.types.UILayout, choice: Any, kind: str, count: str) -> None:
+def draw_ticks(layout: bpy.types.UILayout, choice: Any, kind: str, count: str, rows: int = 10) -> None:
     """Draw the filter, the buttons, the list of class ``kind``, and the number of selected rows, also of hidden ones.
 
     ``count``: text with two ``{}``, for the numbers of selected and of all rows.
@@ -259,7 +259,7 @@ def draw_ticks(layout: bpy.types.UILayout, choice: Any, kind: str, count: str) -
     row.prop(choice, "regular", text="", icon="SORTBYEXT")
     for identifier, *_ in TICKS:
         row.prop_enum(choice, "tick", identifier)
-    layout.template_list(kind, "", choice, "listed", choice, "active_listed", rows=10, maxrows=10)
+    layout.template_list(kind, "", choice, "listed", choice, "active_listed", rows=rows, maxrows=rows)
     chosen = len(chosen_rows(choice))
     layout.label(text=count.format(chosen, len(choice.listed)), translate=False)
     hidden = sum(row.ticked for row in choice.listed) - chosen

@@ -1,31 +1,35 @@
 """Retarget Motion: motions of other skeletons, from files or from an armature of the scene, as new ones of a game's."""
 
-import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..blender import action as actions
-from ..blender import foreign_motions, scope
+from ..blender import foreign_motions, motion_preview, scope
 from ..blender.typed import Action, Context, Object
-from ..core import bone_map, files, names, retarget, space
-from ..core.errors import ReadError
-from ..core.report import Report, listed, say
+from ..core import names, retarget, space
+from ..core.errors import MotionbridgeError, ReadError
+from ..core.report import Report, say
 from ..games.xray.bones.properties import game_name
-from . import playing
-from .bases import CALL, BlenderOperator, ImportHelper, classes_of, iface_, path_search, rpt_
-from .layouts import fields
+from . import bone_maps, playing
+from .bases import CALL, BlenderOperator, ImportHelper, classes_of, iface_, path_search, rpt_, tell
+from .bone_maps import BoneMapChoice
+from .layouts import TickedChoice, chosen_rows, draw_folded, draw_ticks, fields, paragraph
 from .list_operators import listing_for_new, listing_of
 from .operation import Operation, Outcome, call_operator
 from .sidebar import is_of_arma
 from .target import RIG, active_rig
+from .xray.motion_choices import ListedMotion
 from .xray.motion_operators import MOTIONS
 
 if TYPE_CHECKING:
     from ..blender.foreign_motions import ForeignMotion
-    from ..core.bone_map import Link, Rig
+    from ..blender.motion_preview import MotionPreview
+    from ..core.bone_map import Rig
+    from ..core.retarget import Retargeted
     from .layouts import Listing
 
 SEPARATOR = ";"
@@ -36,7 +40,7 @@ ROOT_ITEMS = (
 )
 
 
-class MOTIONBRIDGE_OT_retarget_motion(Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, BlenderOperator):
     """Add motions of another skeleton (.bvh, .fbx, .glb, or an armature of the scene) to the active armature's list"""
 
     bl_idname = "motionbridge.retarget_motion"
@@ -78,68 +82,160 @@ class MOTIONBRIDGE_OT_retarget_motion(Operation, BlenderOperator):
         ),
         default=True,
     )
-    bone_map: StringProperty(
-        name="Bone Map",
-        description="File with the pairs of bones (.json); if empty, they are found by names",
-        options={"SKIP_SAVE"},
-        search=path_search(".json"),
-        search_options={"SUGGESTION"},
+    keep_source: BoolProperty(
+        name="Keep Source",
+        description="Keep the armature of the source file in the scene, with its motions",
+        default=False,
     )
-
-    saved_map: StringProperty(
-        name="Save Bone Map As",
-        description="File (.json) that gets the pairs of bones that were used, to be corrected and named as Bone Map",
-        options={"SKIP_SAVE"},
-        search=path_search(".json"),
-        search_options={"SUGGESTION"},
+    frame: IntProperty(
+        name="Show Frame", description="Frame that the viewport shows while this dialog is open", options={"SKIP_SAVE"}
     )
+    show_bones: BoolProperty(name="Bones", description="Show which bone follows which", options={"SKIP_SAVE"})
+    listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "HIDDEN"})
+    name_filter: StringProperty(
+        name="Filter",
+        description="Show motions whose names contain this text; * and ? match any letters",
+        options={"SKIP_SAVE", "TEXTEDIT_UPDATE"},
+    )
+    if TYPE_CHECKING:  # as in `LongWork`
+        _preview: MotionPreview | None = None
+        _sources: Sequence[ForeignMotion] = ()
+        _target: Rig | None = None
+        _read: Report | None = None
+        _source_read: tuple[Any, ...] | None = None
+        _map_listed: tuple[Any, ...] | None = None
+        _shown: Any = None
+        _refusal: MotionbridgeError | None = None
+    else:
+        _preview = _target = _read = _source_read = _map_listed = _shown = _refusal = None
+        _sources = ()
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature that gets the motions."""
         return (active_rig(context),)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Ask for the source, unless it is named, and the options."""
-        self.invoked_by_user()
-        return context.window_manager.invoke_props_dialog(self, width=400, confirm_text=iface_("Retarget"))
+        """Open the dialog; the armature shows the first motion of the source."""
+        return self.execute(context) if bpy.app.background else self.answer(context, self._ask)
+
+    def _ask(self, context: Context, _report: Report) -> None:
+        if self.filepath or self.armature:
+            self._read_source(context)
+        self._preview = motion_preview.MotionPreview(context, active_rig(context))
+        self.check(context)
+        self.frame = self._preview.frames[0]
+        context.window_manager.invoke_props_dialog(self, width=460, confirm_text=iface_("Retarget"))
+
+    def check(self, context: Context) -> bool:
+        """Show the motion with the fields of the dialog in the viewport; nothing where the operator is repeated."""
+        if self._preview is None:
+            return False
+        self._refusal = None
+        try:
+            if self.filepath or self.armature:
+                self._update(context, self._preview)
+        except MotionbridgeError as refusal:
+            self._refusal = refusal
+        first, last = self._preview.frames
+        self.frame = min(max(self.frame, first), last)
+        if self.frame != context.scene.frame_current:
+            context.scene.frame_set(self.frame)
+        return True
+
+    def _update(self, context: Context, preview: "MotionPreview") -> None:
+        """Show the motion of the active row, if a field has changed that matters. Raises `MotionbridgeError`."""
+        self._read_source(context)
+        source = self._sources[min(self.active_listed, len(self._sources) - 1)]
+        if (chosen := (id(source.rig), self.bone_map)) != self._map_listed:
+            self._map_listed = chosen
+            self.list_bones(source.rig, self._target_rig(context))
+        rows = [(row.source, row.role) for row in self.linked_bones]
+        fields_now = source.name, self.root, self.feet, rows
+        if fields_now != self._shown:
+            self._shown = fields_now
+            rig = active_rig(context)
+            listing, file = list_of(rig)
+            bones, root_frame = bones_of(rig, listing, file), root_frame_of(context)
+            preview.show(self._retargeted(context, source).poses, bones, root_frame)
+
+    def _read_source(self, context: Context) -> None:
+        """Read the motions of the source and list them, unless that was done. Raises `MotionbridgeError`."""
+        wanted = self.filepath, self.armature, self.rate, self.motions
+        if wanted != self._source_read:
+            self._read = Report()
+            self._sources, self._source_read = read_sources(context, self, self._read), wanted
+            self.listed.clear()
+            for source in self._sources:
+                row = self.listed.add()
+                row.name, row.frames = source.name, len(source.poses)
+
+    def _target_rig(self, context: Context) -> "Rig":
+        if self._target is None:
+            self._target = foreign_motions.rig_of(active_rig(context))
+        return self._target
+
+    def _retargeted(self, context: Context, source: "ForeignMotion") -> "Retargeted":
+        target = self._target_rig(context)
+        root = retarget.RootMotion[self.root]
+        links = self.links(source.rig, target)
+        return retarget.retarget(source.rig, source.poses, target, links, root=root, feet=self.feet)
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
-        layout.prop(self, "filepath")
+        if self._sources and self.filepath:
+            layout.label(text=Path(self.filepath).name, icon="FILE", translate=False)
+        elif not self.armature:
+            layout.prop(self, "filepath")
         if not self.filepath:
             layout.prop_search(self, "armature", context.scene, "objects", icon="ARMATURE_DATA")
             layout.prop(self, "rate")
-        for name in ("motions", "root", "feet", "bone_map", "saved_map"):
+        if len(self.listed) > 1:
+            draw_ticks(self.layout, self, "MOTIONBRIDGE_UL_listed_motions", iface_("Motions: {} of {}"), rows=4)
+        for name in ("root", "feet", *(["keep_source"] if self.filepath else [])):
             layout.prop(self, name)
+        if self._preview is None or not self._sources:
+            return
+        layout.prop(self, "frame")
+        if self._refusal is not None:
+            paragraph(layout, tell(self._refusal.sentence()), bone_maps.LINE, icon="ERROR")
+        if (further := draw_folded(self.layout, self, "show_bones")) is not None:
+            source = self._sources[min(self.active_listed, len(self._sources) - 1)]
+            self.draw_bones(further, source.rig, self._target_rig(context))
+
+    def cancel(self, context: Context) -> None:
+        """Give back what was shown; called by Blender when the dialog is left without a confirmation."""
+        self._close()
+        super().cancel(context)
+
+    def _close(self) -> None:
+        if self._preview is not None:
+            self._preview.close()
+            self._preview = None
 
     def run(self, context: Context, report: Report) -> Outcome:
-        rig = active_rig(context)
-        sources = read_sources(context, self, report)
-        target = foreign_motions.rig_of(rig)
-        results = []
-        for source in sources:
-            links = self._links(source.rig, target, report)
-            if self.saved_map:
-                write_map(bpy.path.abspath(self.saved_map), source.rig, target, links)
-            result = retarget.retarget(
-                source.rig, source.poses, target, links, root=retarget.RootMotion[self.root], feet=self.feet
-            )
-            results.append((source.name, result.poses))
+        """Add the motions; those that were read for the dialog are not read again, also when this is repeated."""
+        self._close()
+        rig, target = active_rig(context), self._target_rig(context)
+        self._read_source(context)
+        if self._read is not None:
+            report.include(self._read)
+        ticked = [row.name for row in chosen_rows(self)]
+        sources = [source for source in self._sources if source.name in ticked]
+        if not sources:
+            raise ReadError("no motion is chosen", remedy="Tick at least one motion in the list")
+        first = sources[0].rig
+        links = self.links(first, target)
+        for line in bone_maps.left_over(links, first, target):
+            if line is not None:
+                report.note(line)
+        if self.saved_map:
+            bone_maps.write_map(self.saved_map, first, target, links)
+        results = [(source.name, self._retargeted(context, source).poses) for source in sources]
         added = add_motions(context, rig, results, report)
+        if self.keep_source and self.filepath:
+            foreign_motions.keep_source(context, bpy.path.abspath(self.filepath), report)
         text = rpt_("{} got motions of another skeleton: {}")
         return Outcome(text.format(rig.name, ", ".join(label_of(rig, action) for action in added)))
-
-    def _links(self, source: "Rig", target: "Rig", report: Report) -> "list[Link]":
-        """Return the pairs of bones; reports target bones with a role that have none. Raises `ReadError`."""
-        if self.bone_map:
-            return read_map(bpy.path.abspath(self.bone_map), source, target)
-        of_source, of_target = bone_map.roles_of(source), bone_map.roles_of(target)
-        links = bone_map.links_of(source, target, of_source, of_target)
-        served = {link.target for link in links}
-        without = [target.names[bone] for bones in of_target.parts.values() for bone in bones if bone not in served]
-        if without:
-            report.note(say("bones without a counterpart keep their rest pose: {}", listed(without)))
-        return links
 
 
 class MOTIONBRIDGE_OT_choose_retarget_file(Operation, ImportHelper, BlenderOperator):
@@ -190,8 +286,7 @@ def add_motions(context: Context, rig: Object, poses: "Sequence[tuple[str, Any]]
     """Add poses (frames, bones, 4, 4), each with a name, as new motions to the list of an armature, and play the first;
     without a list they are only actions.
     """
-    listing = listing_for_new(rig)
-    file = listing.edits.active(rig) if listing is not None else None
+    listing, file = list_of(rig)
     results = []
     for name, matrices in poses:
         others = listing.edits.members(file) if listing is not None and file is not None else ()
@@ -212,6 +307,12 @@ def add_motions(context: Context, rig: Object, poses: "Sequence[tuple[str, Any]]
     return results
 
 
+def list_of(rig: Object) -> "tuple[Listing | None, Any]":
+    """Return the list that gets new motions of an armature, and the file in it; None without."""
+    listing = listing_for_new(rig)
+    return listing, listing.edits.active(rig) if listing is not None else None
+
+
 def bones_of(rig: Object, listing: "Listing | None", file: Any) -> list[str]:
     """Return the bones of an armature that get keys: those of the motion ``file``, else all."""
     if listing is not MOTIONS or file is None:
@@ -229,23 +330,6 @@ def label_of(rig: Object, action: Action) -> str:
     """Return a motion's name in its list, else that of the action."""
     known = listing_of(rig, action)
     return str(known[0].edits.row_of(action).name if known is not None else action.name)
-
-
-# Bone maps ----------------------------------------------------------------------------------------------------------
-
-
-def read_map(path: str, source: "Rig", target: "Rig") -> "list[Link]":
-    """Return the pairs of a bone map that both skeletons have. Raises `ReadError`."""
-    try:
-        return bone_map.links_from(json.loads(files.read_file(path))["bones"], source, target)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise ReadError("this is not a bone map", file=path, remedy="Save one from Retarget Motion") from None
-
-
-def write_map(path: str, source: "Rig", target: "Rig", links: "Sequence[Link]") -> None:
-    """Write the pairs of bones as a file for `read_map`."""
-    text = json.dumps({"bones": bone_map.table_of(links, source, target)}, indent=1, ensure_ascii=False)
-    files.write_atomically(path, f"{text}\n".encode())
 
 
 CLASSES = classes_of(__name__)

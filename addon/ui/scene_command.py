@@ -279,7 +279,12 @@ def _retarget_parser() -> argparse.ArgumentParser:
     add("--motions", default="", metavar="A;B", help="names of the source's motions; all if omitted")
     add("--root", choices=["kept", "in_place"], default="kept", help="whether the body travels as in the source")
     add("--no-hold", action="store_true", help="do not hold feet where they stand and hands that touch")
-    add("--bone-map", type=Path, metavar="FILE.json", help="pairs of bones; found by names if omitted")
+    add(
+        "--bone-map",
+        default="",
+        metavar="MAP",
+        help="naming scheme of the source, name of a saved map, or FILE.json; found by names if omitted",
+    )
     add("-o", "--output", type=Path, metavar="OUT.omf", help="write a new file")
     add("--in-place", action="store_true", help="change the motion file itself")
     add("--backup", action="store_true", help="with --in-place: keep the old file as .bak")
@@ -295,7 +300,7 @@ def _retarget(chosen: argparse.Namespace) -> None:
         motions=chosen.motions,
         root=chosen.root.upper(),
         feet=not chosen.no_hold,
-        bone_map=absolute(chosen.bone_map) if chosen.bone_map is not None else "",
+        bone_map=absolute(Path(chosen.bone_map)) if chosen.bone_map.lower().endswith(".json") else chosen.bone_map,
     )
     print_report()
     if chosen.in_place:

@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import foreign_motions
-from addon.core import bone_map, limb_goals, retarget
+from addon.blender import foreign_motions, motion_preview
+from addon.core import bone_map, limb_goals, retarget, space
 from addon.core.report import Report
 from addon.formats.xray.omf import codec
-from addon.ui import command, listed_actions, retarget_motion
+from addon.ui import bone_maps, command, listed_actions
 from addon.ui.arma import panels as arma_panels
 from addon.ui.xray import motion_operators
 from tests import rigs
@@ -219,7 +219,7 @@ def test_a_bone_map_of_a_file_decides(tmp_path, vectors):
     links = bone_map.links_of(source.rig, target, bone_map.roles_of(source.rig), bone_map.roles_of(target))
     table = tmp_path / "map.json"
     assert bpy.ops.motionbridge.retarget_motion(filepath=path, saved_map=str(table)) == {"FINISHED"}
-    assert retarget_motion.read_map(str(table), source.rig, target) == links
+    assert bone_maps.read_map(str(table), source.rig, target) == links
     results = []
     for options in ({}, {"bone_map": str(table)}):
         assert bpy.ops.motionbridge.retarget_motion(filepath=path, **options) == {"FINISHED"}
@@ -228,6 +228,99 @@ def test_a_bone_map_of_a_file_decides(tmp_path, vectors):
     table.write_text('{"bones": [1]}')
     with pytest.raises(RuntimeError, match="not a bone map"):
         bpy.ops.motionbridge.retarget_motion(filepath=path, bone_map=str(table))
+
+
+def test_a_corrected_row_of_the_list_decides(vectors):
+    rig = humanoid()
+    path = str(vectors / "rigs" / WALK)
+    (source,) = foreign_motions.read_file_motions(bpy.context, path, Report())
+    target = foreign_motions.rig_of(rig)
+    rows = {
+        row["target"]: {"name": row["target"], "matched": row["source"], "other": "", "share": 0.0, **row}
+        for row in bone_map.table_of(bone_maps.links_by("", source.rig, target), source.rig, target)
+    }
+    for row in rows.values():
+        del row["target"]
+    head = next(name for name in rows if rows[name]["role"] == "head")
+    hand = next(name for name in rows if rows[name]["role"] == "hand.L")
+    del rows[hand]
+    rows[head] = {**rows[head], "source": "LeftHand", "matched": "", "other": "Neck"}
+    names = [{"name": name} for name in source.rig.names]
+    done = bpy.ops.motionbridge.retarget_motion(
+        filepath=path, feet=False, source_bones=names, linked_bones=list(rows.values())
+    )
+    assert done == {"FINISHED"}
+    report = bpy.context.window_manager.motionbridge_report
+    assert f"bones without a counterpart keep their rest pose: {hand}" in report
+    assert "bones of the source that move nothing: LeftToeBase" in report
+    poses = shown(rig, rig.animation_data.action)
+    changes = []
+    for own, poses_of, bone in (
+        (source.rig, source.poses, source.rig.names.index("LeftHand")),
+        (target, poses, target.names.index(head)),
+    ):
+        turned = poses_of[:, bone, :3, :3] @ own.rest[bone, :3, :3].T
+        changes.append((np.trace(turned, axis1=1, axis2=2) - 1) / 2)
+    assert np.abs(changes[0] - changes[1]).max() < 1e-4
+
+
+def test_maps_are_saved_by_name_and_naming_schemes_are_maps(monkeypatch, tmp_path, vectors):
+    monkeypatch.setattr(bone_maps, "folder", lambda: tmp_path / "maps")
+    rig, path = humanoid(), str(vectors / "rigs" / WALK)
+    results = []
+    for options in (
+        {"saved_map": "my capture"},
+        {"bone_map": "my capture"},
+        {"bone_map": "Mixamo, MotionBuilder, Arma"},
+    ):
+        assert bpy.ops.motionbridge.retarget_motion(filepath=path, **options) == {"FINISHED"}
+        results.append(shown(rig, rig.animation_data.action))
+    assert [file.stem for file in bone_maps.saved_maps()] == ["my capture"]
+    assert np.array_equal(results[0], results[1])
+    assert np.array_equal(results[0], results[2])
+    with pytest.raises(RuntimeError, match=r"other\.json"):
+        bpy.ops.motionbridge.retarget_motion(filepath=path, bone_map="other")
+
+
+@pytest.mark.parametrize("has_controls", [False, True])
+def test_a_preview_shows_the_motion_and_gives_everything_back(has_controls, vectors):
+    rig = humanoid()
+    if has_controls:
+        assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+        bpy.context.view_layer.objects.active = rig
+    bpy.context.scene.frame_set(4)
+    rig.pose.bones[1].rotation_mode = "XYZ"
+    bpy.context.view_layer.update()
+    played, before, names = rig.animation_data.action, [np.array(bone.matrix) for bone in rig.pose.bones], blocks()
+    (source,) = foreign_motions.read_file_motions(bpy.context, str(vectors / "rigs" / WALK), Report())
+    target = foreign_motions.rig_of(rig)
+    result = retarget.retarget(source.rig, source.poses, target, bone_maps.links_by("", source.rig, target))
+    preview = motion_preview.MotionPreview(bpy.context, rig)
+    for _ in range(2):
+        preview.show(result.poses, rig.data.bones.keys(), space.XRAY_ROOT_FRAME)
+    poses = []
+    for frame in range(preview.frames[0], preview.frames[1] + 1):
+        bpy.context.scene.frame_set(frame)
+        poses.append([np.array(bone.matrix) for bone in rig.pose.bones])
+    assert np.abs(np.array(poses) - result.poses).max() < 1e-4
+    preview.close()
+    bpy.context.view_layer.update()
+    assert (rig.animation_data.action, rig.pose.bones[1].rotation_mode, blocks()) == (played, "XYZ", names)
+    assert bpy.context.scene.frame_current == 4
+    assert np.abs([np.array(bone.matrix) for bone in rig.pose.bones] - np.array(before)).max() < 1e-6
+
+
+def test_the_source_is_kept_if_that_is_wanted(vectors):
+    rig, names = humanoid(), blocks()
+    path = str(vectors / "rigs" / WALK)
+    assert bpy.ops.motionbridge.retarget_motion(filepath=path, keep_source=True) == {"FINISHED"}
+    now = blocks()
+    new = {kind: sorted(set(now[kind]) - set(names[kind])) for kind in now if now[kind] != names[kind]}
+    assert {kind: len(added) for kind, added in new.items()} == {"actions": 2, "armatures": 1, "objects": 1}
+    kept = bpy.data.objects[new["objects"][0]]
+    assert kept.animation_data.action is not None
+    assert bpy.context.view_layer.objects.active == rig
+    assert bpy.context.scene.name in [scene.name for scene in kept.users_scene]
 
 
 def test_the_command_writes_a_file_with_one_more_motion(tmp_path, vectors, capfd):

@@ -255,6 +255,16 @@ def test_twist_bones_follow_the_hand():
     assert np.abs(result[:, :-1, :3, 3] - poses[..., :3, 3]).max() < 1e-9
 
 
+def test_a_bvh_file_of_ours_has_the_joints_of_its_poses(tmp_path):
+    rig = rigs.body(np.random.default_rng(3))
+    poses = rigs.walk(rig)
+    rigs.write_bvh(tmp_path / "walk.bvh", rig, poses, 30.0)
+    read, own, rate = rigs.read_bvh(tmp_path / "walk.bvh")
+    order = [read.names.index(name) for name in rig.names]
+    assert (sorted(order), rate) == (list(range(len(rig.names))), pytest.approx(30.0))
+    assert np.abs(own[:, order][..., :3, 3] - poses[..., :3, 3]).max() < 1e-5
+
+
 def test_frames_are_resampled_on_the_sphere():
     turned = rotation.transforms(
         rotation.about_axis(2, np.array([0.0, 1.0, 3.0])), np.array([[0, 0, 0], [2, 0, 0], [2, 4, 0]])

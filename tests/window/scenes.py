@@ -1,6 +1,18 @@
 """Every scene, by name."""
 
-from tests.window import controls, exports, hud, identity, imports, long_work, manual, new_models, playing, spreading
+from tests.window import (
+    controls,
+    exports,
+    hud,
+    identity,
+    imports,
+    long_work,
+    manual,
+    new_models,
+    playing,
+    retargeting,
+    spreading,
+)
 
 SCENES = [
     *imports.SCENES,
@@ -12,5 +24,6 @@ SCENES = [
     *controls.SCENES,
     *manual.SCENES,
     *playing.SCENES,
+    *retargeting.SCENES,
     *spreading.SCENES,
 ]
