@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -59,6 +60,8 @@ _SIDE_OF_DOG = re.compile(r"^Rig([LR])[FB]")
 _SIDE_IN_CZECH = re.compile(r"^([lp])(?=rameno|biceps|loket|ruka|zadek|stehno|holen|chodidlo|prsty)")
 _SEPARATORS = re.compile(r"[_.:\s-]+")
 _LEFT = {"l", "left"}
+_NAMESPACE = re.compile(r"^.*[:|]")
+_FIRST_WORDS = re.compile(r"^(?:[A-Za-z0-9]+[ _.-])+")
 _MOST_NAMES = 4096
 """Number of names whose part and side are cached: models of one game share them."""
 
@@ -118,6 +121,25 @@ def body_of(names: Sequence[str], parents: Sequence[int]) -> Body:
 def side_of(name: str) -> Side:
     """Return the side that a bone's name indicates."""
     return split_side(name)[1]
+
+
+def without_shared_words(names: Sequence[str]) -> list[str]:
+    """Return the names without namespaces, and without the first words that most of them have, such as ``bip01_`` or
+    ``CC_Base_``, unless these are words of a side.
+    """
+    plain = [_NAMESPACE.sub("", name) for name in names]
+    beginnings = []
+    for name in plain:
+        match = _FIRST_WORDS.match(name)
+        words = match.group() if match else ""
+        beginnings.append([words[:end] for end, letter in enumerate(words, 1) if letter in " _.-"])
+    counts = Counter(beginning for own in beginnings for beginning in own)
+    shared = {beginning for beginning, count in counts.items() if 2 * count > len(names)}
+    shared = {beginning for beginning in shared if side_of(beginning) is Side.NONE}
+    return [
+        name.removeprefix(max(shared.intersection(own), key=len, default=""))
+        for name, own in zip(plain, beginnings, strict=True)
+    ]
 
 
 @lru_cache(_MOST_NAMES)

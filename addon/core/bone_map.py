@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import Side, split_side
+from .body import Side, split_side, without_shared_words
 from .rig_names import (
     CLAVICLE,
     CORE,
@@ -47,8 +47,6 @@ _CHAINS = frozenset({SPINE, NECK})
 _PREFERRED = ("DEF-", "ORG-")
 """Prefixes of the bones of a generated Rigify rig that have a whole body; the others are controls."""
 _CAPITAL_SIDE = re.compile(r"^([lr])(?=[A-Z])|^([LR])(?=[A-Z][a-z])")
-_NAMESPACE = re.compile(r"^.*[:|]")
-_PREFIX = re.compile(r"^(?:[A-Za-z0-9]+[ _.-])+")
 _BIPED = re.compile(r"^bip\d+[ _]", re.IGNORECASE)
 """First word of a part of the bones of hands in the first person."""
 _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
@@ -114,25 +112,10 @@ class Link:
 # Names --------------------------------------------------------------------------------------------------------------
 
 
-def _shared_prefix(names: Sequence[str]) -> str:
-    """Return the first words that most names have, such as ``bip01_`` or ``CC_Base_``."""
-    counts: dict[str, int] = {}
-    for name in names:
-        match = _PREFIX.match(name)
-        words = match.group() if match else ""
-        for end in (at for at, letter in enumerate(words, 1) if letter in " _.-"):
-            counts[words[:end]] = counts.get(words[:end], 0) + 1
-    common = [prefix for prefix, count in counts.items() if 2 * count > len(names)]
-    return max(common, key=len, default="")
-
-
 def stems_of(names: Sequence[str]) -> list[tuple[str, Side]]:
     """Return each name in lower case without namespace, shared first words, separators and side, and the side."""
-    plain = [_NAMESPACE.sub("", name) for name in names]
-    prefix = _shared_prefix(plain)
     result = []
-    for name in plain:
-        short = name.removeprefix(prefix)
+    for short in without_shared_words(names):
         stem, side = split_side(short)
         capital = _CAPITAL_SIDE.match(short)
         if side is Side.NONE and capital is not None:

@@ -1,4 +1,4 @@
-"""Torso, necks, fingers and twist bones of a skeleton, found by bone names and head positions alone.
+"""Fingers and twist bones of a skeleton, found by bone names and head positions alone.
 
 They get controls of their own in a control rig, in addition to the limbs. Heads are (bones, 3) in the armature's space,
 metres, z up.
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import TOUCHING, Body, Part, Side, children_of, main_children
+from .body import Body, Part, Side, children_of
+from .limbs import TWIST_NAMES, bone_and_ancestors
 
 Floats = NDArray[np.float64]
 
@@ -23,25 +24,7 @@ MIN_AGREEMENT = np.cos(np.radians(45.0))
 """Cosine of the largest angle between the curl axis from a finger's own joints and that from the line of knuckles;
 beyond it the knuckles are trusted.
 """
-TWIST_NAMES = re.compile("twist|roll", re.IGNORECASE)
-"""Names of twist and roll bones, which are inside a limb but are not joints of it."""
 _THUMB = re.compile(r"thumb|finger_?0$", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Torso:
-    """The bone that carries the legs, the first spine bone above it, and the whole spine from there upwards, as bone
-    indices.
-    """
-
-    pelvis: int
-    waist: int
-    spine: tuple[int, ...]
-
-    @property
-    def bending(self) -> tuple[int, ...]:
-        """Spine bones that one control bends together; empty if there is only one."""
-        return self.spine if len(self.spine) > 1 else ()
 
 
 @dataclass(frozen=True)
@@ -86,83 +69,7 @@ def followers_of(
 
 def _limb_ancestor(bone: int, names: Sequence[str], parents: Sequence[int]) -> int:
     """Return the nearest ancestor (or the bone itself) that is not a twist or roll bone; -1 if all are."""
-    return next((above for above in _bone_and_ancestors(bone, parents) if not TWIST_NAMES.search(names[above])), -1)
-
-
-def continues_limb(bone: int, names: Sequence[str], children: Sequence[Sequence[int]]) -> bool:
-    """Return whether a bone or one of its descendants is something other than a twist or roll bone."""
-    return not TWIST_NAMES.search(names[bone]) or any(
-        continues_limb(below, names, children) for below in children[bone]
-    )
-
-
-def forward_of(heads: Floats, body: Body) -> Floats | None:
-    """Return the unit vector (3,) that points to the front of a body, from its left and right side and the z axis; None
-    if both sides are at the same place or one is missing.
-    """
-    sides = [np.array([side is wanted for side in body.sides]) for wanted in (Side.LEFT, Side.RIGHT)]
-    if not all(side.any() for side in sides):
-        return None
-    left = heads[sides[0]].mean(axis=0) - heads[sides[1]].mean(axis=0)
-    forward = np.cross(left, [0.0, 0.0, 1.0])
-    length = float(np.linalg.norm(forward))
-    return forward / length if length > TOUCHING else None
-
-
-def necks_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[tuple[int, ...]]:
-    """Return the bones of each neck from bottom to top, its head last.
-
-    Bones that carry arms are left out, because turning them would turn the arms too.
-    """
-    main = main_children(heads, parents, body)
-    arms = [bone for bone, part in enumerate(body.parts) if part is Part.ARM]
-    carrying = {above for arm in arms for above in _bone_and_ancestors(arm, parents)}
-    necks = []
-    for bone, above in enumerate(parents):
-        if body.parts[bone] is not Part.HEAD or (above >= 0 and body.parts[above] is Part.HEAD):
-            continue
-        line = [bone]
-        while "head" not in names[line[-1]].lower():
-            following = main[line[-1]]
-            if following < 0 or body.parts[following] is not Part.HEAD:
-                break
-            line.append(following)
-        line = [bone for bone in line if bone not in carrying]
-        if line:
-            necks.append(tuple(line))
-    return necks
-
-
-def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:
-    """Return the torso of a body; None if its legs have no spine bone as common ancestor, or if no spine bone above
-    that one carries arms or a head.
-    """
-    legs = [bone for bone, part in enumerate(body.parts) if part is Part.LEG and body.sides[bone] is not Side.NONE]
-    lines = [_bone_and_ancestors(leg, parents) for leg in legs]
-    common = [bone for bone in lines[0] if all(bone in line for line in lines)] if lines else []
-    pelvis = next((bone for bone in common if body.parts[bone] is Part.SPINE), -1)
-    main, children = main_children(heads, parents, body), children_of(parents)
-    upper = [bone for bone, part in enumerate(body.parts) if part in {Part.ARM, Part.HEAD}]
-    carried = {
-        above for bone in upper for above in _bone_and_ancestors(bone, parents) if body.parts[above] is Part.SPINE
-    }
-    carrying = [child for child in (children[pelvis] if pelvis >= 0 else []) if child in carried]
-    if not carrying:
-        return None
-    waist = main[pelvis] if main[pelvis] in carrying else carrying[0]
-    spine = [waist]
-    while main[spine[-1]] in carried:
-        spine.append(main[spine[-1]])
-    return Torso(pelvis, waist, tuple(spine))
-
-
-def _bone_and_ancestors(bone: int, parents: Sequence[int]) -> list[int]:
-    """Return a bone and its ancestors, from the bone to the root."""
-    line = []
-    while bone >= 0:
-        line.append(bone)
-        bone = parents[bone]
-    return line
+    return next((above for above in bone_and_ancestors(bone, parents) if not TWIST_NAMES.search(names[above])), -1)
 
 
 def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Finger]:
@@ -176,7 +83,7 @@ def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body
         line = [leaf]
         while (above := parents[line[0]]) >= 0 and inside[above] and len(children[above]) == 1:
             line.insert(0, above)
-        hand = next((bone for bone in _bone_and_ancestors(line[0], parents) if not inside[bone]), -1)
+        hand = next((bone for bone in bone_and_ancestors(line[0], parents) if not inside[bone]), -1)
         if hand >= 0 and len(line) > 1:
             hands.setdefault(hand, []).append(tuple(line))
     fingers = []

@@ -29,20 +29,10 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from . import limbs as anatomy
 from . import names as bone_names
-from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, split_side
-from .control_parts import (
-    TWIST_NAMES,
-    Finger,
-    Follower,
-    Torso,
-    continues_limb,
-    fingers_of,
-    followers_of,
-    forward_of,
-    necks_of,
-    torso_of,
-)
+from .body import TOUCHING, Body, Part, Side, body_of, drawing_of, split_side
+from .control_parts import Finger, Follower, fingers_of, followers_of
 from .model import parents_first
 from .symmetry import ACROSS, MOST_APART, pairs_of
 
@@ -70,7 +60,6 @@ TRUNK_LENGTH = 0.12
 """Length of the torso and chest controls, as a fraction of the skeleton's size."""
 
 _TOE_NAMES = re.compile("toe|digit|prsty", re.IGNORECASE)
-_THREE_SEGMENT_LEG = re.compile("horselink", re.IGNORECASE)
 
 
 class Role(Enum):
@@ -249,7 +238,7 @@ class _Planner:
     frames: list[Floats]
     sizes: list[float]
     targets: list[int]
-    torso: Torso | None
+    torso: anatomy.Torso | None
     fingers: dict[int, Finger]
     followers: dict[int, Follower]
     frees: list[int] = field(init=False)
@@ -400,12 +389,15 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     body = body_of(names, parents)
     heads = matrices[:, :3, 3]
     vectors = drawing_of(matrices, lengths, parents, body).vectors.copy()
-    limbs, torso = limbs_of(names, parents, heads, body), torso_of(parents, heads, body)
+    parts = anatomy.find(names, parents, heads)
+    # A leg of three segments bends twice, which a chain of two bones cannot reproduce.
+    limbs = [Limb(limb.part, limb.side, limb.joints) for limb in parts.limbs if len(limb.joints) == 3]
+    torso = parts.torso
     fingers = {bone: finger for finger in fingers_of(names, parents, heads, body) for bone in finger.bones}
     hinges = {bone: finger.axis for bone, finger in fingers.items()}
     for hand in {finger.hand for finger in fingers.values()}:
         vectors[hand], hinges[hand] = _palm(vectors[hand], heads, hand, fingers)
-    bends = [_bend(limb, names, parents, heads, body) for limb in limbs]
+    bends = [_bend(limb, names, parents, heads, body, front=parts.forward) for limb in limbs]
     for limb, bend in zip(limbs, bends, strict=True):
         upper, lower, end = limb.bones
         vectors[upper], vectors[lower] = heads[lower] - heads[upper], heads[end] - heads[lower]
@@ -426,9 +418,8 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     for bone in parents_first(parents):
         planner.add_bone(bone)
     solved = [planner.add_limb(limb, bend) for limb, bend in zip(limbs, bends, strict=True)]
-    forward = forward_of(heads, body)
-    necks = necks_of(names, parents, heads, body) if forward is not None else []
-    looks = [planner.add_look(neck, LOOK_DISTANCE * size * forward) for neck in necks if forward is not None]
+    forward = parts.forward
+    looks = [planner.add_look(neck, LOOK_DISTANCE * size * forward) for neck in parts.necks if forward is not None]
     twists = planner.add_twists()
     return ControlPlan(planner.bones, planner.frees, planner.targets, solved, planner.rotations, looks, twists, body)
 
@@ -462,40 +453,13 @@ def _name(stem: str, ending: str, side: Side) -> str:
     return bone_names.shortened(stem, bone_names.BLENDER_LIMIT - len(ending)) + ending
 
 
-def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
-    """Return the arms and legs that have two segments, each with its three bones; other limbs are left out."""
-    main, children = main_children(heads, parents, body), children_of(parents)
-    limbs = []
-    for bone, above in enumerate(parents):
-        part, side = body.parts[bone], body.sides[bone]
-        begins = above < 0 or (body.parts[above], body.sides[above]) != (part, side)
-        if part not in {Part.ARM, Part.LEG} or side is Side.NONE or not begins:
-            continue
-        line, at = [], bone
-        while at >= 0:
-            line.append(at)
-            # A collar bone at the same place as the upper arm has no main child: try its other children.
-            below = [bone for bone in (main[at], *children[at]) if bone >= 0 and continues_limb(bone, names, children)]
-            at = next((bone for bone in below if (body.parts[bone], body.sides[bone]) == (part, side)), -1)
-        joints = [at for at in line if not TWIST_NAMES.search(names[at])]
-        if part is Part.LEG:
-            joints = [at for at in joints if not _TOE_NAMES.search(names[at])]
-            # A leg of three segments bends twice, which a chain of two bones cannot reproduce.
-            if any(_THREE_SEGMENT_LEG.search(names[at]) for at in joints) or len(joints) != 3:
-                continue
-        if len(joints) < 3:
-            continue
-        upper, lower, end = joints[-3:]
-        if np.linalg.norm(heads[[lower, end]] - heads[[upper, lower]], axis=1).min() > SHORTEST:
-            limbs.append(Limb(part, side, (upper, lower, end)))
-    return limbs
-
-
-def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> Floats:
+def _bend(
+    limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body, *, front: Floats | None
+) -> Floats:
     """Return the unit vector (3,) to which the joint of a limb points at rest.
 
-    If the limb is straight, knees point towards the toes, or else to the front of the body, and elbows away from the
-    toes.
+    If the limb is straight, knees point towards the toes, or else to the ``front`` of the body, and elbows away from
+    the toes.
     """
     start, joint, end = heads[list(limb.bones)]
     along = end - start
@@ -507,9 +471,8 @@ def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Float
         for bone, name in enumerate(names):
             if _TOE_NAMES.search(name) and parents[bone] >= 0 and body.parts[bone] is Part.LEG:
                 forward += _across(heads[bone] - heads[parents[bone]], np.array([0.0, 0.0, 1.0]))
-        if limb.part is Part.LEG and np.linalg.norm(forward) < 1e-6:
-            front = forward_of(heads, body)
-            forward = front if front is not None else forward
+        if limb.part is Part.LEG and np.linalg.norm(forward) < 1e-6 and front is not None:
+            forward = front
         out = _across(forward if limb.part is Part.LEG else -forward, along)
         if np.linalg.norm(out) < 1e-6:
             out = _across(np.array([0.0, 0.0, -1.0]), along)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core import control_parts, control_poses, control_rig, rotation
+from addon.core import control_parts, control_poses, control_rig, limbs, rotation
 from addon.core.body import body_of
 from addon.core.control_poses import Controls
 from addon.core.control_rig import Role
@@ -47,10 +47,8 @@ def test_arms_whose_collar_bones_are_where_the_upper_arms_are_have_goals():
     parents = [-1, 0, 1, 2, 3, 3, 5, 0, 7, 8, 9, 9, 11, 0]
     heads = [(0, 0), (0, 0), (0.1, 0.4), (0.1, 0.7), (0.1, 0.7), (0.1, 0.8)]
     sides = [[(side * (0.2 + x), y, -0.1 * y) for x, y in heads] for side in (-1, 1)]
-    limbs = control_rig.limbs_of(
-        names, parents, np.array([(0, 0, 0), *sides[0], *sides[1], (0, 0.7, 0)]), body_of(names, parents)
-    )
-    assert [limb.bones for limb in limbs] == [(2, 3, 5), (8, 9, 11)]
+    anatomy = limbs.find(names, parents, np.array([(0, 0, 0), *sides[0], *sides[1], (0, 0.7, 0)]))
+    assert [limb.joints for limb in anatomy.limbs] == [(2, 3, 5), (8, 9, 11)]
 
 
 @pytest.mark.parametrize(("side", "sign"), [("l", 1), ("r", -1)])
