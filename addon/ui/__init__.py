@@ -67,6 +67,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
 _WITH_MORE: tuple[Any, ...] = (
     games,
     operation,
+    installed_games,
     motion_lists,
     motion_panels,
     arma_panels,

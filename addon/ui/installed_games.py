@@ -8,10 +8,11 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender.typed import Context
+from ..core import kept
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
 from ..formats import trees
-from .bases import BlenderOperator, classes_of, iface_, rpt_
+from .bases import PACKAGE, BlenderOperator, classes_of, iface_, rpt_
 from .operation import Operation, Outcome, stores_nothing
 from .preferences import preferences
 
@@ -136,6 +137,24 @@ def _add(chosen: Any, name: str, folder: Path, mods: Iterable[Path]) -> None:
     for mod in mods:
         game.mods.add().folder = str(mod)
     chosen.active_game = len(chosen.known_games) - 1
+
+
+def _own_folder() -> Path | None:
+    """Return the extension's own folder, None if Blender has none for it."""
+    try:
+        return Path(bpy.utils.extension_path_user(PACKAGE))
+    except ValueError:  # not installed as an extension
+        return None
+
+
+def register() -> None:
+    """Let the tables of archives be kept in the extension's own folder."""
+    kept.folder = _own_folder
+
+
+def unregister() -> None:
+    """Let no tables be kept."""
+    kept.folder = kept.nowhere
 
 
 CLASSES = classes_of(__name__)

@@ -7,6 +7,7 @@ import pytest
 
 from addon.core.game import InstalledGame
 from addon.core.report import Report
+from addon.formats.trees import masks
 from addon.formats.trees.disk import Disk
 from addon.games.xray import game_tree
 from addon.games.xray.game_tree import tree_of
@@ -151,7 +152,7 @@ def test_a_masks_square_brackets_are_only_brackets(game, tree):
 def test_a_mask_fits_what_the_expression_of_the_same_meaning_does(mask):
     wild = {"*": ".*", "?": "."}
     wanted = re.compile("".join(wild.get(sign, re.escape(sign)) for sign in mask), re.IGNORECASE | re.DOTALL)
-    fits = game_tree._path_test(mask)
+    fits = masks.path_test(mask)
     paths = ["", "a", "b", "ab", "aB", "aab", "abb", "aba", "aaaa", "abab", "ab/ab", "a\nb", "()", "(x)", "Я/x", "xyz"]
     assert {path: fits(path) for path in paths} == {path: bool(wanted.fullmatch(path)) for path in paths}
 
@@ -169,7 +170,7 @@ def test_hostile_masks_cost_no_more_than_their_length(tree, game):
 
 def test_thousands_of_masks_are_not_all_looked_up(tree, monkeypatch):
     looked_up = []
-    monkeypatch.setattr(game_tree, "_path_test", lambda mask: looked_up.append(mask) or (lambda _: False))
+    monkeypatch.setattr(game_tree, "path_test", lambda mask: looked_up.append(mask) or (lambda _: False))
     assert game_tree.MOST_MASKS < 5000
     for number in range(5000):
         tree.find_motions(f"*{number}")
@@ -223,7 +224,7 @@ def test_what_is_in_archives_is_found_and_also_from_inside_of_one(game):
     tree = tree_of(archive / "meshes/w/pm.ogf", (), Report())
     assert tree.find_model("W\\PM") == archive / "meshes/w/pm.ogf"
     assert tree.find_motions("w\\pm") == tree.find_motions("pm") == [archive / "meshes/w/pm.omf"]
-    assert tree.find_motions("w\\*.omf") == [archive / "meshes/w/pm.omf", archive / "meshes/w/more/pm_2.omf"]
+    assert tree.find_motions("w\\*.omf") == [archive / "meshes/w/more/pm_2.omf", archive / "meshes/w/pm.omf"]
     assert tree.find_texture("act\\act_face") == game / "gamedata/textures/act/act_face.dds"
     assert tree.find_texture("act\\act_body") == archive / "textures/act/act_body.dds"
 

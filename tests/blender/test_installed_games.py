@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from addon.core.files import FileLocation
+from addon.formats import archives
 from addon.formats.trees import installed as looked_for
 from tests.blender.test_ui import installed, last_report, refusal, turn_a_key
 from tests.formats.archives import written
@@ -167,3 +168,15 @@ def test_games_are_found_in_steams_libraries_only_when_asked(game, tmp_path, mon
         assert "no further game" in refusal(bpy.ops.motionbridge.find_games)
         assert len(rows) == 2
     assert last_report() is not None
+
+
+def test_tables_of_large_archives_are_kept_in_the_folder_of_the_extension(game):
+    names = [(f"meshes\\{number}.ogf".encode(), b"") for number in range(archives.kept.WORTH)]
+    (game / "db/many.db0").write_bytes(written.xray(names, header=HEADER, packed_table=False))
+    folder = Path(bpy.utils.extension_path_user("bl_ext.dev.motionbridge", path="archives"))
+    before = set(folder.glob("*.table"))
+    first = archives.opened(game / "db/many.db0")
+    assert len(set(folder.glob("*.table")) - before) == 1
+    archives._opened.cache_clear()
+    again = archives.opened(game / "db/many.db0")
+    assert (again is first, again.table.names) == (False, first.table.names)

@@ -20,10 +20,10 @@ from ...core.errors import ReadError
 from ...core.files import exists, is_file, opened_for_reading, warn_of_replacing, write_atomically
 from ...core.report import Report, say
 from .. import Format, detect, format_named
-from . import hog, pbo, xray
-from .table import VIEWS, Archive, Table, checksum_problem, describe, key_of, without_unclean
+from . import hog, kept, pbo, xray
+from .table import VIEWS, Archive, Table, checksum_problem, describe, key_of, sorted_by_name, without_unclean
 
-__all__ = ["VIEWS", "Archive", "Table", "describe"]
+__all__ = ["VIEWS", "Archive", "Table", "describe", "kept"]
 
 FORMAT = Format("archive", "archive of a game", (), "archives")
 """Archives that are only read, for commands that describe and compare: their document is the `Table`."""
@@ -65,15 +65,23 @@ def open_archive(path: Path | str, report: Report) -> Archive:
                 "this is not an archive of one of the games", file=str(path), remedy=xray.foreign(head) or _WHICH
             )
         table = kind.read_table(file, status.st_size, str(path), report)
-    return Archive(Path(path), without_unclean(table, report), (status.st_size, status.st_mtime_ns))
+    table = sorted_by_name(without_unclean(table, report))
+    return Archive(Path(path), table, (status.st_size, status.st_mtime_ns))
 
 
 _WHICH = "Name an archive of X-Ray, Arma or Descent 3"
 
 
-@lru_cache(maxsize=512)
-def _opened(path: Path, _size: int, _time: int) -> tuple[Archive, Report]:
-    return open_archive(path, report := Report()), report
+@lru_cache(maxsize=4096)
+def _opened(path: Path, size: int, time: int) -> tuple[Archive, Report]:
+    report = Report()
+    known = kept.load(path, (size, time))
+    if known is not None:
+        return Archive(path, known, (size, time)), report
+    archive = open_archive(path, report)
+    if not report.lines() and archive.status == (size, time):
+        kept.store(path, archive.status, archive.table)
+    return archive, report
 
 
 def _unchanged(path: Path | str) -> tuple[Archive, Report]:
@@ -127,9 +135,7 @@ def matching(archive: Archive, pattern: str) -> list[int]:
         return [exact]
     match = re.compile(fnmatch.translate(key.replace("[", "[[]"))).match  # names may contain brackets
     folder = f"{key}\\"
-    return [
-        index for index, name in enumerate(map(key_of, archive.table.names)) if name.startswith(folder) or match(name)
-    ]
+    return [index for index, name in enumerate(archive.keys) if name.startswith(folder) or match(name)]
 
 
 class InnerFile(NamedTuple):
@@ -187,8 +193,7 @@ def verify(path: Path | str) -> list[str]:
     archive, findings = _unchanged(path)
     report = Report()
     report.include(findings)
-    keys = Counter(map(key_of, archive.table.names))
-    repeated = [name for name, count in keys.items() if count > 1]
+    repeated = [name for name, count in Counter(archive.keys).items() if count > 1]
     if repeated:
         report.warn(say("{:# name is|# names are} listed more than once", len(repeated)), repeated[0])
     if archive.table.has_sha1:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
@@ -26,6 +29,15 @@ NUMBERS = np.dtype([("offset", "<u8"), ("stored", "<u8"), ("size", "<i8"), ("che
 """Of each file: where its bytes begin in the archive, how many they are, its size (-1: the bytes say it), CRC-32 of its
 unpacked bytes (-1: unknown), and a `Method`."""
 _LONGEST_PATH = 260
+_LAST = "\U0010ffff"
+_MAYBE_UNCLEAN = re.compile(
+    r"[\x00-\x09\x0b-\x1f/:*?\"<>|]"  # characters of no name
+    r"|[. ](?:[\\\n]|\Z)|\\(?:[\\\n]|\Z)|(?:\A|\n)(?:[\\\n]|\Z)"  # ends of parts, and empty parts
+    r"|(?:\A|[\\\n])(?:con|prn|aux|nul|clock\$|com[^\\\n]|lpt[^\\\n])"  # begins of devices
+    rf"|[^\n]{{{_LONGEST_PATH + 1}}}",
+    re.IGNORECASE,
+)
+"""Finds something in names, one a line, of which one is perhaps not clean."""
 
 
 class Method(IntEnum):
@@ -58,6 +70,13 @@ def key_of(name: str) -> str:
     return name.lower().replace("/", "\\")
 
 
+def keys_of(names: list[str]) -> list[str]:
+    """Return the keys of clean names; the same list if they are their own keys."""
+    text = "\n".join(names)
+    key = key_of(text)
+    return names if key == text else key.split("\n")
+
+
 def is_clean(name: str) -> bool:
     """Return whether a name in an archive is a path of names of files, below the archive and on every system."""
     return 0 < len(name) <= _LONGEST_PATH and not any(map(why_unsafe, name.split("\\")))
@@ -66,7 +85,7 @@ def is_clean(name: str) -> bool:
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """What an archive says of its files. ``kind``: its version, as users read it; ``names`` (files,) with backslashes;
-    ``numbers`` (files,) of `NUMBERS`.
+    ``numbers`` (files,) of `NUMBERS`. Of an `Archive` both are in the order of the names' keys (`sorted_by_name`).
 
     ``mount``: the path at which the game sees the files, with a backslash at the end, "" for none. ``properties``:
     texts of the header. ``end``: offset after the last file that the table counts; with ``has_sha1`` the archive's
@@ -102,15 +121,24 @@ class Archive:
         return Entry(self.table.names[index], offset, stored, size, checksum, Method(method))
 
     @cached_property
-    def indices(self) -> dict[str, int]:
-        """Name in small letters, with backslashes -> index; of several files of one name the one that counts."""
-        keys = key_of("\n".join(self.table.names)).split("\n") if self.table.names else []
-        pairs = zip(keys, range(len(keys)), strict=True)
-        return dict(reversed(list(pairs)) if self.table.first_counts else pairs)
+    def keys(self) -> list[str]:
+        """Names in small letters, in ascending order."""
+        return keys_of(self.table.names)
 
     def find(self, name: str) -> int | None:
         """Return the index of a file by its name, in any case and with both slashes; of several the one that counts."""
-        return self.indices.get(key_of(name))
+        key, keys = key_of(name), self.keys
+        index = bisect_left(keys, key) if self.table.first_counts else bisect_right(keys, key) - 1
+        return index if 0 <= index < len(keys) and keys[index] == key else None
+
+    def below(self, folder: str = "") -> Iterator[int]:
+        """Yield the indices of the files that count whose keys begin with ``folder``, in the order of the keys."""
+        keys = self.keys
+        step = -1 if self.table.first_counts else 1
+        for index in range(bisect_left(keys, folder), bisect_left(keys, folder + _LAST)):
+            other = index + step
+            if not (0 <= other < len(keys) and keys[other] == keys[index]):
+                yield index
 
     def stored_bytes(self, index: int) -> bytes:
         """Return a file's bytes as they are in the archive.
@@ -169,6 +197,8 @@ def checksum_problem(entry: Entry, data: bytes) -> str:
 
 def without_unclean(table: Table, report: Report) -> Table:
     """Return the table without files whose names are no clean paths, which no game finds and no folder can hold."""
+    if _MAYBE_UNCLEAN.search("\n".join(table.names)) is None:
+        return table
     kept = [index for index, name in enumerate(table.names) if is_clean(name)]
     left_out = len(table.names) - len(kept)
     if not left_out:
@@ -176,6 +206,13 @@ def without_unclean(table: Table, report: Report) -> Table:
     first = next(name for name in table.names if not is_clean(name))
     report.warn(say("{:# file has a name|# files have names} that no file can have: left out", left_out), ascii(first))
     return replace(table, names=[table.names[index] for index in kept], numbers=table.numbers[kept], left_out=left_out)
+
+
+def sorted_by_name(table: Table) -> Table:
+    """Return the table, whose names are clean, in the order of their keys; files of one name keep their order."""
+    keys = keys_of(table.names)
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return replace(table, names=[table.names[index] for index in order], numbers=table.numbers[order])
 
 
 # In words ------------------------------------------------------------------------------------------------------------

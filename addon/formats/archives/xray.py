@@ -75,10 +75,9 @@ def read_table(file: BinaryIO, size: int, path: str, report: Report) -> Table:
     file.seek(offset)
     stored = file.read(length)
     plain, key = (stored, "") if number == _TABLE else _unpacked(stored, path, offset)
-    layout = _layout_of(plain, size, path)
+    layout, rows = _laid_out(plain, size, path)
     properties = _properties(file, chunks.get(_HEADER))
-    columns = list(layout.rows(plain))
-    names, numbers = _files(columns)
+    names, numbers = _files(rows)
     past = numbers["offset"] + numbers["stored"] > size
     if past.any():
         report.warn(say("{:# file lies|# files lie} past the end of the archive", int(past.sum())))
@@ -252,20 +251,22 @@ def _is_name(name: bytes) -> bool:
     return bool(name) and min(name) >= 0x20
 
 
-def _layout_of(plain: bytes, size: int, path: str) -> _Layout:
-    """Return the layout of a table: the one whose rows end where the table ends, most of them within the archive."""
-    candidates = []
+def _laid_out(plain: bytes, size: int, path: str) -> tuple[_Layout, list[_Row]]:
+    """Return the layout of a table and its rows: that whose rows end where the table ends, most of them within the
+    archive.
+    """
+    best, best_share, best_rows = _LAYOUTS[0], 0.0, list[_Row]()
     for layout in _LAYOUTS:
         with suppress(*_FOREIGN_TABLE):
-            within = [offset + stored <= size for name, offset, stored, *_ in layout.rows(plain) if _is_name(name)]
-            total = sum(1 for _ in layout.rows(plain))
-            if total == len(within):
-                candidates.append((sum(within) / max(total, 1), layout))
-    # The first of the best.
-    share, best = max(candidates, key=lambda entry: entry[0], default=(0.0, _LAYOUTS[0]))
-    if share < 0.5 and plain:
+            rows = list(layout.rows(plain))
+            within = sum(offset + stored <= size for _, offset, stored, *_ in rows)
+            if within > best_share * len(rows) and all(_is_name(row[0]) for row in rows):
+                best, best_share, best_rows = layout, within / len(rows), rows
+        if best_share == 1.0:
+            break  # the first of the best
+    if best_share < 0.5 and plain:
         raise ReadError("the table of files has an unknown layout", file=path, chunk="table", remedy=DAMAGED)
-    return best
+    return best, best_rows
 
 
 def _files(rows: list[_Row]) -> tuple[list[str], NDArray[np.void]]:

@@ -72,10 +72,20 @@ class Mounted:
         """Yield key and path of its files below a folder, with this suffix."""
         if self._archive is None or not (folder.startswith(self.at) or self.at.startswith(folder)):
             return
-        inner = folder[len(self.at) :]
-        for key, index in self._archive.indices.items():
-            if key.endswith(suffix) and key.startswith(inner):
-                yield self.at + key, self._path_of(self._archive.table.names[index])
+        keys = self._archive.keys
+        for index in self._archive.below(folder[len(self.at) :]):
+            if keys[index].endswith(suffix):
+                yield self.at + keys[index], self._path_of(self._archive.table.names[index])
+
+    def keys_below(self, folder: str) -> list[str]:
+        """Return the keys of its files below a folder of the tree, without that folder, in ascending order."""
+        if self._archive is None or not (folder.startswith(self.at) or self.at.startswith(folder)):
+            return []
+        keys, inner, above = self._archive.keys, folder[len(self.at) :], self.at[len(folder) :]
+        if not inner and not above:
+            return keys
+        indices = self._archive.below(inner)
+        return [keys[index][len(inner) :] for index in indices] if inner else [above + key for key in keys]
 
     def _path_of(self, name: str) -> Path:
         return self.path.joinpath(*name.split("\\"))

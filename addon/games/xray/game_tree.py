@@ -10,8 +10,7 @@ Paths that are returned may lead into archives (`core.files.FileLocation`).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -20,6 +19,7 @@ from ...core.errors import ReadError
 from ...core.report import EACH, Report, say
 from ...formats import trees
 from ...formats.trees import InstalledGame, Tree
+from ...formats.trees.masks import path_test
 from ...formats.trees.tree import key_of
 
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
@@ -112,46 +112,12 @@ class GameTree:
         long_enough = [(name, path) for name, path in self._below[at] if len(name) >= shortest]
         if not long_enough:
             return []
-        matches = _path_test(rest)
+        matches = path_test(rest)
         return [path for name, path in long_enough if matches(name)]
 
 
 def _with_suffix(key: str, suffix: str) -> str:
     return key if key.endswith(suffix) else key + suffix
-
-
-def _path_test(mask: str) -> Callable[[str], bool]:
-    """Return a test whether a path matches a mask, in any letter case.
-
-    ``*`` stands for any number of characters, ``?`` for one. Each part between asterisks is searched for once, after
-    the one before it. As one regular expression, a mask with twenty asterisks would take minutes.
-    """
-    parts = mask.split("*")
-    length = sum(map(len, parts))
-    first, last = _pattern(parts[0]), _pattern(parts[-1])
-    middle = [_pattern(part) for part in parts[1:-1] if part]
-
-    def matches(path: str) -> bool:
-        end = len(path) - len(parts[-1])
-        if len(path) < length or (len(parts) == 1 and end):
-            return False
-        if first.match(path) is None or last.match(path, end) is None:
-            return False
-        position = len(parts[0])
-        for part in middle:
-            match = part.search(path, position, end)
-            if match is None:
-                return False
-            position = match.end()
-        return True
-
-    return matches
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(
-        "".join("." if character == "?" else re.escape(character) for character in text), re.IGNORECASE | re.DOTALL
-    )
 
 
 def tree_of(file: Path, games: Sequence[InstalledGame], report: Report) -> GameTree:
