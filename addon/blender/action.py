@@ -24,6 +24,7 @@ from ..core.errors import WriteError
 from ..core.model import Clip
 from ..core.report import say
 from . import action_lists, compat, control_transfer, rotation_modes
+from .action_lists import label_of
 from .armature import Rest, matrices_of, moving
 from .bone_channels import LOCATION, ROTATION, ChannelReader
 from .bone_curves import (
@@ -387,7 +388,7 @@ def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: floa
         "the bone {!r} is scaled to 0 at frame {:g} of {!r}, so nothing tells how {!r} is posed relative to its parent"
     )
     raise WriteError(
-        say(words, rest.bones[bone], frame, action.name, rest.bones[row]),
+        say(words, rest.bones[bone], frame, label_of(action), rest.bones[row]),
         remedy="Use a small scale instead, such as 0.001",
     )
 

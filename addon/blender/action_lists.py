@@ -52,6 +52,14 @@ class ActionList(bpy.types.PropertyGroup):
     entries: CollectionProperty(type=ListedAction)
 
 
+def label_of(action: Action) -> str:
+    """Return the name that lists and reports give an action: that of its motion, else its own.
+
+    Blender adds a number to the name of an action whose name is taken, such as that of another armature's motion.
+    """
+    return str(action.motionbridge_motion.motion_name) or str(action.name)
+
+
 def list_property() -> Any:
     """Return the pointer property to the text that stores a file's list."""
     return PointerProperty(type=bpy.types.Text, options={"HIDDEN"}, update=changed)

@@ -15,6 +15,7 @@ from ..core import affine, names, rotation, symmetry
 from ..core.errors import WriteError
 from ..core.report import say
 from . import bone_curves, compat
+from .action_lists import label_of
 from .control_edits import ControlEdits
 from .control_links import following, links_muted
 from .control_transfer import frames_of
@@ -49,7 +50,7 @@ def mirrored_action(context: Context, rig: Object, action: Action, name: str) ->
     edited = ControlEdits(rig).bones(action)
     keyed = _keyed_channels(rig, action) | {(bone, channel) for bone in edited for channel in ("location", ROTATION)}
     if not keyed:
-        raise WriteError(say("the action {!r} has no keys of bones", action.name), remedy="Choose a motion")
+        raise WriteError(say("the action {!r} has no keys of bones", label_of(action)), remedy="Choose a motion")
     frames = frames_of(action, rig)
     if edited:
         with following(rig, action):

@@ -28,6 +28,7 @@ from bpy.props import StringProperty
 from ..core.errors import WriteError
 from ..core.report import listed, say
 from . import bone_curves, nla, scope
+from .action_lists import label_of
 from .properties import AddedProperties
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def refusal(action: Action, bones: Sequence[str]) -> WriteError:
         "these keys ({2})"
     )
     return WriteError(
-        say(words, len(bones), action.name, listed(bones)),
+        say(words, len(bones), label_of(action), listed(bones)),
         remedy="Choose Restore Mode to write the keys, or Export as Shown to write what Blender shows (option Hidden "
         "Keys)",
         option="hidden_keys",

@@ -25,6 +25,7 @@ from ..core.report import Report, listed, say
 from . import action as actions
 from . import compat, nla, scope
 from .action import INHERITANCE
+from .action_lists import label_of
 from .armature import Rest, moving
 from .bone_curves import CurveTable, KeysRead, bone_within, channel_path, key_times, keys_read, rotation_kind
 from .control_edits import (
@@ -119,7 +120,7 @@ class Movers:
             report.warn(
                 "was last saved as it played, with layers, constraints or drivers; it does not play now and is written "
                 "from its own keys (choose it in the list to write what Blender shows)",
-                action.name,
+                label_of(action),
             )
 
     def _played_curves(self, action: Action | None) -> list[bpy.types.FCurve]:
@@ -313,7 +314,7 @@ class ShownActions:
         self._modes, self._play = RotationModes(rig), nla.playing(rig)
         self._of_deleted_controls, self._has_warned_of_controls = bones_of_deleted_controls(rig), False
         if self._play.bases:
-            labels = dict.fromkeys(action.name for action in self._play.bases)
+            labels = dict.fromkeys(label_of(action) for action in self._play.bases)
             words = "NLA strips of {!r} play several motions, so it is not clear which one the layers belong to: {}"
             raise WriteError(
                 say(words, rig.name, listed(labels)),
@@ -344,7 +345,7 @@ class ShownActions:
             self._report.warn(
                 "nothing tells the order of the Euler angles, they are read as XYZ; play the action and set the "
                 "rotation mode of its bones to be sure",
-                say("{}: {}", action.name, listed(guessed)),
+                say("{}: {}", label_of(action), listed(guessed)),
             )
         if action == nla.assigned(self._rig) and self._play.strip is None:
             self._warn_of_slot(action)
@@ -364,7 +365,7 @@ class ShownActions:
         if bones:
             self._report.warn(
                 "bones are posed without keys; they are exported in their rest pose (add keys to export the pose)",
-                say("{}: {}", action.name, listed(bones)),
+                say("{}: {}", label_of(action), listed(bones)),
             )
 
     def _warn_of_controls(self, action: Action) -> None:
@@ -393,7 +394,7 @@ class ShownActions:
             if used is not None:
                 words = "Blender plays the slot {!r}, which has no keys; the keys of the slot {!r} are exported"
                 problem = say(words, used.name_display, name)
-            self._report.warn(problem, action.name)
+            self._report.warn(problem, label_of(action))
 
 
 def is_hidden(rig: Object) -> bool:
@@ -449,7 +450,7 @@ def warn_of_other_kinds(bones: Sequence[str], action: Action, report: Report) ->
     if bones:
         report.warn(
             "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
-            say("{}: {}", action.name, listed(bones)),
+            say("{}: {}", label_of(action), listed(bones)),
         )
 
 
@@ -459,4 +460,4 @@ def warn_of_muted(bones: Sequence[str], action: Action, report: Report, *, in_fi
         words = "curves are muted: their bones are exported in their rest pose there"
         if in_file:
             words = "curves are muted: their bones keep the values of the file there"
-        report.warn(words, say("{}: {}", action.name, listed(bones)))
+        report.warn(words, say("{}: {}", label_of(action), listed(bones)))

@@ -11,6 +11,7 @@ import bpy
 
 from .. import games
 from ..blender import armature, nla, rotation_modes, sampling
+from ..blender.action_lists import label_of
 from ..blender.rotation_modes import HiddenKeys, RotationModes
 from ..blender.typed import Action, Context, Object
 from ..core.report import Report, say
@@ -131,7 +132,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         action = nla.playing(rig).action
         bones = rotation_modes.restore(rig, action, games.order_of_angles(action))
         if not bones:
-            return Outcome(rpt_("{} has no hidden rotation keys").format(action.name), done=False)
+            return Outcome(rpt_("{} has no hidden rotation keys").format(label_of(action)), done=False)
         return Outcome(rpt_("Rotation modes restored: {}").format(len(bones)))
 
 

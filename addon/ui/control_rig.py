@@ -17,6 +17,7 @@ from ..blender import (
     nla,
     scope,
 )
+from ..blender.action_lists import label_of
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report, listed, say
@@ -110,7 +111,7 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
             control_rig.remove(context, rig, affected)
             for restore in saved.values():
                 restore()
-        lost = [action.name for action in edited if action not in saved]
+        lost = [label_of(action) for action in edited if action not in saved]
         if lost:
             words = "{:# motion is|# motions are} without the edits made with the controls; undo to keep these"
             report.warn(say(words, len(lost)), listed(lost))
@@ -176,7 +177,7 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
         rig, action = active_rig(context), active_action(context)
         with scope.only_evaluated(context, [rig]):
             control_transfer.show(context, rig, action)
-        return Outcome(rpt_("The controls show {}").format(action.name))
+        return Outcome(rpt_("The controls show {}").format(label_of(action)))
 
 
 class OnFrames(OnControlRig):

@@ -11,6 +11,7 @@ from bpy.props import StringProperty
 
 from ..blender import action as actions
 from ..blender import bone_curves, compat, nla
+from ..blender.action_lists import label_of
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report, say
@@ -68,8 +69,10 @@ class OnListed(OnAction):
         rig, action = self.chosen(context)
         known = listing_of(rig, action)
         if known is None:
-            words = "the action {!r} is not in a motion file of {!r}"
-            raise WriteError(say(words, action.name, rig.name), remedy="Add it to a file first")
+            raise WriteError(
+                say("the action {!r} is not in a motion file of {!r}", action.name, rig.name),
+                remedy="Add it to a file first",
+            )
         return rig, action, *known
 
 
@@ -159,12 +162,13 @@ class MOTIONBRIDGE_OT_add_motion(InList, OnAction, BlenderOperator):
         action = self.chosen(context)[1]
         rig, listing, file = self.chosen_list(context)
         if listing.edits.is_stored(file, action):
-            return Outcome(rpt_("{} is already in the file").format(action.name), done=False)
+            return Outcome(rpt_("{} is already in the file").format(label_of(action)), done=False)
         refuse_without_keys(rig, action)
         added = listing.edits.add(file, action)
         if added != action:
-            words = "another armature's file has the action; a copy of it was added"
-            report.note(words, f"{action.name} > {added.name}")
+            report.note(
+                "another armature's file has the action; a copy of it was added", f"{action.name} > {added.name}"
+            )
         return _added(rig, listing, file, added, report, play=False)
 
 

@@ -24,7 +24,7 @@ import bpy
 import numpy as np
 
 from ..blender import action_lists, nla, properties
-from ..blender.action_lists import Kind
+from ..blender.action_lists import Kind, label_of
 from ..blender.typed import Object
 from .layouts import EDITED
 
@@ -125,8 +125,7 @@ def cached_rows(
 
 def row_of(action: Any, number: int = -1) -> Row:
     """Return the row of an X-Ray motion; ``number`` as in `Row`."""
-    motion = action.motionbridge_motion
-    return Row(number, motion.motion_name or action.name, motion.status in EDITED)
+    return Row(number, label_of(action), action.motionbridge_motion.status in EDITED)
 
 
 def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) -> list[int]:

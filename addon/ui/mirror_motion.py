@@ -2,6 +2,7 @@
 
 from ..blender import action as actions
 from ..blender import mirror
+from ..blender.action_lists import label_of
 from ..blender.typed import Context
 from ..core.report import Report
 from ..games.arma import animation_edit
@@ -24,7 +25,7 @@ class MOTIONBRIDGE_OT_mirror_motion(OnAction, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Mirror what the motion shows, list the result where the original is listed, and play it."""
         rig, action = self.chosen(context)
-        before = action.motionbridge_motion.motion_name or action.name
+        before = label_of(action)
         copy = mirror.mirrored_action(context, rig, action, f"{before}_mirrored")
         if copy.motionbridge_animation.is_animation:
             animation_edit.reflect_step(copy)
@@ -35,7 +36,7 @@ class MOTIONBRIDGE_OT_mirror_motion(OnAction, BlenderOperator):
             listing, file = known
             copy = listing.edits.add(file, copy)
             listing.play(rig, copy)
-        label = copy.motionbridge_motion.motion_name or copy.name
+        label = label_of(copy)
         return Outcome(rpt_("{} is {} with left and right exchanged").format(label, before))
 
 

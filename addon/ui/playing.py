@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..blender import delta_action, scope, transforms
+from ..blender.action_lists import label_of
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report, say
@@ -185,7 +186,7 @@ def note_other_rates(
             words = "the scene plays {:g} frames per second, the motion {:g}; frames are not converted"
             if paths:
                 words = "the scene plays {:g} frames per second, the path {:g}; frames are not converted"
-            report.note(say(words, rate, own), action.name)
+            report.note(say(words, rate, own), label_of(action))
 
 
 CLASSES = classes_of(__name__)

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 
 from ..blender import action as actions
 from ..blender import foreign_motions, motion_preview, scope
+from ..blender.action_lists import label_of
 from ..blender.typed import Action, Context, Object
 from ..core import names, retarget, space
 from ..core.errors import MotionbridgeError, ReadError
@@ -18,7 +19,7 @@ from . import bone_maps, playing
 from .bases import CALL, BlenderOperator, ImportHelper, classes_of, iface_, path_search, rpt_, tell
 from .bone_maps import BoneMapChoice
 from .layouts import TickedChoice, chosen_rows, draw_folded, draw_ticks, fields, paragraph
-from .list_operators import listing_for_new, listing_of
+from .list_operators import listing_for_new
 from .operation import Operation, Outcome, call_operator
 from .sidebar import is_of_arma
 from .target import RIG, active_rig
@@ -235,7 +236,7 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
         if self.keep_source and self.filepath:
             foreign_motions.keep_source(context, bpy.path.abspath(self.filepath), report)
         text = rpt_("{} got motions of another skeleton: {}")
-        return Outcome(text.format(rig.name, ", ".join(label_of(rig, action) for action in added)))
+        return Outcome(text.format(rig.name, ", ".join(label_of(action) for action in added)))
 
 
 class MOTIONBRIDGE_OT_choose_retarget_file(Operation, ImportHelper, BlenderOperator):
@@ -290,7 +291,7 @@ def add_motions(context: Context, rig: Object, poses: "Sequence[tuple[str, Any]]
     results = []
     for name, matrices in poses:
         others = listing.edits.members(file) if listing is not None and file is not None else ()
-        label = names.distinct(name, {label_of(rig, other) for other in others})
+        label = names.distinct(name, {label_of(other) for other in others})
         action = foreign_motions.build(rig, label, matrices, bones_of(rig, listing, file), root_frame_of(context))
         if listing is not None and file is not None:
             action = listing.edits.add(file, action)
@@ -324,12 +325,6 @@ def bones_of(rig: Object, listing: "Listing | None", file: Any) -> list[str]:
 def root_frame_of(context: Context) -> Any:
     """Return the axes of bones without parent, as in `foreign_motions.build`."""
     return None if is_of_arma(context) else space.XRAY_ROOT_FRAME
-
-
-def label_of(rig: Object, action: Action) -> str:
-    """Return a motion's name in its list, else that of the action."""
-    known = listing_of(rig, action)
-    return str(known[0].edits.row_of(action).name if known is not None else action.name)
 
 
 CLASSES = classes_of(__name__)

@@ -388,3 +388,21 @@ def test_bones_of_an_animation_that_nothing_moves_are_read_by_their_keys(samples
     changed = [{change.name for change in plan.changes.parts} for plan in (before, after)]
     assert [other in bones for bones in changed] == [False, True]
     assert all(reached.name in bones for bones in changed)
+
+
+def test_reports_say_the_name_of_a_motion_where_blender_numbered_its_action(humanoid, samples):
+    """The motions of a second armature have the names that the first one's have."""
+    bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
+    second = bpy.context.object
+    assert second != humanoid[0]
+    bpy.ops.import_scene.xray_omf(filepath=str(samples / "humanoid.omf"))
+    action = second.animation_data.action
+    label, number = action.name[:-4], action.name[-4:]
+    assert number == ".001"
+    for curve in compat.curves_of(action, second):
+        curve.mute = "hand_l" in curve.data_path
+    report = Report()
+    planned(second, report)
+    lines = [line for line in report.lines() if "curves are muted" in line]
+    assert lines
+    assert all(label in line and number not in line for line in lines)

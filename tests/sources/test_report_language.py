@@ -216,3 +216,29 @@ def test_forms_are_three():
 @pytest.mark.parametrize("english", [english for english in TABLE if "{}" not in english][::50])
 def test_a_sentence_without_values_is_found(english):
     assert translated(english, TABLE) == TABLE[english]
+
+
+def names_of_actions(source: ast.Module) -> Iterator[int]:
+    """Yield the lines of calls that say the name of an action where they could say that of its motion."""
+    for call in ast.walk(source):
+        if isinstance(call, ast.Call) and name_of(call) in {"say", "warn", "note", "listed", "Outcome", "Reader"}:
+            texts = [ast.unparse(argument) for argument in call.args]
+            if any("action.name" in text for text in texts) and not re.search(" action| copy", "".join(texts[:1])):
+                yield call.lineno
+
+
+def test_reports_name_motions_as_their_list_does():
+    """Blender adds a number to the name of an action (walk.001), which its motion has not.
+
+    A sentence may name an action that is no motion, or a copy that becomes one. Paths and motions of Arma have names
+    of actions.
+    """
+    assert list(names_of_actions(ast.parse('report.warn("left out", action.name)')))
+    lines = [
+        f"{path.relative_to(ADDON)}:{line}"
+        for folder in ("blender", "games/xray", "ui")
+        for path in sorted((ADDON / folder).rglob("*.py"))
+        if "arma" not in path.parts and path.stem != "paths"
+        for line in names_of_actions(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert lines == [], "say label_of(action)"

@@ -273,8 +273,9 @@ def _refuse_used_name(rig: Object, name: str) -> None:
 def _copied(rig: Object, action: Action, name: str) -> Action:
     file = action_lists.file_of(rig, action, motion_properties.LISTS)
     if file is None:
-        words = "the action {!r} is in no motion file of {!r}"
-        raise WriteError(say(words, action.name, rig.name), remedy="Import its file")
+        raise WriteError(
+            say("the action {!r} is in no motion file of {!r}", action.name, rig.name), remedy="Import its file"
+        )
     copy = action.copy()
     copy.name = copy.motionbridge_motion.motion_name = name
     library.add(omf_codec.OMF, file, copy)

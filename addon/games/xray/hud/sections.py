@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ....blender.action_lists import label_of
 from ....core import files
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
@@ -328,7 +329,7 @@ def line_of(row: Any) -> str:
     For Anomaly also speed and end; other games do not read them.
     """
     actions = [action for action in (row.hands, row.item) if action is not None]
-    names = [str(action.motionbridge_motion.motion_name) or action.name for action in actions]
+    names = [label_of(action) for action in actions]
     has_more = Game[row.id_data.motionbridge_hud.game] is Game.ANOMALY
     more = (row.speed, row.end) if has_more else ()
     return hud.Action(row.name, names[0], names[-1], *more).value()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ....blender import armature, material, modifiers
 from ....blender import mesh as meshes
+from ....blender.action_lists import label_of
 from ....blender.instances import shows_instances
 from ....blender.properties import kept
 from ....blender.transforms import channel_matrix
@@ -137,7 +138,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
 def _warn_of_motions(context: Context, holder: Object, report: Report) -> None:
     """Warn of edited motions inside the model, which are saved by themselves."""
     if edited := sorted(
-        action.name
+        label_of(action)
         for file in files_inside(holder.motionbridge_motion_files, holder.motionbridge_model.path)
         for action in omf_codec.edited(context, holder, file)
     ):

@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ....blender import action_lists
-from ....blender.action_lists import Kind
+from ....blender.action_lists import Kind, label_of
 from ....blender.armature import Rest, matrices_of, parent_local
 from ....blender.properties import damaged, drop, keep, kept
 from ....core import names, rotation
@@ -111,7 +111,7 @@ def motion_of(action: Action) -> Motion | None:
     Raises `ReadError` if the stored bytes are damaged.
     """
     body = kept(action.motionbridge_motion, "body")
-    return read_motion(Reader(body, action.name)) if body else None
+    return read_motion(Reader(body, label_of(action))) if body else None
 
 
 def are_stored(file: MotionFile, motions: MotionSet) -> bool:
@@ -173,7 +173,7 @@ def skl_motion_of(action: Action, name: str = "body") -> SkeletalMotion | None:
     Raises `ReadError` if the stored bytes are damaged.
     """
     body = kept(action.motionbridge_skeletal, name)
-    return read_skl_motion(Reader(body, action.name), Report()) if body else None
+    return read_skl_motion(Reader(body, label_of(action)), Report()) if body else None
 
 
 # ---- the rest pose that keys are relative to

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....blender import action_lists
 from ....blender.action import INHERITANCE
-from ....blender.action_lists import Kind
+from ....blender.action_lists import Kind, label_of
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import bone_of
 from ....blender.sampling import Sampler, ShownActions, is_setting, warn_of_other_kinds
@@ -85,7 +85,7 @@ class Gatherer(ABC, Generic[PlanType]):
         deleted = self._deleted_of(action)
         for path in left_out:
             if not (sampled and is_setting(path)) and bone_of(path) not in deleted:
-                self.report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
+                self.report.warn("the game cannot store these curves; left out", f"{label_of(action)}: {path}")
         warn_of_other_kinds([bone for bone in other_kinds if bone not in sampled], action, self.report)
 
     def _deleted_of(self, action: Action) -> list[str]:

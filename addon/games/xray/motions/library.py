@@ -18,7 +18,7 @@ import bpy
 
 from ....blender import action as actions
 from ....blender import action_lists, armature, control_transfer, imported_bones, nla
-from ....blender.action_lists import Kind
+from ....blender.action_lists import Kind, label_of
 from ....blender.armature import Rest, is_turned_or_scaled
 from ....blender.bone_curves import bone_of
 from ....blender.compat import curves_of
@@ -504,7 +504,7 @@ def plan_save_back(
         report.warn(
             "motions that were changed on disk and not in Blender stay as they are on disk; their actions get the keys "
             "and values of the file",
-            action.name,
+            label_of(action),
         )
     compared = [action for action in chosen if action not in theirs]
     alone = codec.left_alone(rig, file, compared, host) if is_preview and not others_changed else set()
@@ -639,7 +639,8 @@ def plan_onto(
             progress(done + 1)
     for action, bones in sampler.distorted.items():
         report.warn(
-            "the game stores no scale or shear: bones are written without", say("{}: {}", action.name, listed(bones))
+            "the game stores no scale or shear: bones are written without",
+            say("{}: {}", label_of(action), listed(bones)),
         )
     plan = gatherer.plan(path)
     plan.shown_keys = sampler.movers.shown_keys(chosen)
@@ -648,7 +649,7 @@ def plan_onto(
             report.warn(
                 "the action has no keys of bones: where nothing else moves them, the motion becomes "
                 "the rest pose (use Restore Motion for its keys, or import the file again)",
-                action.name,
+                label_of(action),
             )
     return plan
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ....blender import action as actions
 from ....blender import action_lists, compat, rotation_modes, scope
+from ....blender.action_lists import label_of
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import KeysRead, remember_keys, table_of
 from ....blender.control_edits import CONTROLS, keep_baseline
@@ -263,7 +264,7 @@ def _warn_of_stopped(rig: Object, report: Report) -> None:
         report.warn(
             "bones rotate by quaternions from now on, so actions with keys of Euler angles or axis-angle do not play; "
             "assign such an action and choose Restore Rotation Modes",
-            listed([action.name for action in stopped]),
+            listed([label_of(action) for action in stopped]),
         )
 
 
@@ -404,7 +405,7 @@ class OmfGatherer(Gatherer[MotionPlan]):
         bones = [clip.bones[row] for row, by in zip(rows, np.maximum(turned, moved), strict=True) if by > SEEN]
         if bones:
             words = "the file has no tracks of these bones, so the game does not move them; their keys are left out"
-            self.report.warn(words, say("{}: {}", action.name, listed(bones)))
+            self.report.warn(words, say("{}: {}", label_of(action), listed(bones)))
 
     def _restore_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Action, sampled: set[str]) -> None:
         """Give bones with muted curves the values of the file, and warn of them. ``clip`` has Blender's names of bones.
@@ -593,8 +594,10 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
     motion = motion_files.motion_of(action)
     index = action_lists.members(file, LISTS)[action] if file is not None else -1
     if file is None or motion is None or index < 0:
-        words = "the action {!r} came from no motion file of {!r}"
-        raise WriteError(say(words, action.name, rig.name), remedy="Undo instead, or import its file again")
+        raise WriteError(
+            say("the action {!r} came from no motion file of {!r}", action.name, rig.name),
+            remedy="Undo instead, or import its file again",
+        )
     _restore(file, {action: (motion, index)}, report)
     keys_replaced(context, rig, action)
 

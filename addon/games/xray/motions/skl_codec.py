@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ....blender import action as actions
 from ....blender import action_lists, compat, pose, scope
+from ....blender.action_lists import label_of
 from ....blender.armature import Rest, rest_of
 from ....blender.control_edits import CONTROLS
 from ....blender.nla import CONSTRAINTS
@@ -470,7 +471,7 @@ class SklGatherer(Gatherer["Plan[Skl]"]):
             motion, new = new_motion(clip, self.skeleton, self._options.version)
             return MadeMotion(action, with_playback(motion, playing)[0], new)
         if clip.markers and base.version == PACKED_SINCE:
-            self.report.note(say("written as version {}, for its marks", MARKS_SINCE), action.name)
+            self.report.note(say("written as version {}, for its marks", MARKS_SINCE), label_of(action))
             base = replace(base, version=MARKS_SINCE)
         self._fill(clip, action, base)
         motion, change = encode_motion(clip, base, self.skeleton)

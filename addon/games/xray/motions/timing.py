@@ -15,6 +15,7 @@ import numpy as np
 
 from ....blender import action as actions
 from ....blender import pose_markers
+from ....blender.action_lists import label_of
 from ....blender.properties import kept
 from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
@@ -122,7 +123,7 @@ def imported_frames(action: Action) -> int | None:
     """Return the number of frames (30 per second) of the motion an action was imported from, None for a new one."""
     body = kept(action.motionbridge_motion, "body")
     if body:
-        reader = Reader(body, action.name)
+        reader = Reader(body, label_of(action))
         reader.string("the motion's name")
         return max(reader.u32("the number of frames"), 1)
     skeletal = action.motionbridge_skeletal
@@ -193,14 +194,16 @@ def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, 
     if shortened:
         report.warn(
             "shortened by the action's frame range; keys after it are left out",
-            say("{}: {} -> {:# frame|# frames}", action.name, before, count),
+            say("{}: {} -> {:# frame|# frames}", label_of(action), before, count),
         )
     last = first + action.motionbridge_motion.frame_step * (count - 1)
     start, end = actions.key_ends(action, first, last, rig)
     if start < first - actions.NEAR:
-        report.warn(KEYS_OUTSIDE.format("before the first frame"), say("{}: {:g} frames", action.name, first - start))
+        report.warn(
+            KEYS_OUTSIDE.format("before the first frame"), say("{}: {:g} frames", label_of(action), first - start)
+        )
     if end > last + actions.NEAR and not shortened:
-        report.warn(KEYS_OUTSIDE.format("after the last frame"), say("{}: {:g} frames", action.name, end - last))
+        report.warn(KEYS_OUTSIDE.format("after the last frame"), say("{}: {:g} frames", label_of(action), end - last))
 
 
 def warn_of_marks(action: Action, markers: list[Marker], end: float, before: float | None, report: Report) -> None:
@@ -218,7 +221,7 @@ def warn_of_marks(action: Action, markers: list[Marker], end: float, before: flo
     if outside:
         report.warn(
             "marks are outside the motion, so the game does not use them; move their pose markers too",
-            say("{}: {}", action.name, listed(outside)),
+            say("{}: {}", label_of(action), listed(outside)),
         )
 
 
@@ -264,9 +267,11 @@ def warn_of_skeletal(
     """Warn if an editor motion becomes shorter, and if new keys for ``rig`` before its first frame do not play."""
     first, last = frames
     if last - first < base.last - base.first:
-        text = say("{}: {} -> {:# frame|# frames}", action.name, base.last - base.first + 1, last - first + 1)
+        text = say("{}: {} -> {:# frame|# frames}", label_of(action), base.last - base.first + 1, last - first + 1)
         report.warn("shortened by the action's frame range; keys after it are kept but not played", text)
     start = actions.key_ends(action, first, np.inf, rig)[0]
     if start < first - actions.NEAR and start < _key_ends(base)[0] - actions.NEAR:
         words = "{}: {:g} frames"
-        report.warn("keys lie before the first frame: written, but not played", say(words, action.name, first - start))
+        report.warn(
+            "keys lie before the first frame: written, but not played", say(words, label_of(action), first - start)
+        )
