@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..core import affine
 from ..core.control_rig import KEYED, Role
 from . import bone_curves, compat, control_edits, scope
+from .armature import matrices_of
 from .bone_curves import ActionTemplate, bone_within, keys_at, write_keys
 from .control_links import (
     control_action,
@@ -44,6 +45,8 @@ SCRATCH = ".motionbridge"
 """Name of temporary data-blocks of a transfer: Blender's lists hide names that begin with a dot."""
 BATCH_FRAMES = 250
 """Number of frames from which a batch of motions is transferred at once."""
+CUT_FRAMES = 500
+"""Number of frames from which a copy of the controls without unneeded bones saves more time than it takes to make."""
 
 
 def frames_of(action: Action, rig: Object) -> NDArray[np.float32]:
@@ -69,7 +72,7 @@ def transfer_all(
 ) -> None:
     """`transfer` several motions, faster than one by one; ``progress`` is called with the number that is done."""
     done = 0
-    with closing(_Transfer(context, rig)) as work, work.solving() as solved:
+    with closing(_Transfer(context, rig)) as work, work.solving(_length(actions)) as solved:
         for batch in _batches(actions):
             originals = [work.originals(action) for action in batch]
             frames, poses = [action for action, _ in originals], np.concatenate([other for _, other in originals])
@@ -81,12 +84,17 @@ def transfer_all(
                 progress(done)
 
 
+def _length(actions: Sequence[Action]) -> float:
+    """Return the number of frames of all these actions."""
+    return float(sum(last - first + 1 for first, last in (action.frame_range for action in actions)))
+
+
 def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
     """Yield batches of actions; a batch ends when it has at least `BATCH_FRAMES` frames."""
     batch, frames = list[Any](), 0.0
     for action in actions:
         batch.append(action)
-        frames += action.frame_range[1] - action.frame_range[0]
+        frames += _length([action])
         if frames >= BATCH_FRAMES:
             yield batch
             batch, frames = [], 0.0
@@ -156,65 +164,92 @@ class _Transfer:
         self._edits.seal(action, bone_curves.keys_written(self._identity, counts, keys.reshape(-1, 2)))
 
     @contextmanager
-    def solving(self) -> Iterator[_Solved | None]:
+    def solving(self, frames: float) -> Iterator[_Solved | None]:
         """Yield a function that evaluates solved controls: channels of all controls -> poses (frames, controls, 4, 4).
 
         Only the rows of controls that are parents of left-over controls are filled. Yields None if no control is
-        solved.
+        solved. ``frames``: how many will be evaluated.
         """
         if not len(self._left_over):
             yield None
             return
         wanted = set(self._structure.parents[self._left_over].tolist())
         needed = _with_dependencies(self._controls, wanted)
-        # Blender needs more time for keys than for poses: play only those that affect the solved poses.
-        of_played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
-        of_played = of_played[[row in needed for row in of_played.tolist()]]
-        played = self._template.copy(SCRATCH)
-        curves = list(compat.curve_bag(played).fcurves)
-        width = sum(width for _, width in CHANNELS)
-        indices = np.searchsorted(self._rows, of_played)[:, None] * width + np.arange(width)
-        curves = [curves[index] for index in indices.ravel().tolist()]
-        with _evaluated_alone(self._rig, played, needed, sorted(wanted), self._made) as poses:
+        keyed = self._structure.rows(*KEYED - {Role.LEFT_OVER})
+        keyed = keyed[[row in needed for row in keyed.tolist()]]
+        copy = _copy_for_evaluation(self._controls, needed, self._made)
+        if frames >= CUT_FRAMES and not self._is_cut(copy, needed):
+            copy = _copy_for_evaluation(self._controls, needed, self._made)
+        with _evaluated_alone(self._rig, copy, keyed, np.array(sorted(wanted)), self._made) as poses:
+            yield poses
 
-            def solved(frames: NDArray[np.float32], rotations: Floats, locations: Floats) -> Floats:
-                for curve in curves:
-                    curve.keyframe_points.clear()
-                write_keys(curves, _keys(of_played, frames, rotations, locations))
-                played.update_tag()
-                return poses(frames)
-
-            yield solved
+    def _is_cut(self, copy: Object, needed: set[int]) -> bool:
+        """Remove all bones but ``needed`` from a copy of the controls; return whether the others rest where they did:
+        Blender may round rest poses that were edited.
+        """
+        names = [self._controls.data.bones[row].name for row in sorted(needed)]
+        with scope.editing_armature(self._context, copy) as edit_bones:
+            for bone in [bone for bone in edit_bones if bone.name not in names]:
+                edit_bones.remove(bone)
+        index = {name: row for row, name in enumerate(copy.data.bones.keys())}
+        rest = matrices_of(copy.data.bones, "matrix_local")[[index[name] for name in names]]
+        return np.array_equal(rest, self._structure.rest[sorted(needed)])
 
 
 @contextmanager
 def _evaluated_alone(
-    rig: Object, played: Action, needed: set[int], wanted: list[int], created: list[Any]
-) -> Iterator[Callable[[NDArray[np.float32]], Floats]]:
-    """Yield a function: frames -> poses (frames, controls, 4, 4), filled for the ``wanted`` controls only.
+    rig: Object, copy: Any, keyed: NDArray[np.intp], wanted: NDArray[np.intp], created: list[Any]
+) -> Iterator[_Solved]:
+    """Yield a function: frames and channels of all controls -> poses (frames, controls, 4, 4), filled for the
+    ``wanted`` controls only.
 
-    They are evaluated on a copy of the controls that plays ``played`` with all switches off, in a scene of its own:
-    nothing else is evaluated and the user's scene does not change. ``needed`` as in `_copy_for_evaluation`. The copy,
-    the scene and ``played`` are added to ``created``, whose contents the caller removes.
+    They are evaluated on a ``copy`` of the controls with all switches off, in a scene of its own: nothing else is
+    evaluated and the user's scene does not change. Controls that are not ``keyed`` have their current channels. What is
+    made is added to ``created``, whose contents the caller removes.
     """
-    controls, scene = controls_of(rig), bpy.data.scenes.new(SCRATCH)
+    scene, played = bpy.data.scenes.new(SCRATCH), _idle_action(copy)
     created += [scene, played]
-    copy = _copy_for_evaluation(controls, needed, created)
     scene.collection.objects.link(copy)
+    layer, names_of_all, own = scene.view_layers[0], controls_of(rig).data.bones.keys(), copy.pose.bones.keys()
+    own_keyed, own_wanted = ([own.index(names_of_all[row]) for row in rows.tolist()] for rows in (keyed, wanted))
 
-    def poses(frames: NDArray[np.float32]) -> Floats:
-        result = np.empty((len(frames), len(copy.data.bones), 4, 4))
+    def poses(frames: NDArray[np.float32], *values: Floats) -> Floats:
+        channels = []
+        for (name, width), given in zip(CHANNELS, values, strict=True):
+            current = np.empty(len(own) * width, np.float32)
+            copy.pose.bones.foreach_get(name, current)
+            rows = np.tile(current.reshape(-1, width), (len(frames), 1, 1))
+            rows[:, own_keyed] = given[keyed].swapaxes(0, 1)
+            channels.append((name, rows.reshape(len(frames), -1)))
+        result = np.empty((len(frames), len(names_of_all), 4, 4))
         with scope.posed(copy), scope.playing(rig, None) if copy.parent is not None else nullcontext():
             for number, frame in enumerate(frames.tolist()):
+                # F-curves of all channels would take half of the time. Blender does not copy these to the evaluated
+                # object before the frame changes, so they are written to both.
+                for obj in (copy, copy.evaluated_get(layer.depsgraph)):
+                    for name, rows in channels:
+                        obj.pose.bones.foreach_set(name, rows[number])
                 scope.set_frame(scene, frame)
-                bones = copy.evaluated_get(scene.view_layers[0].depsgraph).pose.bones
-                for row in wanted:
-                    result[number, row] = bones[row].matrix
+                evaluated = copy.evaluated_get(layer.depsgraph).pose.bones
+                result[number, wanted] = matrices_of(evaluated, "matrix")[own_wanted]
         return result
 
     with scope.playing(copy, played), switched_off(copy):
         mute_unkeyed_holds(copy, played)
+        layer.update()
         yield poses
+
+
+def _idle_action(controls: Object) -> Action:
+    """Create an action that changes nothing. It lets Blender evaluate all bones on each frame, since it has keys for
+    those without a parent: their scale, which a transfer does not set.
+    """
+    action, _, bag = compat.new_action(SCRATCH, "OBJECT", compat.slot_name(controls))
+    make = compat.curve_maker(action, bag)
+    for bone in (bone for bone in controls.pose.bones if bone.parent is None):
+        curve = make(bone_curves.channel_path(bone.name, "scale"), 0, bone.name)
+        write_keys([curve], np.array([[[0.0, bone.scale[0]]]], np.float32))
+    return action
 
 
 def _copy_for_evaluation(controls: Object, needed: set[int], created: list[Any]) -> Any:

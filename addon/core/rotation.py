@@ -100,21 +100,15 @@ def from_matrices(rotations: Floats) -> Floats:
     """
     m = rotations
     trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
-    squares = np.stack(
-        [1 + trace, *(1 + 2 * m[..., axis, axis] - trace for axis in range(3))], axis=-1
-    )  # 4 w², 4 x², 4 y², 4 z²
-    wx, wy, wz = (m[..., a, b] - m[..., b, a] for a, b in ((2, 1), (0, 2), (1, 0)))
-    xy, xz, yz = (m[..., a, b] + m[..., b, a] for a, b in ((0, 1), (0, 2), (1, 2)))
     # Row k holds 4 q_k (w, x, y, z): any row is the quaternion up to its factor.
-    products = np.stack(
-        [
-            np.stack((squares[..., 0], wx, wy, wz), axis=-1),
-            np.stack((wx, squares[..., 1], xy, xz), axis=-1),
-            np.stack((wy, xy, squares[..., 2], yz), axis=-1),
-            np.stack((wz, xz, yz, squares[..., 3]), axis=-1),
-        ],
-        axis=-2,
-    )
+    products = np.empty((*m.shape[:-2], 4, 4))
+    products[..., 0, 0] = 1 + trace
+    for axis, (first, other) in enumerate(((1, 2), (2, 0), (0, 1)), 1):
+        products[..., axis, axis] = 1 + 2 * m[..., axis - 1, axis - 1] - trace
+        products[..., 0, axis] = products[..., axis, 0] = m[..., other, first] - m[..., first, other]
+        total = m[..., first, other] + m[..., other, first]
+        products[..., first + 1, other + 1] = products[..., other + 1, first + 1] = total
+    squares = np.einsum("...ii->...i", products)  # 4 w², 4 x², 4 y², 4 z²
     best = np.argmax(squares, axis=-1)
     row = np.take_along_axis(products, best[..., None, None], axis=-2)[..., 0, :]
     unit = normalised(row)

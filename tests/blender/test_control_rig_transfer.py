@@ -228,6 +228,23 @@ def test_motions_that_are_moved_together_are_as_exact(model):
         assert radians < RADIANS
 
 
+def test_long_motions_that_are_solved_without_unneeded_bones_get_the_same_keys(monkeypatch):
+    rig, _ = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    action, counts, keys = rig.animation_data.action, [], []
+    evaluated = control_transfer._evaluated_alone
+    seen = lambda rig, copy, *others: (counts.append(len(copy.pose.bones)), evaluated(rig, copy, *others))[1]  # noqa: E731
+    monkeypatch.setattr(control_transfer, "_evaluated_alone", seen)
+    for frames in (np.inf, 0):
+        monkeypatch.setattr(control_transfer, "CUT_FRAMES", frames)
+        created = control_transfer.transfer(bpy.context, rig, action)
+        curves = compat.curve_bag(created).fcurves
+        keys.append([[tuple(key.co) for key in curve.keyframe_points] for curve in curves])
+    assert counts[0] == len(control_links.controls_of(rig).pose.bones) > counts[1]
+    np.testing.assert_array_equal(*keys)
+
+
 def test_no_list_shows_what_a_transfer_needs_meanwhile():
     rig, _ = imported("humanoid")
     bpy.context.view_layer.objects.active = rig
