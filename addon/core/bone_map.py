@@ -1,6 +1,7 @@
 """Which bone of a skeleton is which part of a body, and which bone of one skeleton moves which bone of another.
 
-Names are compared with the schemes of `rig_names`.
+Names are compared with the schemes of `rig_names`. Where they say nothing, limbs are found by the positions of heads
+(`limbs`); so is the paw of a creature whose bones are named like those of people.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import Side, split_side, without_shared_words
+from . import limbs
+from .body import Part, Side, split_side, without_shared_words
 from .rig_names import (
     CLAVICLE,
     CORE,
@@ -31,6 +33,7 @@ from .rig_names import (
     SHIN,
     SPINE,
     THIGH,
+    TOE,
     UPPER_ARM,
     Scheme,
 )
@@ -183,6 +186,53 @@ def by_names(rig: Rig, chosen: str = "") -> Roles | None:
     return best[2] if best is not None else None
 
 
+# Shape --------------------------------------------------------------------------------------------------------------
+
+
+def by_shape(rig: Rig) -> Roles:
+    """Return the roles that the positions of heads, and general words, give; none for what is not a body.
+
+    The hindmost limbs that a body stands on are its legs, and the foremost of the others its arms: front legs are the
+    arms of an animal.
+    """
+    anatomy = limbs.find(rig.names, rig.parents.tolist(), rig.heads)
+    legs = [limb for limb in anatomy.limbs if limb.part is Part.LEG or limb.is_on_ground]
+    hindmost = min((limb.row for limb in legs), default=-1)
+    foremost = max((limb.row for limb in anatomy.limbs), default=-1)
+    parts: Parts = {}
+    for limb in anatomy.limbs:
+        suffix = SIDES.get(limb.side, "")
+        if suffix and limb.row == hindmost:
+            parts |= _leg(rig, limb.joints, suffix)
+        elif suffix and limb.row == foremost:
+            joints = zip((CLAVICLE, *ARM), (*(limb.leading[-1:] or (-1,)), *limb.joints), strict=False)
+            parts |= {part + suffix: [bone] for part, bone in joints if bone >= 0}
+    hips = [limb.attached for limb in anatomy.limbs if limb.row == hindmost and limb.attached >= 0]
+    if anatomy.torso is not None or hips:
+        parts[HIPS] = [anatomy.torso.pelvis if anatomy.torso is not None else hips[0]]
+    if anatomy.necks:
+        parts[HEAD] = [anatomy.necks[0][-1]]
+    return Roles(parts)
+
+
+def _leg(rig: Rig, joints: Sequence[int], suffix: str) -> Parts:
+    """Return the roles of the joints of a leg, and of a toe if only one bone follows them."""
+    roles = LEG if len(joints) == len(LEG) else (THIGH, SHIN, FOOT)
+    below = np.flatnonzero(rig.parents == joints[-1]).tolist()
+    named = zip((*roles, TOE), (*joints, *(below if len(below) == 1 else ())), strict=False)
+    return {part + suffix: [bone] for part, bone in named}
+
+
+def _with_hocks(rig: Rig, roles: Roles) -> Roles:
+    """Return roles by names with the paws of legs whose hocks are named like feet; cats and rats have such legs."""
+    shape, parts = by_shape(rig).parts, dict(roles.parts)
+    for suffix in SIDES.values():
+        if HOCK + suffix in shape and HOCK + suffix not in parts and parts.get(FOOT + suffix) == shape[HOCK + suffix]:
+            parts.pop(TOE + suffix, None)
+            parts |= {part + suffix: shape[part + suffix] for part in (*LEG, TOE) if part + suffix in shape}
+    return replace(roles, parts=parts)
+
+
 # Chains -------------------------------------------------------------------------------------------------------------
 
 
@@ -217,12 +267,14 @@ def _reaches(rig: Rig, line: Sequence[int], hips: int) -> bool:
 
 
 def roles_of(rig: Rig, scheme: str = "") -> Roles:
-    """Return the parts of the body of a skeleton; none if it is not a body whose names are known.
+    """Return the parts of the body of a skeleton, by names or else by shape; none if it is not a body.
 
     ``scheme``: name of the only one of `SCHEMES` to use.
     """
     named = by_names(rig, scheme)
-    return with_spine(rig, named if named is not None else Roles({}))
+    if scheme:
+        return with_spine(rig, named if named is not None else Roles({}))
+    return with_spine(rig, _with_hocks(rig, named) if named is not None else by_shape(rig))
 
 
 # Links --------------------------------------------------------------------------------------------------------------

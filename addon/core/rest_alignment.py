@@ -164,10 +164,11 @@ class Pair:
             return None
         up = UP
         below = [index[FOOT + suffix] for suffix in SIDES.values() if FOOT + suffix in index]
-        above = [index[role] for role in (HEAD, SPINE, HIPS) if role in index][:1]
-        is_biped = bool(below) and bool(above)
-        if is_biped:
-            bodies = [points[above].mean(axis=0) - points[below].mean(axis=0) for points in (heads, posed)]
+        above = [index[role] for role in (HEAD, SPINE, HIPS) if role in index]
+        if below and above:
+            # The head of an animal may be far in front of its hind feet, but its hips are above them.
+            ends = [(points, bone) for bone in (above[0], above[-1]) for points in (heads, posed)]
+            bodies = [points[bone] - points[below].mean(axis=0) for points, bone in ends]
             lengths = [max(float(np.linalg.norm(body)), 1e-12) for body in bodies]
             if all(body @ UP < UPRIGHT * length for body, length in zip(bodies, lengths, strict=True)):
                 axis = int(np.abs(bodies[1]).argmax())

@@ -125,6 +125,7 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
         self._preview = motion_preview.MotionPreview(context, active_rig(context))
         self.check(context)
         self.frame = self._preview.frames[0]
+        context.scene.frame_set(self.frame)
         context.window_manager.invoke_props_dialog(self, width=460, confirm_text=iface_("Retarget"))
 
     def check(self, context: Context) -> bool:

@@ -176,6 +176,7 @@ def rows_in_blender() -> list[Row]:
         Row("redraw of 3060 motions", "rigs.redraw_list", "rigs.redraw_stock_list", (people,)),
         Row("8 motions onto controls: CPU", "rigs.transfer_to_controls", "rigs.evaluate_frames", person),
         Row("frames of 8 motions, controls: CPU", "rigs.evaluate_with_controls", "rigs.evaluate_frames", person),
+        Row("1000 frames of another armature: CPU", "rigs.retarget", "rigs.evaluate_source", person),
         *rows_in_window(),
         Row("import of a character with readable bones", "kinds.import_readable", "kinds.import_plain", (HERE,)),
         Row("first-person scene of the samples", "kinds.open_first_person", "kinds.open_its_files", (HERE,)),

@@ -15,14 +15,16 @@ import bpy
 import numpy as np
 
 from addon.blender import action as actions
-from addon.blender import armature, compat, control_rig, control_transfer, scope
+from addon.blender import armature, compat, control_rig, control_transfer, foreign_motions, scope
+from addon.core import retarget, space
+from addon.core.limb_goals import FRAMES_PER_SECOND
 from addon.core.report import Report
 from addon.games.plan import OtherBase
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions
-from addon.ui import listed_actions
+from addon.ui import bone_maps, listed_actions
 from addon.ui.xray.motion_operators import MOTIONS
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 
@@ -36,6 +38,7 @@ REDRAWS = 50
 ROWS_DRAWN = 34
 """How often the active row is queried in each redraw."""
 MOTIONS_TRANSFERRED = 8
+FRAMES_RETARGETED = 1000
 
 
 def new_rig() -> Any:
@@ -177,6 +180,47 @@ def _transfer_to_controls(path: str) -> float:
         return cpu_seconds_of(lambda: control_transfer.transfer_all(bpy.context, rig, listed))
 
 
+# ---- motions of another armature
+
+
+def _with_source(path: str) -> tuple[Any, Any]:
+    """Return a character with its meshes, and a bare armature with a motion of `FRAMES_RETARGETED` frames."""
+    rig, listed = character(path)
+    source = rig.copy()
+    source.data, source.name = rig.data.copy(), "source"
+    bpy.context.scene.collection.objects.link(source)
+    source.animation_data_clear()
+    moving = max(listed, key=lambda action: action.frame_range[1] - action.frame_range[0])
+    compat.assign(source, moving, compat.suitable_slot(moving, source))
+    (motion,) = foreign_motions.read_armature_motions(bpy.context, source, [moving], FRAMES_PER_SECOND, Report())
+    poses = np.resize(motion.poses, (FRAMES_RETARGETED, *motion.poses.shape[1:]))
+    action = foreign_motions.build(source, "long", poses, source.data.bones.keys(), space.XRAY_ROOT_FRAME)
+    actions.play(bpy.context, source, action)
+    bpy.context.view_layer.objects.active = rig
+    return rig, source
+
+
+def _retarget(path: str) -> float:
+    rig, source = _with_source(path)
+
+    def work() -> None:
+        action = source.animation_data.action
+        (motion,) = foreign_motions.read_armature_motions(bpy.context, source, [action], FRAMES_PER_SECOND, Report())
+        target = foreign_motions.rig_of(rig)
+        result = retarget.retarget(motion.rig, motion.poses, target, bone_maps.links_by("", motion.rig, target))
+        added = foreign_motions.build(rig, motion.name, result.poses, rig.data.bones.keys(), space.XRAY_ROOT_FRAME)
+        library.play(bpy.context, rig, library.add(OMF, rig.motionbridge_motion_files[0], added))
+
+    return cpu_seconds_of(work)
+
+
+def _evaluate_source(path: str) -> float:
+    _, source = _with_source(path)
+    bpy.data.batch_remove([obj for obj in bpy.data.objects if obj != source])
+    scene, (first, last) = bpy.context.scene, source.animation_data.action.frame_range
+    return cpu_seconds_of(lambda: [scene.frame_set(frame) for frame in range(round(first), round(last) + 1)])
+
+
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
     # Plan Save Back if inverse kinematics move two bones, or with an NLA track whose keys every motion replaces.
     # Floor: evaluate every frame of every motion on an armature without a mesh.
@@ -194,6 +238,9 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
     "evaluate_with_controls": lambda path: _evaluate_each(*_controlled(path)),
     "evaluate_frames": lambda path: _evaluate_each(*character(path)),
     "evaluate_all_frames": _evaluate_all,
+    # Retarget a motion of 1,000 frames of an armature onto a character. Floor: evaluate every frame of that armature.
+    "retarget": _retarget,
+    "evaluate_source": _evaluate_source,
     # Import the model of a character and all its motions.
     "import_character": lambda path: cpu_seconds_of(partial(character, path)),
 }

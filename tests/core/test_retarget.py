@@ -11,7 +11,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray.ogf import codec, skeleton
 from tests import rigs
-from tests.real_files import SAMPLES
+from tests.real_files import CORPUS, SAMPLES
 
 LIMBS = [("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")]
 SCHEMES = (
@@ -253,6 +253,23 @@ def test_twist_bones_follow_the_hand():
     change = rotation.from_matrices(result[0, -1, :3, :3] @ rest[-1, :3, :3].T)
     assert np.degrees(rotation.angles_between(change, rotation.IDENTITY)) == pytest.approx(30.0, abs=1e-6)
     assert np.abs(result[:, :-1, :3, 3] - poses[..., :3, 3]).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["dog_big", "pseudodog_big", "mutant_boar_big", "radium_cat", "radium_bloodsucker"])
+def test_limbs_without_names_are_those_with_names(name):
+    if CORPUS is None:
+        pytest.skip("MOTIONBRIDGE_CORPUS is not set")
+    data = (CORPUS / "ogf" / f"{name}.ogf").read_bytes()
+    own = skeleton.decode_skeleton(codec.read(data, name, Report()), Report())
+    rig = Rig(own.bones, own.parents, own.rest_matrices())
+    named, nameless = (
+        bone_map.roles_of(each).parts
+        for each in (rig, Rig([f"b{n}" for n in range(len(rig.names))], rig.parents, rig.rest))
+    )
+    limbs = {f"{part}{side}" for part in (*bone_map.ARM, *bone_map.LEG) for side in (".L", ".R")} & set(named)
+    assert len(limbs) >= 12
+    assert {role: nameless.get(role) for role in limbs} == {role: named[role] for role in limbs}
+    assert nameless["hips"] == named["hips"]
 
 
 def test_a_bvh_file_of_ours_has_the_joints_of_its_poses(tmp_path):
