@@ -30,7 +30,7 @@ from .bone_map import ARM, LEG, SIDES, Link, Rig
 from .control_parts import followers_of
 from .errors import ReadError
 from .limb_goals import Body, hold_feet, hold_hands
-from .rest_alignment import UP, Pair, alignments
+from .rest_alignment import UP, Pair, alignments, turning
 from .rig_names import FOOT, HIPS, THIGH, UPPER_ARM
 
 Floats = NDArray[np.float64]
@@ -155,6 +155,11 @@ def _rotations(pair: Pair, poses: Floats) -> tuple[Floats, Bools]:
     is_linked = np.zeros(len(target.names), np.bool_)
     for link, bone, alignment in zip(pair.links, pair.turned_by, aligned, strict=True):
         change = poses[:, bone, :3, :3] @ back[bone]
+        following = pair.next_joint(link) if bone != link.source else None
+        if following is not None:
+            # A roll bone beside the line between both joints moves the second one when it turns.
+            line = poses[:, following.source, :3, 3] - poses[:, link.source, :3, 3]
+            change = turning(change @ (source.heads[following.source] - source.heads[link.source]), line) @ change
         if link.other >= 0:
             other = poses[:, link.other, :3, :3] @ back[link.other]
             ends = [rotation.from_matrices(each) for each in (change, other)]

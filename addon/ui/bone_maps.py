@@ -40,7 +40,7 @@ class SourceBone(bpy.types.PropertyGroup):
 class LinkedBone(bpy.types.PropertyGroup):
     """A bone of the target, whose ``name`` it has, and the bone of the source that it follows, if any.
 
-    ``matched``: the ``source`` for which the rotation is between that of the source and that of ``other``, by ``share``.
+    ``matched``: the ``source`` for which the rotation is between that of the source and of ``other``, by ``share``.
     """
 
     source: StringProperty(name="Source", description="Bone of the source that this bone follows; empty for none")

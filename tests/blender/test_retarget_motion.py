@@ -364,6 +364,33 @@ def test_a_turned_character_gets_a_motion_and_gives_it_back(vectors):
             assert np.degrees(np.arctan2(sine, (lines[0] * lines[1]).sum(axis=1))).max() < 0.5
 
 
+@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+def test_motions_go_from_game_to_game_and_back():
+    bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / "human_stalker_hero_1.ogf"))
+    stalker = bpy.context.view_layer.objects.active
+    bpy.ops.import_scene.xray_omf(filepath=str(CORPUS / "omf" / "human_smart_cover.omf"))
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.context.view_layer.objects.active = None
+    bpy.ops.import_scene.arma_rtm(filepath=str(CORPUS / "rtm" / "rappel_aim.rtm"))
+    arma = bpy.context.view_layer.objects.active
+    assert arma != stalker
+    for rig, other in ((arma, stalker), (stalker, arma)):
+        own = other.animation_data.action
+        (source,) = foreign_motions.read_armature_motions(bpy.context, other, [own], 30.0, Report())
+        bpy.context.view_layer.objects.active = rig
+        done = bpy.ops.motionbridge.retarget_motion(armature=other.name, rate=30.0, feet=False)
+        assert done == {"FINISHED"}
+        there = rig.animation_data.action
+        world = np.array(rig.matrix_world)
+        assert limb_angles(source, rig, world @ shown(rig, there)) < 0.1
+        bpy.context.view_layer.objects.active = other
+        assert bpy.ops.motionbridge.retarget_motion(armature=rig.name, rate=30.0, feet=False) == {"FINISHED"}
+        assert (
+            limb_angles(source, other, np.array(other.matrix_world) @ shown(other, other.animation_data.action)) < 0.5
+        )
+        bpy.context.view_layer.objects.active = other
+
+
 FOX = ("Upper", "Lower", "Ankle", "Foot")
 HIND = {
     "dog_big": "thigh calf horselink foot", "pseudodog_big": "thigh calf horselink foot",

@@ -159,6 +159,75 @@ def test_palms_look_where_those_of_the_source_look(seed):
         assert angle(*normals).max() < 1.0
 
 
+HINGES = [
+    *itertools.product(("upper_arm", "forearm"), [("upper_arm", "forearm", "hand")]),
+    *itertools.product(("thigh", "shin"), [("thigh", "shin", "foot")]),
+]
+
+
+def hinge_of(rig, bone_of, joint, side):
+    """The axis about which a joint bends at rest: of knees and elbows across both segments, of fingers in the palm."""
+    if joint in bone_map.FINGERS:
+        wrist, index, pinky = (rig.heads[bone_of[name + side]] for name in ("hand", "index", "pinky"))
+        line = rig.heads[bone_of[joint + side]] - wrist
+        return np.cross(np.cross(index - wrist, pinky - wrist), line)
+    limb = next(joints for name, joints in HINGES if name == joint)
+    start, middle, end = (rig.heads[bone_of[name + side]] for name in limb)
+    return np.cross(middle - start, end - middle)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bones_carry_their_hinges_as_those_of_the_source_do(seed, vectors):
+    random = np.random.default_rng(seed)
+    body, naming = rigs.body(random), rigs.naming_of(vectors, "mixamo")
+    poses, source = rigs.walk(body, seed=seed), rigs.renamed(body, naming)
+    poses = poses[:, [bone for bone, name in enumerate(body.names) if naming.get(name)]]
+    target = rigs.body(random, random.uniform(0.2, 1.2), rigs.naming_of(vectors, "ue4"))
+    result = put_onto(source, poses, target).poses
+    links = linked(source, target)
+    first_of = {link.role: link for link in reversed(links)}
+    joints = ["upper_arm", "forearm", "thigh", "shin", *bone_map.FINGERS[1:]]
+    for joint, side in itertools.product(joints, (".L", ".R")):
+        axes = []
+        for rig, own, end in ((source, poses, "source"), (target, result, "target")):
+            bone_of = {role: getattr(link, end) for role, link in first_of.items()}
+            bone = bone_of[joint + side]
+            turned = own[:, bone, :3, :3] @ rig.rest[bone, :3, :3].T
+            axes.append(turned @ hinge_of(rig, bone_of, joint, side))
+        assert angle(*axes).mean() < 5.0, joint + side
+
+
+def stretched(rig, random):
+    """The same body with segments of other lengths."""
+    heads = rig.heads.copy()
+    for bone, above in enumerate(rig.parents):
+        if above >= 0:
+            step = rig.heads[bone] - rig.heads[above]
+            name = rig.names[bone].partition(".")[0]
+            heads[bone] = heads[above] + step * np.random.default_rng([random, len(name)]).uniform(0.7, 1.4)
+    rest = rig.rest.copy()
+    rest[:, :3, 3] = heads
+    rest[:, 2, 3] -= heads[:, 2].min() - rig.heads[:, 2].min()
+    return Rig(rig.names, rig.parents, rest)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_feet_stand_on_bodies_of_all_proportions(seed, vectors):
+    source, poses, rate = rigs.read_bvh(vectors / "rigs" / "cmu_12_01_walk.bvh")
+    poses, target = poses[1 :: round(rate / 30)], stretched(rigs.body(np.random.default_rng(seed)), seed)
+    result = put_onto(source, poses, target)
+    ends = {link.role: link for link in linked(source, target)}
+    leg = np.linalg.norm(np.diff(target.heads[[ends[f"{j}.L"].target for j in LIMBS[1]]], axis=0), axis=1).sum()
+    count = 0
+    for role in ("foot.L", "foot.R"):
+        theirs = result.scale * poses[:, ends[role].source, :3, 3]
+        for first, last in limb_goals.standing(theirs, leg):
+            own = result.poses[first : last + 1, ends[role].target, :3, 3]
+            assert np.ptp(own, axis=0).max() < 0.005
+            count += 1
+    assert count == 8
+
+
 @pytest.mark.parametrize("heading", [0.5, 1.5707963, 3.1415926, -2.0])
 def test_which_way_and_how_large_the_source_is_does_not_matter(heading):
     rig, target = rigs.body(), humanoid()
