@@ -26,6 +26,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "control_transfer",
         "delta_action",
         "foreign_motions",
+        "material",
         "mesh",
         "mirror",
         "modifiers",

@@ -1,60 +1,34 @@
-"""From the Game…: the dialog that finds files of an installed game and imports them, from archives as from folders."""
+"""From the Game…: the dialog that finds files of an installed game, imports them, and copies them into a mod."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+from bpy_extras.io_utils import poll_file_object_drop
 
+from ..blender import material
 from ..blender.typed import Context
-from ..core.errors import ReadError
-from ..core.report import Report, say
+from ..core import files
+from ..core.errors import ReadError, WriteError
+from ..core.report import EACH, Report, say
 from ..formats import trees
-from ..games.kinds import FileKind
-from ..games.xray import kinds as xray
-from .bases import CALL, BlenderList, BlenderOperator, classes_of, iface_, rpt_, tell
+from . import game_offers
+from .bases import CALL, BlenderList, BlenderOperator, FileHandler, MixedIn, classes_of, iface_, rpt_, tell
+from .game_offers import HUD_SCENE, ITEMS, LEVEL, OFFERS, Offer, Opened, Source, known_rows, source_at
+from .images import ImageImport
 from .layouts import DrawnRows
-from .operation import Operation, call_operator, status_line, stores_nothing
-from .preferences import installed_game, preferences
-
-if TYPE_CHECKING:
-    from ..core.game import InstalledGame
-    from ..formats.trees import Catalogue, Tree
+from .operation import FileChoice, Need, Operation, Outcome, call_operator, status_line, stores_nothing
+from .preferences import installed_game
+from .target import likely_rig
 
 WIDTH = 620
 ROWS = 12
 MOST_RECENT = 12
 """Files of a game that are listed first because they were imported last."""
-
-
-class Offer(NamedTuple):
-    """Files of a game under one word, an item of `ITEMS`, and the kinds of files that are imported under it."""
-
-    game: str
-    identifier: str
-    kinds: tuple[FileKind, ...]
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """Suffixes of its files."""
-        return tuple(suffix for kind in self.kinds for suffix in kind.suffixes)
-
-    def importer(self, path: str) -> str:
-        """Return the operator of ``import_scene`` for a file."""
-        return next(kind.operator for kind in self.kinds if Path(path).suffix.lower() in kind.suffixes)
-
-
-ITEMS = (
-    ("MODELS", "Models", "Models with their textures", 0),
-    ("MOTIONS", "Motions", "Motions, which are imported onto the active armature", 1),
-    ("PATHS", "Paths", "Motion paths of cameras and objects", 2),
-)
-OFFERS = (
-    Offer("XRAY", "MODELS", (xray.MODELS, xray.EDITOR_MODELS)),
-    Offer("XRAY", "MOTIONS", (xray.MOTIONS, xray.EDITOR_MOTIONS)),
-    Offer("XRAY", "PATHS", (xray.PATHS,)),
-)
+SEPARATOR = ";"
 
 
 class GameFile(bpy.types.PropertyGroup):
@@ -63,6 +37,7 @@ class GameFile(bpy.types.PropertyGroup):
     path: StringProperty(options={"HIDDEN"})
     source: StringProperty(options={"HIDDEN"})
     is_recent: BoolProperty(name="Recent", options={"HIDDEN"})
+    is_unusable: BoolProperty(name="Made for the Game", options={"HIDDEN"})
     ticked: BoolProperty(name="Import", description="Import this file, with all others that have a tick")
 
 
@@ -71,12 +46,14 @@ class MOTIONBRIDGE_UL_game_files(DrawnRows, BlenderList):
 
     def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         row = layout.row(align=True)
+        row.enabled = not item.is_unusable
         row.prop(item, "ticked", text="")
         parts = row.split(factor=0.75)
         parts.label(text=item.name, icon="TIME" if item.is_recent else "NONE", translate=False)
         right = parts.row()
         right.alignment, right.active = "RIGHT", False
-        right.label(text=item.source, translate=False)
+        text = iface_("made for the game") if item.is_unusable else item.source
+        right.label(text=text, translate=False)
 
     def draw_filter(self, _context: Context, _layout: Any) -> None:
         """Draw nothing: the dialog has its own search."""
@@ -85,52 +62,15 @@ class MOTIONBRIDGE_UL_game_files(DrawnRows, BlenderList):
         return [], []
 
 
-class Opened(NamedTuple):
-    """The tree of a game while its dialog is open, and the catalogue of each offer, by its identifier."""
-
-    game: "InstalledGame"
-    tree: "Tree"
-    paths: dict[str, dict[str, Path]]
-    catalogues: "dict[str, Catalogue]"
-
-    def catalogue(self, offer: Offer) -> "Catalogue":
-        """Return what the game has of an offer; listed once."""
-        if offer.identifier not in self.catalogues:
-            self.paths[offer.identifier] = trees.names_in(self.tree, offer.suffixes)
-            self.catalogues[offer.identifier] = trees.Catalogue.of(self.paths[offer.identifier])
-        return self.catalogues[offer.identifier]
-
-
-_opened: list[Opened] = []
-"""The tree of the last dialog, so that it is not made again at each letter."""
-
-
-def _open(game: "InstalledGame") -> Opened:
-    """Return the tree of a game. Raises `ReadError` if its folder has none."""
-    if not _opened or _opened[0].game != game:
-        _opened[:] = [Opened(game, trees.tree_at(game), {}, {})]
-    return _opened[0]
-
-
-def _game_of(operator: Any, context: Context) -> "tuple[str, InstalledGame]":
-    """Return which game is chosen (an identifier of `GAMES`), and where it is. Raises `ReadError` if none is known."""
+def _source_of(operator: Any, context: Context) -> Source:
+    """Return the game or archive that is chosen. Raises `ReadError` if none is known."""
     if operator.folder:
-        game = trees.InstalledGame(Path(bpy.path.abspath(operator.folder)))
-        kind = trees.kind_of(game.folder)
-        if kind not in {offer.game for offer in OFFERS}:
-            raise ReadError("this folder has no game", file=str(game.folder), remedy=trees.LOOKED_FOR)
-        return kind, game
+        return source_at(Path(bpy.path.abspath(operator.folder)), context)
     rows = known_rows(context)
     if not rows:
         raise ReadError("no game is known", remedy="Add the folder of a game to the preferences")
     row = rows[min(int(operator.game or 0), len(rows) - 1)]
-    return row.kind, installed_game(row)
-
-
-def known_rows(context: Context) -> list[Any]:
-    """Return the games of the preferences of which something is offered."""
-    kinds = {offer.game for offer in OFFERS}
-    return [row for row in preferences(context).known_games if row.kind in kinds]
+    return Source(row.kind, installed_game(row), row)
 
 
 def _games(_operator: Any, _context: Any) -> list[tuple[str, str, str]]:
@@ -144,46 +84,64 @@ def _games(_operator: Any, _context: Any) -> list[tuple[str, str, str]]:
 _items: list[tuple[str, str, str]] = []
 
 
-def _offer(kind: str, identifier: str) -> Offer:
-    """Return an offer of a game, the first one if the game has none of this word."""
-    own = [offer for offer in OFFERS if offer.game == kind]
-    return next((offer for offer in own if offer.identifier == identifier), own[0])
-
-
 def _listing_changed(operator: Any, context: Context) -> None:
     """Fill the list again: ticked rows first, then what was imported last, then what the search finds."""
-    kind, game = _game_of(operator, context)
-    opened, offer = _open(game), _offer(kind, operator.kind)
-    catalogue = opened.catalogue(offer)
-    paths = opened.paths[offer.identifier]
-    kept = [row.name for row in operator.listed if row.ticked and row.name in paths]
-    recent = [name for name in _recent(context, game) if name in paths] if not operator.search.strip() else []
-    matches = catalogue.search(operator.search)
+    source = _source_of(operator, context)
+    opened, offer = game_offers.opened(source), game_offers.offer_of(source.kind, operator.kind)
+    last = source.row.recent.splitlines() if source.row is not None and not operator.search.strip() else []
+    kept = [row.name for row in operator.listed if row.ticked]
+    names, total = opened.search(offer, operator.search)
     operator.listed.clear()
-    for name in dict.fromkeys([*kept, *recent, *matches.names]):
-        row = operator.listed.add()
-        row.name, row.path = name, str(paths[name])
-        row.source = trees.source_of(opened.tree, paths[name]).name
-        row.is_recent, row.ticked = name in recent, name in kept
-    operator.more = max(matches.total - len(matches.names), 0)
+    for name in dict.fromkeys([*kept, *last, *names]):
+        path = opened.path(offer, name)
+        if path is not None:
+            row = operator.listed.add()
+            row.name, row.path, row.source = name, str(path), trees.source_of(opened.tree, path).name
+            row.is_recent, row.ticked, row.is_unusable = name in last, name in kept, opened.is_unusable(name, path)
+    operator.more = max(total - len(names), 0)
     operator.active_listed = 0
 
 
-def _recent(context: Context, game: "InstalledGame") -> list[str]:
-    rows = (row for row in preferences(context).known_games if installed_game(row) == game)
-    return next((row.recent.splitlines() for row in rows), [])
-
-
-def _remember(context: Context, game: "InstalledGame", names: list[str]) -> None:
+def _remember(context: Context, source: Source, names: list[str]) -> None:
     """Note in the preferences what was imported, the last first."""
-    for row in preferences(context).known_games:
-        if installed_game(row) == game:
-            row.recent = "\n".join(list(dict.fromkeys([*names, *row.recent.splitlines()]))[:MOST_RECENT])
-            context.preferences.is_dirty = True
+    if source.row is not None:
+        source.row.recent = "\n".join(list(dict.fromkeys([*names, *source.row.recent.splitlines()]))[:MOST_RECENT])
+        context.preferences.is_dirty = True
 
 
-class MOTIONBRIDGE_OT_from_game(Operation, BlenderOperator):
-    """Find models and motions of an installed game, in archives, folders and mods, and import them"""
+class GameFiles(MixedIn):
+    """Mixin for operators on files of a game, which a script names or a dialog lists."""
+
+    names: StringProperty(
+        name="Names",
+        description="Names of the files, separated by semicolons, instead of those that a dialog lists",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    folder: StringProperty(
+        name="Folder",
+        description="Folder of a game that is not in the preferences, or an archive",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+
+    def rows(self) -> list[Any]:
+        """Return the rows that are ticked, else the active one."""
+        return []
+
+    def chosen_paths(self, opened: Opened, offer: Offer) -> dict[str, Path]:
+        """Return name -> path of what a script names, else of the chosen rows. Raises `ReadError` if there is none."""
+        named = [name.strip().lower().replace("/", "\\") for name in self.names.split(SEPARATOR) if name.strip()]
+        names = named or [row.name for row in self.rows()]
+        if not names:
+            raise ReadError("no file is chosen", remedy="Click a row of the list, or tick several")
+        paths = {name: opened.path(offer, name) for name in names}
+        missing = [name for name, path in paths.items() if path is None]
+        if missing:
+            raise ReadError(say("the game has no file {!r}", missing[0]), remedy="Search for it in the dialog")
+        return {name: path for name, path in paths.items() if path is not None}
+
+
+class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperator):
+    """Find models, motions and levels of an installed game, in archives, folders and mods, and import them"""
 
     bl_idname = "motionbridge.from_game"
     bl_label = "From the Game"
@@ -197,22 +155,12 @@ class MOTIONBRIDGE_OT_from_game(Operation, BlenderOperator):
         update=_listing_changed,
         options={"SKIP_SAVE"},
     )
-    folder: StringProperty(
-        name="Folder",
-        description="Folder of a game that is not in the preferences",
-        options={"SKIP_SAVE", "HIDDEN"},
-    )
     kind: EnumProperty(name="Kind", description="What to look for", items=ITEMS, update=_listing_changed)
     search: StringProperty(
         name="Search",
         description="Words that names and folders contain, in any order",
         update=_listing_changed,
         options={"SKIP_SAVE", "TEXTEDIT_UPDATE"},
-    )
-    names: StringProperty(
-        name="Names",
-        description="Names of the files to import, separated by semicolons, instead of a dialog",
-        options={"SKIP_SAVE", "HIDDEN"},
     )
     with_motions: BoolProperty(
         name="Referenced Motions",
@@ -224,11 +172,13 @@ class MOTIONBRIDGE_OT_from_game(Operation, BlenderOperator):
     more: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open the dialog, with the tree as it is on disk now."""
-        _opened.clear()
+        """Open the dialog, with the tree as it is on disk now; of a dropped archive what it has."""
+        game_offers.forget()
+        if paths := self.paths():
+            self.folder = paths[0]
         return self.answer(context, self.ask)
 
-    def ask(self, context: Context, report: Report) -> None:
+    def ask(self, context: Context, _report: Report) -> None:
         """Fill the list and open the dialog. Raises `ReadError` if no game is known or it cannot be read."""
         _listing_changed(self, context)
         button, title = iface_("Import"), iface_(self.bl_label)
@@ -242,27 +192,42 @@ class MOTIONBRIDGE_OT_from_game(Operation, BlenderOperator):
         """Draw game, kinds, search and list, and the options of the kind."""
         layout = self.layout
         try:
-            kind, game = _game_of(self, context)
+            source = _source_of(self, context)
         except ReadError as refusal:  # the preferences were changed meanwhile
             layout.label(text=tell(refusal.sentence()), icon="ERROR", translate=False)
             return
         if self.folder:
-            layout.label(text=game.folder.name, icon="FILE_FOLDER", translate=False)
+            layout.label(text=source.name, icon="FILE_FOLDER", translate=False)
         elif len(_games(self, context)) > 1:
             layout.prop(self, "game")
         row = layout.row(align=True)
         for offer in OFFERS:
-            if offer.game == kind:
+            if offer.game == source.kind:
                 row.prop_enum(self, "kind", offer.identifier)
-        layout.prop(self, "search", text="", icon="VIEWZOOM")
+        search = layout.row()
+        search.activate_init = True  # typing begins at once
+        search.prop(self, "search", text="", icon="VIEWZOOM")
         layout.template_list(
             "MOTIONBRIDGE_UL_game_files", "", self, "listed", self, "active_listed", rows=ROWS, maxrows=ROWS
         )
         text = iface_("{:,} more: type on").format(self.more) if self.more else ""
         text = text or ("" if len(self.listed) else iface_("Nothing found"))
         layout.label(text=text, translate=False)
-        if _offer(kind, self.kind).identifier == "MODELS":
+        self._draw_options(layout, context, source)
+
+    def _draw_options(self, layout: Any, context: Context, source: Source) -> None:
+        offer = game_offers.offer_of(source.kind, self.kind)
+        if (source.kind, offer.identifier) == ("XRAY", "MODELS"):
             layout.prop(self, "with_motions")
+        elif offer.identifier == "MOTIONS":
+            rig = likely_rig(context)
+            text = iface_("Armature: {}").format(rig.name) if rig is not None else iface_("No armature is active")
+            layout.label(text=text, icon="ARMATURE_DATA", translate=False)
+        if mod := _mod_of(source):
+            text = iface_("Copy into Mod: {}").format(mod.name)
+            button = layout.operator("motionbridge.copy_into_mod", text=text, icon="COPYDOWN", translate=False)
+            button.game, button.kind = self.game, self.kind
+            button.names = SEPARATOR.join(row.name for row in self.rows())
 
     def execute(self, context: Context) -> Any:
         """Import the chosen files, each kind by its own operator, which reports itself."""
@@ -270,15 +235,13 @@ class MOTIONBRIDGE_OT_from_game(Operation, BlenderOperator):
         answer = self.answer(context, partial(self.choose, chosen))
         if not chosen:
             return answer
-        game, names, calls = chosen
-        for importer, options in calls[:-1]:  # two that work in steps would work at the same time
-            call_operator(self, importer, mode="EXEC_DEFAULT", undo=True, **options)
-        importer, options = calls[-1]
-        mode = "EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT"
-        result = call_operator(self, importer, mode=mode, undo=True, **options)
+        source, names, calls = chosen
+        for call in calls[:-1]:  # two that work in steps would work at the same time
+            call(self, mode="EXEC_DEFAULT", undo=True)
+        result = calls[-1](self, mode="EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT", undo=True)
         if not result or result == {"CANCELLED"}:
             return {"CANCELLED"}
-        _remember(context, game, names)
+        _remember(context, source, names)
         if result == {"FINISHED"}:  # Blender shows reports only of the operator that it called itself
             first, *more = context.window_manager.motionbridge_report.splitlines()
             sentence = f"{first}. {rpt_('See Motionbridge > Report')}" if more else first
@@ -286,40 +249,148 @@ class MOTIONBRIDGE_OT_from_game(Operation, BlenderOperator):
         return {"FINISHED"}
 
     def choose(self, chosen: list[Any], context: Context, _report: Report) -> None:
-        """Add to ``chosen``: the game, the names, and each import with its options. Raises `ReadError` if none is."""
-        kind, game = _game_of(self, context)
-        offer = _offer(kind, self.kind)
-        paths = self._paths(game, offer)
-        calls: dict[str, list[str]] = {}
-        for path in paths.values():
-            calls.setdefault(offer.importer(path), []).append(path)
-        options = {"motions": "ALL" if self.with_motions else "INSIDE"} if offer.identifier == "MODELS" else {}
-        imports = [
-            (
-                getattr(CALL.import_scene, importer),
-                {"files": [{"name": path} for path in files], "at_once": True, **options},
-            )
-            for importer, files in calls.items()
-        ]
-        chosen += [game, list(paths), imports]
+        """Add to ``chosen``: the game, the names, and the imports. Raises `ReadError` if nothing is chosen."""
+        source = _source_of(self, context)
+        opened, offer = game_offers.opened(source), game_offers.offer_of(source.kind, self.kind)
+        paths = self.chosen_paths(opened, offer)
+        unusable = next((name for name, path in paths.items() if opened.is_unusable(name, path)), None)
+        if unusable is not None:
+            words = "a binarised model (ODOL) is made for the game and cannot be edited"
+            raise ReadError(words, file=unusable, remedy="Choose an editable one (MLOD)")
+        options = {"motions": "ALL" if self.with_motions else "INSIDE"}
+        chosen += [source, list(paths), _imports(source, offer, paths, options)]
 
-    def _paths(self, game: "InstalledGame", offer: Offer) -> dict[str, str]:
-        """Return name -> path of what to import: what a script names, else what is ticked, else the active row."""
-        named = [name.strip().lower().replace("/", "\\") for name in self.names.split(";") if name.strip()]
-        if named:
-            opened = _open(game)
-            opened.catalogue(offer)
-            paths = opened.paths[offer.identifier]
-            missing = [name for name in named if name not in paths]
-            if missing:
-                raise ReadError(say("the game has no file {!r}", missing[0]), remedy="Search for it in the dialog")
-            return {name: str(paths[name]) for name in named}
+    def rows(self) -> list[Any]:
         rows = [row for row in self.listed if row.ticked]
-        if not rows and 0 <= self.active_listed < len(self.listed):
-            rows = [self.listed[self.active_listed]]
-        if not rows:
-            raise ReadError("no file is chosen", remedy="Click a row of the list, or tick several")
-        return {row.name: row.path for row in rows}
+        return rows or list(self.listed)[self.active_listed : self.active_listed + 1]
+
+
+def _imports(source: Source, offer: Offer, paths: dict[str, Path], options: dict[str, Any]) -> list[Callable[..., Any]]:
+    """Return the calls that import files: each takes the calling operator, the mode and ``undo``, and returns the
+    result. ``options``: for X-Ray models.
+    """
+    if HUD_SCENE in offer.importers.values():
+        folders = SEPARATOR.join(map(str, game_offers.folders_of(source)))
+        return [_call(CALL.motionbridge.new_hud_scene, folders=folders, section=name) for name in paths]
+    if LEVEL in offer.importers:
+        level = CALL.import_scene.xray_level
+        return [_call(level, directory=str(folder), at_once=True) for folder in paths.values()]
+    by_importer: dict[str, list[dict[str, str]]] = {}
+    for path in paths.values():
+        by_importer.setdefault(offer.importer(str(path)), []).append({"name": str(path)})
+    with_motions = options if (source.kind, offer.identifier) == ("XRAY", "MODELS") else {}
+    return [
+        _call(
+            getattr(CALL.import_scene, importer),
+            files=names,
+            at_once=True,
+            **with_motions,
+        )
+        for importer, names in by_importer.items()
+    ]
+
+
+def _call(importer: Any, **options: Any) -> Callable[..., Any]:
+    return lambda operator, **how: call_operator(operator, importer, **how, **options)
+
+
+class IMPORT_SCENE_OT_xray_textures(ImageImport, BlenderOperator):
+    """Load textures of S.T.A.L.K.E.R. (X-Ray) as images"""
+
+    bl_idname = "import_scene.xray_textures"
+    bl_label = "Import X-Ray Textures"
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        paths = self.chosen_files("Choose at least one texture (.dds, .tga)")
+        return self.import_images(context, paths, _image, report)
+
+
+def _image(path: str, _report: Report) -> list[bpy.types.Image]:
+    image = material.load_image(Path(path))
+    if image is None:
+        raise ReadError("Blender cannot show a texture", file=path, remedy="Open it in a program for .dds files")
+    return [image]
+
+
+# Mods ----------------------------------------------------------------------------------------------------------------
+
+
+def _mod_of(source: Source) -> Path | None:
+    """Return the mod that files are copied into: the one over all others, None without any."""
+    return source.game.mods[-1] if source.game.mods else None
+
+
+def _has_mod(context: Context) -> bool:
+    return any(installed_game(row).mods for row in known_rows(context))
+
+
+class MOTIONBRIDGE_OT_copy_into_mod(GameFiles, Operation, BlenderOperator):
+    """Copy the chosen files, as they are, into the last mod of the game, so that the game takes them from there"""
+
+    bl_idname = "motionbridge.copy_into_mod"
+    bl_label = "Copy into Mod"
+    needs = (Need("No game of the preferences has a mod", _has_mod),)
+    bl_options = {"INTERNAL"}
+    edited = stores_nothing
+
+    game: EnumProperty(name="Game", description="Game of the preferences", items=_games, options={"SKIP_SAVE"})
+    kind: EnumProperty(name="Kind", description="What to copy", items=ITEMS, options={"SKIP_SAVE"})
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        """Copy the files. Raises `WriteError` if the game has no mod."""
+        source = _source_of(self, context)
+        mod = _mod_of(source)
+        if mod is None:
+            raise WriteError("the game has no mod in the preferences", remedy="Add the folder of a mod there")
+        opened, offer = game_offers.opened(source), game_offers.offer_of(source.kind, self.kind)
+        copied = 0
+        for name, path in self.chosen_paths(opened, offer).items():
+            for key, file in _files_of(opened, offer, name, path).items():
+                copied += _copy(trees.path_in_mod(opened.tree, mod, key), file, report)
+        game_offers.forget()
+        return Outcome(rpt_("Copied into {}, files: {}").format(mod.name, copied), done=copied > 0)
+
+
+def _files_of(opened: Opened, offer: Offer, name: str, path: Path) -> dict[str, Path]:
+    """Return name -> path of the files of a row: of a level all in its folder. Raises `ReadError` for a section."""
+    if HUD_SCENE in offer.importers.values():
+        raise ReadError("a section is part of a config", file=name, remedy="Save HUD Back writes into the mod")
+    return opened.tree.below(name) if LEVEL in offer.importers else {name: path}
+
+
+def _copy(target: Path, file: Path, report: Report) -> bool:
+    """Write a file as it is, unless there is one already. Return whether it was written."""
+    if files.exists(target):
+        report.warn(say("{:# file is|# files are} in the mod already: left as {0:it is|they are}", EACH), target.name)
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    files.write_atomically(target, files.read_file(file))
+    return True
+
+
+# Offers --------------------------------------------------------------------------------------------------------------
+
+_NUMBERS = ("", *"0123456789abcdefghijklmnopqrstuvwxyz")
+ARCHIVES = (
+    *(f".{start}{number}" for start in ("db", "xdb") for number in _NUMBERS),
+    *(f".xp{number}" for number in _NUMBERS[:11]),
+    *(".xrp", ".pbo", ".ifa"),
+)
+"""Suffixes of archives, as Blender knows dropped files: of `.hog` the import of Descent 3 lists the models."""
+
+
+class IO_FH_motionbridge_archive(FileHandler):
+    """Drop of an archive: the dialog shows what it has."""
+
+    bl_idname = "IO_FH_motionbridge_archive"
+    bl_label = "Game Archive"
+    bl_import_operator = "motionbridge.from_game"
+    bl_file_extensions = ";".join(ARCHIVES)
+
+    @classmethod
+    def poll_drop(cls, context: Context) -> bool:
+        """The archive is dropped into the 3D viewport or the outliner."""
+        return bool(poll_file_object_drop(context))
 
 
 def draw_offer(layout: Any, context: Context) -> None:

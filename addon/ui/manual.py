@@ -46,7 +46,13 @@ _PAGES: dict[str, tuple[str, ...]] = {
         "ops.motionbridge.user_data*",
         "types.listedgamematerial*",
     ),
-    _FROM_GAME: ("ops.motionbridge.add_game*", "ops.motionbridge.from_game*", "types.gamefile*"),
+    _FROM_GAME: (
+        "ops.import_scene.xray_textures*",
+        "ops.motionbridge.add_game*",
+        "ops.motionbridge.copy_into_mod*",
+        "ops.motionbridge.from_game*",
+        "types.gamefile*",
+    ),
     _PREFERENCES: ("types.motionbridgepreferences*",),
     _READABLE: ("ops.motionbridge.original_bones", "ops.motionbridge.readable_bones"),
     _CONTROLS: (

@@ -1,12 +1,15 @@
 """From the Game…: files of an installed game are found while the user types, and imported."""
 
+import shutil
+
 import bpy
 import pytest
 
-from addon.ui import from_game
+from addon.ui import from_game, game_offers
 from tests.blender.dialogs import Dialog
-from tests.blender.test_installed_games import game, shown  # noqa: F401 (a fixture)
+from tests.blender.test_installed_games import HEADER, game, shown  # noqa: F401 (a fixture)
 from tests.blender.test_ui import installed, last_report, refusal
+from tests.formats.archives import written
 
 MODEL = "meshes\\samples\\humanoid.ogf"
 MOTIONS = "meshes\\samples\\humanoid.omf"
@@ -16,13 +19,19 @@ class Rows(list):
     """A collection property of rows."""
 
     def add(self):
-        self.append(type("Row", (), {"name": "", "path": "", "source": "", "is_recent": False, "ticked": False})())
+        self.append(
+            type(
+                "Row",
+                (),
+                {"name": "", "path": "", "source": "", "is_recent": False, "is_unusable": False, "ticked": False},
+            )()
+        )
         return self[-1]
 
 
 @pytest.fixture
 def dialog():
-    from_game._opened.clear()
+    game_offers.forget()
     return Dialog(from_game.MOTIONBRIDGE_OT_from_game, listed=Rows(), game="0")
 
 
@@ -78,9 +87,80 @@ def test_ticked_and_recent_rows_come_first_and_no_row_is_hidden_that_is_imported
         ]
         dialog.listed[-1].ticked = True
         assert typed(dialog, "humanoid") == ["meshes\\actors\\hero_399.ogf", MODEL]
-        assert dialog._paths(from_game._game_of(dialog, bpy.context)[1], from_game.OFFERS[0]) == {
-            "meshes\\actors\\hero_399.ogf": str(folder / "hero_399.ogf")
+        opened = game_offers.opened(from_game._source_of(dialog, bpy.context))
+        assert dialog.chosen_paths(opened, game_offers.OFFERS[0]) == {
+            "meshes\\actors\\hero_399.ogf": folder / "hero_399.ogf"
         }
+
+
+def test_a_level_in_an_archive_is_imported_whole(game, samples):  # noqa: F811
+    files = [(f"levels\\yard\\{path.name}".encode(), path.read_bytes()) for path in (samples / "level").iterdir()]
+    (game / "db/levels.db0").write_bytes(written.xray(files, header=HEADER))
+    with installed(game):
+        assert bpy.ops.motionbridge.from_game(kind="LEVELS", names="levels/yard") == {"FINISHED"}
+    level = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "LEVEL")
+    assert level.motionbridge_level.path == str(game / "db/levels.db0/levels/yard/level")
+    kinds = {obj.motionbridge_level.kind for obj in bpy.data.objects}
+    assert {"SURFACE", "CFORM", "HOM", "SOM", "DETAILS", "AI"} <= kinds
+
+
+def test_textures_are_loaded_as_images(game):  # noqa: F811
+    with installed(game):
+        assert bpy.ops.motionbridge.from_game(kind="TEXTURES", names="textures/samples/humanoid.png") == {"FINISHED"}
+    assert [tuple(image.size) for image in bpy.data.images if image.packed_file is not None] == [(4, 4)]
+
+
+def test_a_section_makes_a_first_person_scene(tmp_path, samples, dialog):
+    folder = tmp_path / "game/gamedata"
+    for name, parts in (("configs", ["configs"]), ("meshes/samples", ["."])):
+        for part in parts:
+            shutil.copytree(samples / part, folder / name, dirs_exist_ok=True)
+    with installed(folder.parent):
+        names = typed(dialog, kind="HANDS")
+        assert names
+        assert bpy.ops.motionbridge.from_game(kind="HANDS", names=names[0]) == {"FINISHED"}
+    assert bpy.context.scene.camera is not None
+
+
+def test_models_that_are_made_for_the_game_are_grey_and_refused(tmp_path, samples, dialog):
+    model, odol = (samples / "arma/man.p3d").read_bytes(), b"ODOL" + bytes(200)
+    archive = tmp_path / "arma/addons/men.pbo"
+    archive.parent.mkdir(parents=True)
+    rows = [(b"man.p3d", model), (b"soldier.p3d", odol), (b"walk.rtm", (samples / "arma/walk.rtm").read_bytes())]
+    archive.write_bytes(written.pbo(rows, properties=[(b"prefix", b"a3\\men")]))
+    with installed(tmp_path / "arma"):
+        assert typed(dialog) == ["a3\\men\\man.p3d", "a3\\men\\soldier.p3d"]
+        assert [row.is_unusable for row in dialog.listed] == [False, True]
+        assert "made for the game" in refusal(bpy.ops.motionbridge.from_game, names="a3/men/soldier.p3d")
+        assert bpy.ops.motionbridge.from_game(names="a3/men/man.p3d") == {"FINISHED"}
+        assert bpy.ops.motionbridge.from_game(kind="MOTIONS", names="a3/men/walk.rtm") == {"FINISHED"}
+
+
+def test_what_an_archive_has_is_shown_where_it_is_dropped(game, dialog):  # noqa: F811
+    dialog.folder = str(game / "db/meshes.db0")
+    assert typed(dialog) == [MODEL]
+    assert bpy.ops.motionbridge.from_game(folder=dialog.folder, names=MODEL) == {"FINISHED"}
+    assert shown(bpy.context.view_layer.objects.active).packed_file is not None
+    suffixes = from_game.IO_FH_motionbridge_archive.bl_file_extensions
+    assert len(suffixes) < 512
+    assert {".db0", ".xdb1", ".pbo", ".xrp"} <= set(suffixes.split(";"))
+
+
+def test_files_are_copied_into_the_mod_as_they_are_and_the_game_takes_them_from_there(game, tmp_path, samples):  # noqa: F811
+    mod = tmp_path / "mod"
+    mod.mkdir()
+    with installed(game):
+        assert "has a mod" in refusal(bpy.ops.motionbridge.copy_into_mod, names=MODEL)
+    with installed(game, mods=(mod,)):
+        assert bpy.ops.motionbridge.copy_into_mod(names=MODEL) == {"FINISHED"}
+        copy = mod / "gamedata/meshes/samples/humanoid.ogf"
+        assert copy.read_bytes() == (samples / "humanoid.ogf").read_bytes()
+        assert bpy.ops.motionbridge.from_game(names=MODEL) == {"FINISHED"}
+        rig = bpy.context.view_layer.objects.active
+        assert rig.motionbridge_model.path == str(copy)
+        assert rig.motionbridge_motion_files[0].path == str(game / "db/meshes.db0" / MOTIONS.replace("\\", "/"))
+        assert bpy.ops.motionbridge.copy_into_mod(names=MODEL) == {"CANCELLED"}
+        assert "in the mod already" in last_report()[1]
 
 
 def test_the_dialog_says_what_is_missing(game, tmp_path):  # noqa: F811

@@ -21,9 +21,9 @@ from ...core.files import exists, is_file, opened_for_reading, warn_of_replacing
 from ...core.report import Report, say
 from .. import Format, detect, format_named
 from . import hog, kept, pbo, xray
-from .table import VIEWS, Archive, Table, checksum_problem, describe, key_of, sorted_by_name, without_unclean
+from .table import VIEWS, Archive, Method, Table, checksum_problem, describe, key_of, sorted_by_name, without_unclean
 
-__all__ = ["VIEWS", "Archive", "Table", "describe", "kept"]
+__all__ = ["VIEWS", "Archive", "Method", "Table", "describe", "kept"]
 
 FORMAT = Format("archive", "archive of a game", (), "archives")
 """Archives that are only read, for commands that describe and compare: their document is the `Table`."""

@@ -13,9 +13,10 @@ from ...core.errors import ReadError
 from ...core.game import InstalledGame
 from .. import archives
 from . import arma, descent3, installed, organizer, xray
-from .catalogue import Catalogue, names_in, source_of
 from .disk import Disk, Root
-from .kinds import ARMA, DESCENT3, LOOKED_FOR, XRAY, kind_of
+from .index import Index
+from .kinds import ARMA, DESCENT3, LOOKED_FOR, XRAY, kind_of, kind_of_archive
+from .places import archive_tree, head_of, path_in_mod, source_of
 from .tree import Mounted, Tree, key_of
 
 __all__ = [
@@ -23,14 +24,17 @@ __all__ = [
     "DESCENT3",
     "LOOKED_FOR",
     "XRAY",
-    "Catalogue",
+    "Index",
     "InstalledGame",
     "Tree",
+    "archive_tree",
     "around",
     "folder_tree",
+    "head_of",
     "installed",
     "kind_of",
-    "names_in",
+    "kind_of_archive",
+    "path_in_mod",
     "source_of",
     "tree_at",
     "tree_for",

@@ -14,6 +14,16 @@ LOOKED_FOR = (
 )
 
 
+def kind_of_archive(path: Path) -> str:
+    """Return which game an archive is of, by its name; "" if it is not named as one."""
+    name = path.name.lower()
+    if name.endswith(descent3.ARCHIVES):
+        return DESCENT3
+    if name.endswith(arma.ARCHIVES):
+        return ARMA
+    return XRAY if xray.is_archive_name(name) else ""
+
+
 def kind_of(folder: Path) -> str:
     """Return which game a folder has: `XRAY`, `ARMA`, `DESCENT3`, or "" if it has none."""
     names = Disk([Root(folder)]).names("")

@@ -125,6 +125,8 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open the file browser; for dropped files a dialog with the options, for archives the list of their models."""
         self.invoked_by_user(from_browser=not self.paths())
+        if self.at_once:
+            return self.execute(context)
         if self._archives() and not bpy.app.background:
             return self.answer(context, self._list)
         return self.invoke_popup(context)

@@ -155,8 +155,12 @@ class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, Le
     show_contents: BoolProperty(name="Contents", description="Show what of the level is imported", options=FOLDED)
     show_options: BoolProperty(name="Options", description="Show the options", options=FOLDED)
 
+    at_once: BoolProperty(name="At Once", description="Import the files without a dialog", options=FOLDED)
+
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        self.invoked_by_user(from_browser=True)
+        self.invoked_by_user(from_browser=not self.at_once)
+        if self.at_once:
+            return self.execute(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -13,6 +13,7 @@ from ....blender import scope
 from ....blender.scope import undone_on_failure
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.report import Report, say
+from ....formats.trees import folder_tree
 from ..options import LevelFolderOptions
 from . import details as level_details
 from . import geometry as level_geometry
@@ -53,19 +54,20 @@ OPTION_OF_SUFFIX = {".ai": "ai_map", ".wallmarks": "wallmarks", **dict.fromkeys(
 
 
 def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
-    """Return the files of a level folder to import, sorted by name. Raises `ReadError` if there are none."""
-    if not folder.is_dir():
+    """Return the files of a level folder, on disk or in an archive, to import, sorted by name. Raises `ReadError` if
+    there are none.
+    """
+    tree = folder_tree(folder)
+    there = sorted(tree.names(""))
+    if not there and not folder.is_dir():
         raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
     names = {visuals.FILE} if any(getattr(options, kind) for kind in VISUALS) else set()
     suffixes = {
         *level_geometry.SUFFIXES,
         *(suffix for suffix, kind in OPTION_OF_SUFFIX.items() if getattr(options, kind)),
     }
-    result = sorted(
-        path
-        for path in folder.iterdir()
-        if (path.suffix.lower() in suffixes or path.name.lower() in names) and path.is_file()
-    )
+    wanted = (name for name in there if PurePath(name).suffix in suffixes or name in names)
+    result = [path for path in map(tree.find, wanted) if path is not None]
     if not result:
         supported = ", ".join((visuals.FILE, *level_geometry.SUFFIXES, *OPTION_OF_SUFFIX))
         words = "there is no supported file in it ({})"
