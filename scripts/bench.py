@@ -1,9 +1,9 @@
-"""Benchmarks: time and memory of each operation, beside a floor measured in the same run.
+"""Benchmarks: CPU time and memory of each operation, beside a floor measured in the same run.
 
 `python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender VERSION|PATH | --window SUITE]`. With
-``--blender`` the rows are imports and exports in that Blender, else operations that need none. With ``--window`` they
-are what people click, in the window of Debian's Blender: their CPU time until the result is drawn, without the redraws
-of the viewport, which are counted apart. A floor is the least that any program must do (such
+``--blender`` the rows are imports, exports and clicks in that Blender, else operations that need none. With
+``--window`` they are the same in the window of Debian's Blender, where a click is measured until its result is drawn;
+redraws of the viewport are counted apart. A floor is the least that any program must do (such
 as reading the file and computing a checksum of it); the ratio to it is comparable between machines. Each figure is the
 minimum of seven measurements. Ours and the floor alternate, each in a fresh process, which loads our modules from
 cached bytecode as users' Blender does. Real game files are taken from MOTIONBRIDGE_CORPUS; without it the samples are
@@ -28,7 +28,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[level]) for level in (1, 0)]
 
 from benchmarks import LIMIT, ROOT
-from benchmarks.cases import Row, rows, rows_in_blender, rows_in_window
+from benchmarks.cases import Row, rows, rows_in_blender
 from benchmarks.plain import MEASUREMENTS
 from environment import blenders, chroot, window
 
@@ -102,14 +102,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--times", type=int, default=7, metavar="N", help="how often each is measured (7)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--blender", metavar="WHICH", help="rows inside this Blender: 4.2, 4.5, 5.0, 5.2 or a path")
-    where.add_argument("--window", metavar="SUITE", help="rows in the window of Debian's Blender: sid or trixie")
+    where.add_argument("--window", metavar="SUITE", help="the same rows in a window of Debian's: sid or trixie")
     parser.add_argument("--measure", choices=MEASUREMENTS, metavar="NAME", help="measure once, in this process")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for --measure")
     chosen = parser.parse_args(arguments)
     if chosen.measure:
         print(MEASUREMENTS[chosen.measure](*chosen.files))
         return 0
-    listed = rows_in_window() if chosen.window else rows_in_blender() if chosen.blender else rows()
+    listed = rows_in_blender() if chosen.blender or chosen.window else rows()
     wanted = [row for row in listed if chosen.only in row.title]
     if not wanted:
         parser.error(f"no row holds {chosen.only!r}; there are: {', '.join(row.title for row in listed)}")

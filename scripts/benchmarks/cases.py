@@ -157,7 +157,7 @@ CHARACTER = MadeFile("character.ogf", partial(files.character, "ogf"), (CHARACTE
 
 
 def rows_in_blender() -> list[Row]:
-    """Return the rows that need a Blender."""
+    """Return the rows that need a Blender, with or without a window."""
     few, many, sampled, below = (_library(f"motions_{count}.omf", count) for count in (10, 1000, 50, 230))
     # As many motions as characters of the game have, with 47 bones and few frames.
     people = _library("list.omf", 3060, frames=10)
@@ -174,23 +174,23 @@ def rows_in_blender() -> list[Row]:
         Row("plan save back of 230 motions, NLA track", "rigs.plan_with_nla", "kinds.read_back", (below,)),
         Row("Update Status of 3060 motions", "rigs.update_status", "kinds.read_back", (people,)),
         Row("redraw of 3060 motions", "rigs.redraw_list", "rigs.redraw_stock_list", (people,)),
-        Row("8 motions onto controls: CPU", "rigs.transfer_to_controls", "rigs.evaluate_frames", person),
-        Row("frames of 8 motions, controls: CPU", "rigs.evaluate_with_controls", "rigs.evaluate_frames", person),
-        Row("1000 frames of another armature: CPU", "rigs.retarget", "rigs.evaluate_source", person),
-        *rows_in_window(),
+        Row("8 motions onto controls", "rigs.transfer_to_controls", "rigs.evaluate_frames", person),
+        Row("frames of 8 motions, controls", "rigs.evaluate_with_controls", "rigs.evaluate_frames", person),
+        Row("1000 frames of another armature", "rigs.retarget", "rigs.evaluate_source", person),
+        *rows_of_clicks(),
         Row("import of a character with readable bones", "kinds.import_readable", "kinds.import_plain", (HERE,)),
         Row("first-person scene of the samples", "kinds.open_first_person", "kinds.open_its_files", (HERE,)),
-        Row("enable the extension: CPU", "start.enable", "start.enable_floor", (HERE,)),
+        Row("enable the extension", "start.enable", "start.enable_floor", (HERE,)),
     ]
 
 
-def rows_in_window() -> list[Row]:
-    """Return the rows of what people click, which are measured in a window, too."""
+def rows_of_clicks() -> list[Row]:
+    """Return the rows of what people click: in a window they are measured until the result is drawn."""
     person = (CHARACTER,)
     return [
-        Row("preview of Save Back, one edited: CPU", "clicks.preview", "clicks.read_keys", person),
-        Row("preview with controls, one edited: CPU", "clicks.preview_with_controls", "clicks.read_keys", person),
-        Row("add a control rig: CPU", "clicks.add_controls", "rigs.import_character", person),
-        Row("all motions onto controls: CPU", "clicks.move_all", "rigs.evaluate_all_frames", person),
-        Row("click on a motion, controls: CPU", "clicks.play_with_controls", "clicks.play", person),
+        Row("preview of Save Back, one edited", "clicks.preview", "clicks.read_keys", person),
+        Row("preview with controls, one edited", "clicks.preview_with_controls", "clicks.read_keys", person),
+        Row("add a control rig", "clicks.add_controls", "rigs.import_character", person),
+        Row("all motions onto controls", "clicks.move_all", "rigs.evaluate_all_frames", person),
+        Row("click on a motion, controls", "clicks.play_with_controls", "clicks.play", person),
     ]

@@ -17,7 +17,7 @@ from addon.games.plan import OtherBase
 from addon.games.xray.motions import library
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions
 
-from . import Click, cpu_seconds_of
+from . import Click, seconds_of
 from .floors import reading_all
 from .rigs import character, motions_of
 
@@ -60,7 +60,7 @@ def _preview(path: str, *, controls: bool = False) -> Click:
 
 def _read_keys(path: str) -> float:
     character(path)
-    return cpu_seconds_of(reading_all())
+    return seconds_of(reading_all())
 
 
 def _add_controls(path: str) -> Click:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def _indexed_again(game: Path) -> float:
 
 def _run(*arguments: str) -> float:
     program, quiet = [sys.executable, *arguments], subprocess.DEVNULL
-    return seconds_of(lambda: subprocess.run(program, cwd=ROOT, check=True, stdout=quiet, timeout=LIMIT))
+    return seconds_of(lambda: subprocess.run(program, cwd=ROOT, check=True, stdout=quiet, timeout=LIMIT), perf_counter)
 
 
 MEASUREMENTS: dict[str, Callable[..., float]] = {

@@ -28,7 +28,7 @@ from addon.ui import bone_maps, listed_actions
 from addon.ui.xray.motion_operators import MOTIONS
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 
-from . import cpu_seconds_of, seconds_of
+from . import seconds_of
 from .files import made_skeleton
 
 SIDE = 150
@@ -165,7 +165,7 @@ def _evaluate_each(rig: Any, listed: list[Any]) -> float:
         actions.play(bpy.context, rig, action)
         frames = control_transfer.frames_of(action, rig).tolist()
         scene.frame_set(int(frames[0]))
-        total += cpu_seconds_of(lambda frames=frames: [scene.frame_set(int(frame)) for frame in frames])
+        total += seconds_of(lambda frames=frames: [scene.frame_set(int(frame)) for frame in frames])
     return total
 
 
@@ -177,7 +177,7 @@ def _evaluate_all(path: str) -> float:
 def _transfer_to_controls(path: str) -> float:
     rig, listed = _controlled(path)
     with scope.only_evaluated(bpy.context, [rig]):
-        return cpu_seconds_of(lambda: control_transfer.transfer_all(bpy.context, rig, listed))
+        return seconds_of(lambda: control_transfer.transfer_all(bpy.context, rig, listed))
 
 
 # ---- motions of another armature
@@ -211,14 +211,14 @@ def _retarget(path: str) -> float:
         added = foreign_motions.build(rig, motion.name, result.poses, rig.data.bones.keys(), space.XRAY_ROOT_FRAME)
         library.play(bpy.context, rig, library.add(OMF, rig.motionbridge_motion_files[0], added))
 
-    return cpu_seconds_of(work)
+    return seconds_of(work)
 
 
 def _evaluate_source(path: str) -> float:
     _, source = _with_source(path)
     bpy.data.batch_remove([obj for obj in bpy.data.objects if obj != source])
     scene, (first, last) = bpy.context.scene, source.animation_data.action.frame_range
-    return cpu_seconds_of(lambda: [scene.frame_set(frame) for frame in range(round(first), round(last) + 1)])
+    return seconds_of(lambda: [scene.frame_set(frame) for frame in range(round(first), round(last) + 1)])
 
 
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
@@ -242,5 +242,5 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
     "retarget": _retarget,
     "evaluate_source": _evaluate_source,
     # Import the model of a character and all its motions.
-    "import_character": lambda path: cpu_seconds_of(partial(character, path)),
+    "import_character": lambda path: seconds_of(partial(character, path)),
 }

@@ -19,7 +19,7 @@ import bpy
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[level]) for level in (2, 1)]
 
-from benchmarks import Click, cpu_seconds_of
+from benchmarks import Click, seconds_of
 
 DRAWN = 4
 """Ticks of a timer after which Blender has drawn everything that was waiting for that."""
@@ -100,7 +100,7 @@ def tick(steps: Iterator[None]) -> float:
 if bpy.app.background:
     prepare()
     figure = measured()
-    end(cpu_seconds_of(figure.work) if isinstance(figure, Click) else figure)
+    end(seconds_of(figure.work) if isinstance(figure, Click) else figure)
 else:
     steps = in_window()
     bpy.app.timers.register(lambda: tick(steps), first_interval=0.5, persistent=True)

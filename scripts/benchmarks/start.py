@@ -20,7 +20,7 @@ import bpy  # first: in a wheel it makes the modules that come with Blender impo
 # isort: split
 import addon_utils
 
-from . import cpu_seconds_of
+from . import seconds_of
 
 REPOSITORY = "bench"
 OURS, FLOOR = "motionbridge", "floor"
@@ -78,7 +78,7 @@ def _enable(folder: str, package: str) -> float:
     gc.collect()  # else a collection might happen during the measured time
     modules: list[Any] = []
     name = f"bl_ext.{REPOSITORY}.{package}"
-    seconds = cpu_seconds_of(lambda: modules.append(addon_utils.enable(name, default_set=True)))
+    seconds = seconds_of(lambda: modules.append(addon_utils.enable(name, default_set=True)))
     if modules == [None]:
         raise RuntimeError(f"{package} could not be enabled")
     return seconds
