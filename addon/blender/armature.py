@@ -220,7 +220,7 @@ CONTROL_SHAPES = {Role.GOAL: BOX, Role.POLE: JOINT, Role.LINE: LINE}
 """Shapes of controls that are no circles."""
 CONTROL_SIZES = {
     Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5, Role.TORSO: 1.3, Role.CHEST: 1.0,
-    Role.FIST: 0.8, Role.CURL: 0.5, Role.LOOK: 0.5, Role.LINE: 1.0,
+    Role.FIST: 0.8, Role.CURL: 0.5, Role.LOOK: 0.5, Role.LINE: 1.0, Role.HOCK: 0.3,
 }  # fmt: skip
 """Size of a control's shape as a fraction of its bone's length."""
 HORIZONTAL, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))
@@ -361,6 +361,8 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
         controls.data.bones[name].hide_select = bone.role is Role.LINE
         if bone.role in {Role.FREE, Role.GOAL}:
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
+        elif bone.role is Role.HOCK:
+            pose_bone.custom_shape_translation = (0, bone.length, 0)
         elif bone.role is Role.CHEST:
             pose_bone.custom_shape_transform = controls.pose.bones[given[topmost[index]]]
         part = planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT

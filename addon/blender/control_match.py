@@ -85,8 +85,8 @@ def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[
     """
     result = []
     for limb in structure.limbs.tolist():
-        bones = structure.bones[limb[:3]]
-        keyed = np.union1d(_rows(structure, bones, Role.CHAIN, Role.GOAL, Role.SWING), [limb[3]])
+        bones = structure.bones_of(limb)
+        keyed = np.union1d(_rows(structure, bones, Role.CHAIN, Role.GOAL, Role.HOCK, Role.SWING), [limb[3]])
         result.append((limb[2], bones, keyed))
     for target in np.unique(structure.looks[:, 1]).tolist():
         aims = structure.looks[structure.looks[:, 1] == target, 0]
@@ -99,7 +99,7 @@ def goals_of_limbs(rig: Object, selected: Collection[str]) -> list[str]:
     structure, labels = structure_of(rig, controls_of(rig)), controls_of(rig).data.bones.keys()
     result = []
     for limb in structure.limbs.tolist():
-        own = _rows(structure, structure.bones[limb[:3]], Role.FREE).tolist()
+        own = _rows(structure, structure.bones_of(limb), Role.FREE, Role.HOCK).tolist()
         if any(labels[row] in selected for row in (*own, limb[2], limb[3])):
             result.append(labels[limb[2]])
     return result
@@ -165,7 +165,7 @@ def _limbs_moving(rig: Object, controls: Object, structure: Controls, bone: int)
         at = rig.data.bones[waiting.pop()]
         above = {numbers[bone.name] for bone in (at, *at.parent_recursive)}
         for limb in structure.limbs.tolist():
-            if limb in result or above.isdisjoint(structure.bones[limb[:3]].tolist()):
+            if limb in result or above.isdisjoint(structure.bones_of(limb).tolist()):
                 continue
             result.append(limb)
             for constraint in holds_of(controls.pose.bones[labels[limb[2]]]):

@@ -126,13 +126,13 @@ def _add_solvers(controls: Object, planned: ControlPlan, given: list[str]) -> No
         solver = bones[given[limb.chain[1]]].constraints.new("IK")
         solver.name = SOLVER
         solver.target = solver.pole_target = controls
-        solver.subtarget, solver.pole_subtarget = given[limb.goal], given[limb.aside]
+        solver.subtarget, solver.pole_subtarget = given[limb.tip], given[limb.aside]
         solver.pole_angle = np.pi / 2  # the z axis of the upper bone
         solver.chain_count, solver.use_stretch, solver.iterations = 2, False, ITERATIONS
         swing = bones[given[limb.swing]].constraints
         towards = swing.new("DAMPED_TRACK")
         towards.name = AIM
-        towards.target, towards.subtarget, towards.track_axis = controls, given[limb.goal], "TRACK_Y"
+        towards.target, towards.subtarget, towards.track_axis = controls, given[limb.tip], "TRACK_Y"
         turned = swing.new("LOCKED_TRACK")
         turned.name = POINTER
         turned.target, turned.subtarget = controls, given[limb.pole]
@@ -141,7 +141,7 @@ def _add_solvers(controls: Object, planned: ControlPlan, given: list[str]) -> No
         line.name = LINE
         line.target, line.subtarget = controls, given[planned.targets[limb.bones[1]]]
         line.rest_length, line.volume, line.keep_axis = planned.bones[limb.line].length, "NO_VOLUME", "SWING_Y"
-        switched = zip(limb.bones, (*limb.left_over, limb.held), strict=True)
+        switched = zip(limb.bones, (*limb.left_over, *limb.held), strict=True)
         _add_switch(controls, planned, given, limb.goal, dict(switched))
     for look in planned.looks:
         for number, aim in enumerate(look.aims):
@@ -188,7 +188,8 @@ def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> No
     """Add drivers that hide the circles of a limb that follows its goal, or else its goal, pole and line."""
     name = PROPERTIES[Role.GOAL]
     for limb in planned.limbs:
-        hidden = dict.fromkeys((limb.goal, limb.pole, limb.line), f"{name} <= 0")
+        own = [index for index in (limb.goal, limb.hock, limb.pole, limb.line) if index >= 0]
+        hidden = dict.fromkeys(own, f"{name} <= 0")
         hidden |= dict.fromkeys((planned.frees[bone] for bone in limb.bones), f"{name} >= 1")
         for index, expression in hidden.items():
             driver = compat.hiding_driver(controls, given[index])
@@ -273,32 +274,52 @@ def structure_of(rig: Object, controls: Object) -> Controls:
         if own_goal < 0:
             continue
         of[own_goal] = bone
-        above = _parent_of_role(parents, roles, own_goal, Role.CHAIN, Role.GOAL, Role.AIM)
+        above = _parent_of_role(parents, roles, own_goal, Role.CHAIN, Role.GOAL, Role.HOCK, Role.AIM)
         if above >= 0:
-            of[above], references[above] = bone, own_goal if roles[above] is Role.GOAL else target
+            is_held = roles[above] in {Role.GOAL, Role.HOCK}
+            of[above], references[above] = bone, own_goal if is_held else target
     limbs, looks = [], []
     for number, bone in enumerate(controls.pose.bones):
         looker = bone.constraints.get(LOOK_AT)
         looked_at = index.get(looker.subtarget, -1) if looker is not None else -1
         if looked_at >= 0:
             looks.append((number, looked_at))
-        solver = bone.constraints.get(SOLVER)
-        side = index.get(solver.pole_subtarget, -1) if solver is not None else -1
-        swing = _parent_of_role(parents, roles, side, Role.SWING) if side >= 0 else -1
-        if swing < 0:
+        limb = _limb_of(bone, number, index, (parents, roles))
+        if limb is None:
             continue
-        pointer = controls.pose.bones[swing].constraints.get(POINTER)
-        upper, goal = _parent_of_role(parents, roles, number, Role.CHAIN), index.get(solver.subtarget, -1)
-        pole = index.get(pointer.subtarget, -1) if pointer is not None else -1
-        if min(upper, goal, pole) < 0:  # partly deleted by the user; the rest is still exact
-            continue
-        limbs.append((upper, number, goal, pole))
+        limbs.append(limb[:5])
+        upper, _, goal, pole, tip, swing = limb
         for other in (pole, swing):
             of[other], references[other] = of[upper], references[upper]
+        if tip != goal:
+            hock = _parent_of_role(parents, roles, tip, Role.HOCK)
+            of[tip], references[tip] = of[hock], references[hock]
     rest = matrices_of(bones, "matrix_local")
     looks.sort(key=lambda look: len(bones[look[0]].parent_recursive))
-    indices = np.array(limbs, np.intp).reshape(-1, 4), np.array(looks, np.intp).reshape(-1, 2)
+    indices = np.array(limbs, np.intp).reshape(-1, 5), np.array(looks, np.intp).reshape(-1, 2)
     return Controls(roles, parents, rest, of, references, *indices)
+
+
+def _limb_of(
+    lower: PoseBone, row: int, index: dict[str, int], structure: tuple[NDArray[np.intp], list[Role]]
+) -> tuple[int, int, int, int, int, int] | None:
+    """Return the rows of a limb: upper and lower bone, goal, pole, what the solver follows, swing bone; None if the
+    bone does not have a limb's solver. ``structure``: the controls' parents and roles.
+    """
+    solver = lower.constraints.get(SOLVER)
+    side = index.get(solver.pole_subtarget, -1) if solver is not None else -1
+    swing = _parent_of_role(*structure, side, Role.SWING) if side >= 0 else -1
+    if swing < 0:
+        return None
+    pointer = lower.id_data.pose.bones[swing].constraints.get(POINTER)
+    pole = index.get(pointer.subtarget, -1) if pointer is not None else -1
+    upper, goal = _parent_of_role(*structure, row, Role.CHAIN), index.get(solver.subtarget, -1)
+    tip = goal
+    if goal >= 0 and structure[1][goal] is Role.TIP:
+        hock = _parent_of_role(*structure, tip, Role.HOCK)
+        goal = _parent_of_role(*structure, hock, Role.GOAL) if hock >= 0 else -1
+    # If the user deleted some of them, the rest is still exact.
+    return (upper, row, goal, pole, tip, swing) if min(upper, goal, pole) >= 0 else None
 
 
 def _parent_of_role(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:
@@ -342,6 +363,7 @@ def limb_of(owner: PoseBone) -> str:
     part, side = part_of(bone), side_of(bone)
     if owner.bone[ROLE] == Role.LOOK.value:
         return Part.HEAD.value
+    part = Part.ARM if part is Part.HAND else part  # the goal of a paw is that of a finger
     return f"{side.value} {part.value}" if part in {Part.ARM, Part.LEG} and side is not Side.NONE else owner.name
 
 

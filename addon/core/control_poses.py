@@ -6,6 +6,7 @@ space, metres, `p' = M p`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,9 +26,9 @@ class Controls:
 
     ``roles`` and ``parents`` (controls,); ``rest`` (controls, 4, 4), read back from Blender, which rounds it; ``bones``
     (controls,): game bone of each, -1 for none; ``references`` (controls,): the control that must be at the pose of the
-    game bone (its target, the held bone of a goal, or the control itself); ``limbs`` (limbs, 4): indices of the two
-    solved bones, the goal and the pole; ``looks`` (necks and heads, 2): index of the aiming bone and of its look-at
-    control, a head after its neck.
+    game bone (its target, the held bone of a goal, or the control itself); ``limbs`` (limbs, 5): indices of the two
+    solved bones, the goal, the pole, and what the solver follows (the goal or a bone at the hock); ``looks`` (necks and
+    heads, 2): index of the aiming bone and of its look-at control, a head after its neck.
     """
 
     roles: list[Role]
@@ -42,6 +43,11 @@ class Controls:
         """Return the indices of the controls with these roles."""
         return np.array([row for row, role in enumerate(self.roles) if role in roles], np.intp)
 
+    def bones_of(self, limb: Sequence[int]) -> NDArray[np.intp]:
+        """Return the game bones of a row of ``limbs``."""
+        result: NDArray[np.intp] = np.unique(self.bones[[*limb[:3], limb[4]]])
+        return result
+
     def poses(self, originals: Floats) -> Floats:
         """Return the poses (frames, controls, 4, 4) of the controls for which the game bones are at ``originals``
         (frames, bones, 4, 4).
@@ -52,9 +58,9 @@ class Controls:
         offsets = affine.inverse(self.rest[self.references]) @ self.rest
         result = np.broadcast_to(self.rest, (len(originals), *self.rest.shape)).copy()
         result[:, own] = originals[:, self.bones[own]] @ offsets[own]
-        upper, lower, goal, pole = self.limbs.T
+        upper, lower, _, pole, tip = self.limbs.T
         poles = np.broadcast_to(self.rest[pole], (len(originals), len(pole), 4, 4)).copy()
-        poles[..., :3, 3] = self._poles(result[:, upper], result[:, lower], result[:, goal])
+        poles[..., :3, 3] = self._poles(result[:, upper], result[:, lower], result[:, tip])
         result[:, pole] = poles
         for aim, look in self.looks.tolist():
             distance = np.linalg.norm(self.rest[look, :3, 3] - self.rest[aim, :3, 3])
@@ -62,11 +68,11 @@ class Controls:
             result[:, look, :3, 3] = result[:, aim, :3, 3] + distance * result[:, aim, :3, 1]
         return result
 
-    def _poles(self, upper: Floats, lower: Floats, goal: Floats) -> Floats:
+    def _poles(self, upper: Floats, lower: Floats, tip: Floats) -> Floats:
         """(frames, limbs, 3): poles, in front of the joint in the plane perpendicular to the upper bone's z axis."""
         joint, pole = self.limbs[:, 1], self.limbs[:, 3]
         distances = np.linalg.norm(self.rest[pole, :3, 3] - self.rest[joint, :3, 3], axis=-1)
-        along = goal[..., :3, 3] - upper[..., :3, 3]
+        along = tip[..., :3, 3] - upper[..., :3, 3]
         out = np.cross(along, upper[..., :3, 2])
         length = np.linalg.norm(out, axis=-1, keepdims=True)
         # If the limb's end is at its start, or along the upper bone's z axis, use the upper bone's x axis.

@@ -23,15 +23,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import limbs as anatomy
 from . import names as bone_names
-from .body import TOUCHING, Body, Part, Side, body_of, drawing_of, split_side
+from .body import TOUCHING, Body, Part, Side, body_of, drawing_of, split_side, without_shared_words
 from .control_parts import Finger, Follower, fingers_of, followers_of
 from .model import parents_first
 from .symmetry import ACROSS, MOST_APART, pairs_of
@@ -52,6 +53,8 @@ SYMMETRIC = float(np.cos(np.radians(45.0)))
 """Cosine of the angle between a bone's direction and the reflection of its counterpart's; above it, the controls of
 both get the direction between them.
 """
+SHORTEST_PAW = 0.1
+"""Minimum length of the box of a foot or paw, as a fraction of the limb's length."""
 POLE_DISTANCE = 1.0
 """Distance of a pole from its joint, as a fraction of the limb's length."""
 LOOK_DISTANCE = 0.4
@@ -78,7 +81,11 @@ class Role(Enum):
     GOAL = "goal"
     """IK control that the end of a limb follows."""
     HELD = "held"
-    """Child of a goal, with the axes of the hand or foot."""
+    """Child of a goal, with the axes of the hand or foot; of a hock control, with the axes of the bone above a foot."""
+    HOCK = "hock"
+    """Child of the goal of a leg of three segments, from the foot to the hock: it raises and turns the hock."""
+    TIP = "tip"
+    """Child of a hock control, at the hock: what inverse kinematics follows instead of the goal."""
     POLE = "pole"
     """Control that the elbow or knee points to."""
     LINE = "line"
@@ -123,13 +130,18 @@ WHOLE_BODY = {Role.ROOT, Role.TORSO, Role.CHEST}
 """Roles that one control of a rig has; their names do not mention a bone."""
 JOINTS = {Part.ARM: "elbow", Part.LEG: "knee"}
 """What the names of poles call the joint of a limb."""
+JAW = "jaw"
+"""What the names of controls call the only jaw: in bones' names it is often a pony tail."""
 NEUTRAL = {Role.CHEST, Role.FIST, Role.CURL}
 """Roles of bones that a transfer keys with their rest pose."""
 KEYED = NEUTRAL | {
-    Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING, Role.TORSO, Role.LOOK, Role.AIM,
+    Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.HOCK, Role.POLE, Role.SWING, Role.TORSO,
+    Role.LOOK, Role.AIM,
 }  # fmt: skip
 """Roles of bones that a transfer keys."""
-HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.LINE, Role.TORSO, Role.LOOK}
+HIDDEN = set(Role) - NEUTRAL - {
+    Role.ROOT, Role.FREE, Role.GOAL, Role.HOCK, Role.POLE, Role.LINE, Role.TORSO, Role.LOOK,
+}  # fmt: skip
 """Roles of bones that are not drawn."""
 BETWEEN = {Role.SOCKET, Role.TURNED, Role.CURL}
 """Roles of bones that may be between another bone and the control that moves it."""
@@ -151,17 +163,22 @@ class ControlBone:
 
 @dataclass(frozen=True)
 class Limb:
-    """An arm or leg: its three game bones (upper, lower, end), and the control bones that solve it (-1: not
-    planned).
+    """An arm or leg: its game bones (upper, lower, end; or upper, lower, hock, end), and the control bones that solve
+    it (-1: not planned).
+
+    ``held``: what the bones after the lower one copy; ``tip``: what the solver follows, the goal or a bone at the hock.
     """
 
     part: Part
     side: Side
-    bones: tuple[int, int, int]
+    bones: tuple[int, ...]
+    is_on_ground: bool
     chain: tuple[int, int] = (-1, -1)
     left_over: tuple[int, int] = (-1, -1)
     goal: int = -1
-    held: int = -1
+    held: tuple[int, ...] = ()
+    hock: int = -1
+    tip: int = -1
     pole: int = -1
     line: int = -1
     swing: int = -1
@@ -332,30 +349,49 @@ class _Planner:
 
     def add_limb(self, limb: Limb, bend: Floats) -> Limb:
         """Plan the bones that solve a limb whose joint bends towards ``bend`` (3,)."""
-        upper, lower, end = limb.bones
+        upper, lower, end = limb.bones[:3]
         sizes, matrices, above = self.sizes, self.matrices, self.parent_control(upper)
-        box = _on_the_ground(self.frames[end]) if limb.part is Part.LEG else self.frames[end]
-        goal = self.add(Role.GOAL, end, 0, box, sizes[end])
-        held = self.add(Role.HELD, end, goal, matrices[end], sizes[end])
+        goal, hock, tip, held = self._add_goal(limb)
         span = sizes[upper] + sizes[lower]
         matrix = np.eye(4)
         matrix[:3, 3] = matrices[lower, :3, 3] + bend * POLE_DISTANCE * span
         pole = self.add(Role.POLE, lower, 0, matrix, 0.2 * sizes[lower])
         line = self.add(Role.LINE, lower, pole, matrix, POLE_DISTANCE * span)
-        start, joint, tip = matrices[list(limb.bones), :3, 3]
-        turned = _frame(start, tip - start, matrices[upper, :3, 1], bend)
+        start, joint, stop = matrices[[upper, lower, end], :3, 3]
+        turned = _frame(start, stop - start, matrices[upper, :3, 1], bend)
         swing = self.add(Role.SWING, upper, above, turned, sizes[upper])
         matrix = turned.copy()
         matrix[:3, 3] += turned[:3, 2] * span
         aside = self.add(Role.SIDE, upper, swing, matrix, 0.2 * sizes[lower])
-        bent = _frame(start, joint - start, bend, bend), _frame(joint, tip - joint, bend, bend)
+        bent = _frame(start, joint - start, bend, bend), _frame(joint, stop - joint, bend, bend)
         first = self.add(Role.CHAIN, upper, above, bent[0], sizes[upper])
         second = self.add(Role.CHAIN, lower, first, bent[1], sizes[lower])
         left = (
             self.add(Role.LEFT_OVER, upper, first, matrices[upper], sizes[upper]),
             self.add(Role.LEFT_OVER, lower, second, matrices[lower], sizes[lower]),
         )
-        return Limb(limb.part, limb.side, limb.bones, (first, second), left, goal, held, pole, line, swing, aside)
+        return replace(
+            limb, chain=(first, second), left_over=left, goal=goal, held=held, hock=hock, tip=tip, pole=pole, line=line,
+            swing=swing, aside=aside,
+        )  # fmt: skip
+
+    def _add_goal(self, limb: Limb) -> tuple[int, int, int, tuple[int, ...]]:
+        """Plan the goal of a limb. Returns its index, that of the hock control (-1: none), that of what the solver
+        follows, and those of what the bones after the lower one copy.
+        """
+        end, matrices, sizes = limb.bones[-1], self.matrices, self.sizes
+        box = _on_the_ground(self.frames[end]) if limb.is_on_ground else self.frames[end]
+        length = sum(sizes[bone] for bone in limb.bones[:-1])
+        goal = self.add(Role.GOAL, end, 0, box, max(sizes[end], SHORTEST_PAW * length if limb.is_on_ground else 0.0))
+        held = self.add(Role.HELD, end, goal, matrices[end], sizes[end])
+        if len(limb.bones) == 3:
+            return goal, -1, goal, (held,)
+        above = limb.bones[2]
+        up = matrices[above, :3, 3] - matrices[end, :3, 3]
+        frame = _frame(matrices[end, :3, 3], up, up, self.frames[above][:3, 0])
+        hock = self.add(Role.HOCK, above, goal, frame, float(np.linalg.norm(up)))
+        tip = self.add(Role.TIP, above, hock, _axis_aligned(matrices[above]), sizes[above])
+        return goal, hock, tip, (self.add(Role.HELD, above, hock, matrices[above], sizes[above]), held)
 
     def add_twists(self) -> list[Twist]:
         """Plan the bones that make twist bones follow the ends of their limb segments."""
@@ -390,8 +426,7 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     heads = matrices[:, :3, 3]
     vectors = drawing_of(matrices, lengths, parents, body).vectors.copy()
     parts = anatomy.find(names, parents, heads)
-    # A leg of three segments bends twice, which a chain of two bones cannot reproduce.
-    limbs = [Limb(limb.part, limb.side, limb.joints) for limb in parts.limbs if len(limb.joints) == 3]
+    limbs = [Limb(limb.part, limb.side, limb.joints, limb.is_on_ground) for limb in parts.limbs]
     torso = parts.torso
     fingers = {bone: finger for finger in fingers_of(names, parents, heads, body) for bone in finger.bones}
     hinges = {bone: finger.axis for bone, finger in fingers.items()}
@@ -399,17 +434,19 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
         vectors[hand], hinges[hand] = _palm(vectors[hand], heads, hand, fingers)
     bends = [_bend(limb, names, parents, heads, body, front=parts.forward) for limb in limbs]
     for limb, bend in zip(limbs, bends, strict=True):
-        upper, lower, end = limb.bones
-        vectors[upper], vectors[lower] = heads[lower] - heads[upper], heads[end] - heads[lower]
-        hinges[upper] = hinges[lower] = np.cross(heads[end] - heads[upper], bend)
+        for bone, following in pairwise(limb.bones):
+            vectors[bone] = heads[following] - heads[bone]
+            hinges[bone] = np.cross(heads[limb.bones[2]] - heads[limb.bones[0]], bend)
     frames = [_frame(heads[bone], vectors[bone], matrices[bone, :3, 1], hinges.get(bone)) for bone in range(len(names))]
     if torso is not None:
         frames[torso.pelvis] = _pelvis_frame(heads[torso.pelvis], heads[torso.waist], frames[torso.pelvis])
     pairs = pairs_of(names, parents, heads)
     stems = stems_of(names, pairs, heads)
+    if len(parts.jaws) == 1 and (JAW, Side.NONE) not in stems:
+        stems[parts.jaws[0]] = JAW, Side.NONE
     _make_symmetric(frames, pairs, stems)
     sizes = [float(np.linalg.norm(vector)) for vector in vectors]
-    segments = [segment for limb in limbs for segment in (limb.bones[:2], limb.bones[1:])]
+    segments = [segment for limb in limbs for segment in pairwise(limb.bones)]
     followers = followers_of(names, parents, heads, segments)
     joints = {limb.bones[1]: JOINTS[limb.part] for limb in limbs}
     planner = _Planner(stems, joints, parents, matrices, frames, sizes, [-1] * len(names), torso, fingers, followers)
@@ -421,21 +458,37 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     forward = parts.forward
     looks = [planner.add_look(neck, LOOK_DISTANCE * size * forward) for neck in parts.necks if forward is not None]
     twists = planner.add_twists()
+    body = _corrected(body, parts)
     return ControlPlan(planner.bones, planner.frees, planner.targets, solved, planner.rotations, looks, twists, body)
+
+
+def _corrected(body: Body, found_parts: anatomy.Anatomy) -> Body:
+    """Return the parts and sides of a body by names, corrected by what was found by shape."""
+    parts, sides = list(body.parts), list(body.sides)
+    torso = found_parts.torso
+    spine = (torso.pelvis, *torso.spine) if torso is not None else ()
+    for bones, part in (
+        (spine, Part.SPINE),
+        *((tail, Part.SPINE) for tail in found_parts.tails),
+        (found_parts.jaws, Part.FACE),
+    ):
+        for bone in bones:
+            parts[bone], sides[bone] = part, Side.NONE
+    for limb in found_parts.limbs:
+        for bone in (*limb.leading, *limb.joints):
+            parts[bone], sides[bone] = limb.part, limb.side
+    return Body(parts, sides, body.is_body)
 
 
 def stems_of(names: Sequence[str], pairs: NDArray[np.intp], heads: Floats) -> list[tuple[str, Side]]:
     """Return what the names of controls call each bone, equal on both sides, and the side: Blender looks for the
     counterpart of ``hand_ik.L`` at ``hand_ik.R``.
 
-    A first word that most names have (``bip01_``) is left out. Two bones never get the same stem and side.
+    First words that most names have (``bip01_``) are left out. Two bones never get the same stem and side.
     """
-    parts = [split_side(name) for name in names]
+    parts = [split_side(name) for name in without_shared_words(names)]
     sides = [side for _, side in parts]
     stems = [stem for stem, _ in parts]
-    for word, number in Counter(stem.partition("_")[0] for stem in stems).most_common(1):
-        if 2 * number > len(names):
-            stems = [stem.removeprefix(f"{word}_") for stem in stems]
     unnamed = [bone for bone, other in enumerate(pairs.tolist()) if other > bone and sides[bone] is Side.NONE]
     if unnamed:
         left, right = (heads[[own is side for own in sides]].mean(axis=0) for side in (Side.LEFT, Side.RIGHT))
@@ -461,7 +514,7 @@ def _bend(
     If the limb is straight, knees point towards the toes, or else to the ``front`` of the body, and elbows away from
     the toes.
     """
-    start, joint, end = heads[list(limb.bones)]
+    start, joint, end = heads[list(limb.bones[:3])]
     along = end - start
     length = max(float(np.linalg.norm(along)), 1e-9)
     along = along / length

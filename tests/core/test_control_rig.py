@@ -154,7 +154,7 @@ def structure_of(plan):
         )
         references[free] = target
     bones = np.array([bone.bone if bone.role in {Role.FREE, Role.TARGET} else -1 for bone in plan.bones])
-    empty = np.empty((0, 4), np.intp), np.empty((0, 2), np.intp)
+    empty = np.empty((0, 5), np.intp), np.empty((0, 2), np.intp)
     return Controls([bone.role for bone in plan.bones], parents, rest, bones, references, *empty)
 
 
