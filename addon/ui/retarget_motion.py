@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 from ..blender import action as actions
 from ..blender import foreign_motions, motion_preview, scope
 from ..blender.action_lists import label_of
+from ..blender.control_links import is_control_rig
 from ..blender.typed import Action, Context, Object
 from ..core import names, retarget, space
 from ..core.errors import MotionbridgeError, ReadError
@@ -116,12 +117,16 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
         return (active_rig(context),)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open the dialog; the armature shows the first motion of the source."""
-        return self.execute(context) if bpy.app.background else self.answer(context, self._ask)
+        """Open the dialog; the armature shows the first motion of the source. If none is named, it is chosen first."""
+        if bpy.app.background:
+            return self.execute(context)
+        if not self.filepath and not self.armature:
+            call_operator(self, CALL.motionbridge.choose_retarget_file)
+            return {"CANCELLED"}
+        return self.answer(context, self._ask)
 
     def _ask(self, context: Context, _report: Report) -> None:
-        if self.filepath or self.armature:
-            self._read_source(context)
+        self._read_source(context)
         self._preview = motion_preview.MotionPreview(context, active_rig(context))
         self.check(context)
         self.frame = self._preview.frames[0]
@@ -134,8 +139,7 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
             return False
         self._refusal = None
         try:
-            if self.filepath or self.armature:
-                self._update(context, self._preview)
+            self._update(context, self._preview)
         except MotionbridgeError as refusal:
             self._refusal = refusal
         first, last = self._preview.frames
@@ -184,11 +188,9 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
-        if self._sources and self.filepath:
+        if self.filepath:
             layout.label(text=Path(self.filepath).name, icon="FILE", translate=False)
-        elif not self.armature:
-            layout.prop(self, "filepath")
-        if not self.filepath:
+        else:
             layout.prop_search(self, "armature", context.scene, "objects", icon="ARMATURE_DATA")
             layout.prop(self, "rate")
         if len(self.listed) > 1:
@@ -241,7 +243,7 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
 
 
 class MOTIONBRIDGE_OT_choose_retarget_file(Operation, ImportHelper, BlenderOperator):
-    """Choose a file with motions of another skeleton (.bvh, .fbx, .glb, .gltf) for the active armature"""
+    """Add motions of the other selected armature, or of a file (.bvh, .fbx, .glb, .gltf), to the active armature"""
 
     bl_idname = "motionbridge.choose_retarget_file"
     bl_label = "Motion from Another Rig"
@@ -249,6 +251,15 @@ class MOTIONBRIDGE_OT_choose_retarget_file(Operation, ImportHelper, BlenderOpera
     needs = (RIG,)
 
     filter_glob: StringProperty(default=";".join(f"*{suffix}" for suffix in SUFFIXES), options={"HIDDEN"})
+
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
+        """Open the file browser, unless the armature to take is selected."""
+        others = [obj for obj in context.selected_objects if obj.type == "ARMATURE" and obj != active_rig(context)]
+        others = [obj for obj in others if not is_control_rig(obj)]
+        if len(others) == 1:
+            started = call_operator(self, CALL.motionbridge.retarget_motion, armature=others[0].name)
+            return {"FINISHED"} if started else {"CANCELLED"}
+        return super().invoke(context, event)
 
     def execute(self, _context: Context) -> set[str]:
         started = call_operator(self, CALL.motionbridge.retarget_motion, filepath=self.filepath)

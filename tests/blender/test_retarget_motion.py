@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import foreign_motions, motion_preview
+from addon.blender import control_links, foreign_motions, motion_preview
 from addon.core import bone_map, limb_goals, retarget, space
 from addon.core.report import Report
 from addon.formats.xray.omf import codec
@@ -14,6 +14,7 @@ from addon.ui import bone_maps, command, listed_actions
 from addon.ui.arma import panels as arma_panels
 from addon.ui.xray import motion_operators
 from tests import rigs
+from tests.blender import test_spread_pose
 from tests.blender.test_control_rig import imported, motions_of
 from tests.real_files import CORPUS, SAMPLES
 
@@ -192,6 +193,28 @@ def test_the_motion_moves_onto_the_controls(vectors):
     assert action.motionbridge_controls is not None
     assert np.abs(shown(rig, action) - expected).max() < 1e-4
     assert bpy.ops.motionbridge.mirror_motion() == {"FINISHED"}
+
+
+@pytest.mark.parametrize("has_controls", [False, True])
+def test_mirror_motion_and_spread_pose_work_on_the_result(has_controls, vectors):
+    rig = owner = humanoid()
+    assert bpy.ops.motionbridge.retarget_motion(filepath=str(vectors / "rigs" / WALK)) == {"FINISHED"}
+    motion, name = rig.animation_data.action, "hand_l"
+    poses = shown(rig, motion)
+    if has_controls:
+        assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+        owner, name = control_links.controls_of(rig), "hand_ik.L"
+    bpy.context.view_layer.objects.active = rig
+    for _ in range(2):
+        assert bpy.ops.motionbridge.mirror_motion() == {"FINISHED"}
+    assert rig.animation_data.action != motion
+    assert np.abs(shown(rig, rig.animation_data.action) - poses).max() < 1e-3
+    test_spread_pose.posing(owner)
+    bpy.context.scene.frame_set(60)
+    test_spread_pose.turn(owner, name)
+    assert test_spread_pose.spread_pose(58, 62, fade_in=4, fade_out=4) == {"FINISHED"}
+    changed = np.abs(shown(rig, rig.animation_data.action) - poses).max(axis=(1, 2, 3)) > 1e-3
+    assert np.flatnonzero(changed).tolist() == list(range(55, 66))
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path, vectors):

@@ -53,6 +53,29 @@ def previewed_cancelled_and_undone() -> Steps:
     assert stage.data() == blocks, "undone"
 
 
+def from_the_selected_armature() -> Steps:
+    """The button takes the other selected armature; its dialog shows its motion; without one a browser opens."""
+    identity.import_humanoid()
+    path, rig = capture(), identity.rig()
+    yield
+    with stage.there():
+        bpy.ops.import_anim.bvh(filepath=str(path))
+    yield
+    source = bpy.context.view_layer.objects.active
+    rig.select_set(True)
+    bpy.context.view_layer.objects.active = rig
+    before = pose()
+    stage.invoke("motionbridge.choose_retarget_file")
+    yield
+    yield
+    assert np.abs(pose() - before).max() > 0.05, "the dialog shows the motion"
+    yield from stage.confirm()
+    assert "got motions of another skeleton: strut" in stage.sentence(), (stage.sentence(), stage.reports())
+    source.select_set(False)
+    yield from stage.browse("motionbridge.retarget_motion")
+    yield from stage.dismiss()
+
+
 def newcomers_walk() -> Steps:
     """From a model, its motions and a capture to a saved file, in which only the new motion is new."""
     hand = stage.Hand(16)
@@ -87,5 +110,6 @@ def newcomers_walk() -> Steps:
 
 SCENES = [
     ("a retargeted motion is previewed, cancelled, added and undone", previewed_cancelled_and_undone),
+    ("the selected armature is retargeted", from_the_selected_armature),
     ("a newcomer retargets a capture and saves it", newcomers_walk),
 ]
