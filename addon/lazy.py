@@ -104,6 +104,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "geometry",
         "marks",
         "materials",
+        "tree_sets",
     ),
     "games.xray.models": (
         "editor_exporting",

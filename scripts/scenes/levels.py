@@ -62,7 +62,9 @@ def folder(
         light()
         for kind, colour in colours.items():
             space().shading.color_type = "OBJECT"
-            for entry in of_kind(kind):
+            objects = of_kind(kind)
+            parts = [part for obj in objects for part in getattr(obj.instance_collection, "objects", ())]
+            for entry in (*objects, *parts):
                 entry.color = (*colour, 1.0)
         finish()
         look(*view)

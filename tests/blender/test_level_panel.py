@@ -46,7 +46,7 @@ class Layout:
 
 def panel_says(active):
     view = SimpleNamespace(overlay=SimpleNamespace(show_face_orientation=False))
-    context = SimpleNamespace(active_object=active, space_data=view)
+    context = SimpleNamespace(active_object=active, space_data=view, scene=bpy.context.scene)
     assert levels.MOTIONBRIDGE_PT_level.poll(context)
     panel = type("Panel", (), dict(vars(levels.MOTIONBRIDGE_PT_level)) | {"layout": Layout()})()
     panel.draw(context)

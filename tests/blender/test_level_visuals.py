@@ -21,7 +21,7 @@ from addon.formats.xray import ps_static
 from addon.formats.xray.level.document import Kind
 from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels import geometry as level_geometry
-from addon.games.xray.levels import visuals
+from addon.games.xray.levels import tree_sets, visuals
 from addon.games.xray.options import LevelFolderOptions
 from tests.blender.scenes import column
 from tests.real_files import corpus_files
@@ -69,8 +69,14 @@ def of_vertices(data, values):
     return result
 
 
-def world(obj):
-    points = column(obj.data.vertices, "co", 3).astype(np.float64)
+def parts_by_visual(tree):
+    parts = tree_sets.parts_of(tree.instance_collection)
+    return {visual: parts[number] for number, visual in enumerate(tree_sets.visuals_of(tree))}
+
+
+def world(part, obj=None):
+    obj = part if obj is None else obj
+    points = column(part.data.vertices, "co", 3).astype(np.float64)
     matrix = np.array(obj.matrix_world)
     return points @ matrix[:3, :3].T + matrix[:3, 3]
 
@@ -83,22 +89,20 @@ def test_every_visual_shows_what_the_reference_numbers_say(name, corpus, vectors
     numbers = json.loads((vectors / "level" / "level_vectors_give.json").read_text())
     numbers = numbers[name.removeprefix("synthetic_v13_")]
     model, _ = imported(copied(corpus / "level" / name, tmp_path / name, *FILES), textures=False)
-    actual = {
-        entry.motionbridge_level.row: entry
-        for kind in ("SURFACE", "TREE")
-        if kind in model
-        for entry in model[kind].held
-    }
+    surfaces = {entry.motionbridge_level.row: (entry, entry) for entry in model["SURFACE"].held}
+    trees = model["TREE"].held if "TREE" in model else []
+    parts = {visual: (part, tree) for tree in trees for visual, part in parts_by_visual(tree).items()}
+    actual = surfaces | parts
     wanted = [visual for visual in numbers["visuals"] if "samples" in visual]
     assert sorted(actual) == sorted(visual["index"] for visual in wanted)
     for visual in wanted:
-        check(actual[visual["index"]], visual)
-    faces = sum(len(entry.data.polygons) for entry in actual.values())
+        check(*actual[visual["index"]], visual)
+    faces = sum(len(part.data.polygons) for part, _ in actual.values())
     assert faces == numbers["totals"]["triangles"]
 
 
-def check(obj, wanted):
-    data = obj.data
+def check(part, obj, wanted):
+    data = part.data
     assert (len(data.polygons), len(data.vertices)) == (wanted["triangles"], wanted["vertices"])
     assert (
         column(data.loops, "vertex_index", 1, np.int32)[:9].reshape(-1, 3).tolist() == wanted["triangles_first_blender"]
@@ -107,7 +111,7 @@ def check(obj, wanted):
         assert np.allclose(np.array(obj.matrix_world), wanted["tree"]["blender_matrix"], atol=1e-4)
     else:
         assert np.array_equal(np.array(obj.matrix_world), np.eye(4))
-    points = world(obj)
+    points = world(part, obj)
     uvs = of_vertices(data, column(data.uv_layers["UVMap"].uv, "vector", 2))
     normals = of_vertices(data, column(data.corner_normals, "vector", 3))
     hemi = column(data.attributes["hemi"].data, "value", 1)
@@ -155,7 +159,7 @@ def test_each_kind_has_its_collection_and_sectors_theirs(yard):
     assert [entry.name for entry in model["TREE"].held] == ["bush 00002", "bush 00003"]
     assert {entry.motionbridge_level.kind for entry in model["TREE"].held} == {"TREE"}
     assert report.notes["surfaces: 2 objects, 12 faces in 2 sectors"] == ["level"]
-    assert report.notes["trees: 2 objects of 1 mesh, 8 faces in 1 sector"] == ["level"]
+    assert report.notes["trees: 2 trees of 1 mesh, 8 faces in 1 sector"] == ["level"]
     layers = bpy.context.view_layer.layer_collection.children["yard"].children
     assert [layer.name for layer in layers if layer.exclude] == ["Portals yard"]
     assert not bpy.context.selected_objects
@@ -165,12 +169,13 @@ def test_each_kind_has_its_collection_and_sectors_theirs(yard):
 def test_trees_share_their_mesh_and_are_where_the_file_says(yard):
     model, _ = imported(yard)
     near, far = model["TREE"].held
-    assert near.data == far.data
+    assert near.instance_collection == far.instance_collection
+    (part,) = near.instance_collection.objects
     assert np.allclose(near.matrix_world.translation, (3.5, 3.5, 0))
     assert np.allclose(far.matrix_world.translation, (-3.5, 3.5, 0))
     assert np.allclose(far.scale, 1.5)
     assert np.allclose(far.rotation_euler, 0)
-    low, high = world(far).min(axis=0), world(far).max(axis=0)
+    low, high = world(part, far).min(axis=0), world(part, far).max(axis=0)
     assert np.allclose((low, high), ((-4.25, 2.75, 0), (-2.75, 4.25, 1.5)))
 
 
@@ -214,7 +219,7 @@ def test_materials_are_shader_strings_with_textures_of_the_level_and_the_game(ya
     shutil.move(yard / "Bricks.png", yard / "wall" / "bricks.png")
     model, report = imported(yard)
     ground, walls = (entry.data.materials[0] for entry in model["SURFACE"].held)
-    (leaves,) = model["TREE"].held[0].data.materials
+    (leaves,) = model["TREE"].held[0].instance_collection.objects[0].data.materials
     assert [entry.name for entry in (ground, walls, leaves)] == ["earth", "bricks", "bush"]
     names = walls.motionbridge_material
     assert (names.shader, names.texture) == ("default", "wall\\bricks,lmap#1_1,lmap#1_2")
@@ -310,18 +315,20 @@ def test_lights_shine_where_the_file_says(yard):
 def test_impostors_face_who_looks_at_them(corpus, tmp_path):
     source = corpus / "level" / "olr_tss_cd70ecb"
     model, _ = imported(copied(source, tmp_path / "tss", *FILES, "level_lods.dds"))
-    (obj,) = model["LOD"].objects
     document = levels.read((source / "level").read_bytes(), "level", Report())
     corners = document.visuals.fixed[Kind.LOD]["corners"]
-    assert len(obj.data.polygons) == 8 * len(corners) == 16
+    impostors = model["LOD"].objects
+    assert [len(obj.data.polygons) for obj in impostors] == [8] * len(corners) == [8, 8]
     facing = np.array([(0, 1), (-0.71, 0.71), (-1, 0), (-0.71, -0.71), (0, -1), (0.71, -0.71), (1, 0), (0.71, 0.71)])
-    normals = column(obj.data.polygon_normals, "vector", 3)
+    normals = np.concatenate([column(obj.data.polygon_normals, "vector", 3) for obj in impostors])
     # The engine's facet normals point away from the viewer.
     assert np.allclose(normals[:, :2], np.tile(-facing, (2, 1)), atol=0.02)
-    first = column(obj.data.vertices, "co", 3)[0]
-    assert np.allclose(first, corners[0, 0]["position"][0][[0, 2, 1]])
-    assert {value.value for value in obj.data.attributes["visual"].data} == set(document.visuals.owners(Kind.LOD)[0])
-    (material,) = obj.data.materials
+    firsts = np.array([column(obj.data.vertices, "co", 3)[0] for obj in impostors])
+    assert np.allclose(firsts, corners[:, 0]["position"][:, 0][:, [0, 2, 1]])
+    assert [obj.motionbridge_level.row for obj in impostors] == document.visuals.owners(Kind.LOD)[0].tolist()
+    assert [obj.parent for obj in impostors] == model["TREE"].held
+    assert [obj.name for obj in impostors] == [f"{tree.name} LOD" for tree in model["TREE"].held]
+    (material,) = {material for obj in impostors for material in obj.data.materials}
     assert image_of(material).name == "level_lods.dds"
     layers = bpy.context.view_layer.layer_collection.children["tss"].children
     assert [layer.name for layer in layers if layer.exclude] == ["Impostors tss"]

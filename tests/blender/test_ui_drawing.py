@@ -227,6 +227,11 @@ def whole_level(_folder, samples):
     bpy.context.view_layer.objects.active = next(obj for obj in bpy.data.objects if obj.type == "LIGHT")
 
 
+def tree_of_a_level(_folder, samples):
+    bpy.ops.import_scene.xray_level(directory=str(samples / "level"))
+    bpy.context.view_layer.objects.active = next(obj for obj in bpy.data.objects if obj.instance_collection)
+
+
 def animation(_folder, samples):
     bpy.ops.import_scene.arma_p3d(filepath=str(samples / "arma" / "man.p3d"))
     bpy.ops.import_scene.arma_rtm(filepath=str(samples / "arma" / "walk.rtm"))
@@ -237,6 +242,7 @@ SCENES = {
     "a first-person scene": first_person_scene,
     "a control rig": control_rig,
     "a light of a level": whole_level,
+    "a tree of a level": tree_of_a_level,
     "arma/walk.rtm": animation,
 }
 

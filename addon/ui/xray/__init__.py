@@ -8,6 +8,7 @@ from . import (
     hud_tools,
     level_faces,
     level_layers,
+    level_trees,
     levels,
     models,
     motion_choices,
@@ -33,6 +34,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     level_faces,
     new_models,
     level_layers,
+    level_trees,
     levels,
 )
 

@@ -18,7 +18,7 @@ from ...games.xray.levels import details as level_details
 from ...games.xray.levels import file as level_file
 from ...games.xray.levels import folder as level_folder
 from ...games.xray.levels import geometry as level_geometry
-from ...games.xray.levels import marks
+from ...games.xray.levels import marks, tree_sets
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, VISUAL_KINDS, holder_of, meshes_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
@@ -47,6 +47,7 @@ from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH
 from .level_faces import FaceValues, draw_active_face, draw_ground, kind_of, known_materials
+from .level_trees import draw_materials, draw_tree
 from .target import level_holders_to_export
 
 if TYPE_CHECKING:
@@ -283,6 +284,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
 PANEL_PROPERTIES = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}
 """Kind of object -> properties that its panel edits, because the viewport does not show them."""
+TEXTURED_KINDS = frozenset({"SURFACE", "TREE", "TREE_PART", "LOD"})
+"""Kinds of objects whose panel shows the textures and shaders of their materials."""
 LEGEND_SHOWN = 24
 NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
 
@@ -407,12 +410,16 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
                 column.prop(properties, name)
             column.label(text="Origin at ground level", icon="INFO")
         shown_meshes = [active] if active.type == "MESH" else meshes_of(holder)
-        if properties.kind != "DETAILS":
+        if level.kind in TEXTURED_KINDS:
+            draw_materials(layout, tree_sets.parts_of(level.parts).values() or [active])
+        elif properties.kind != "DETAILS":
             self._draw_legend(shown_meshes)
         if properties.kind == "ERR":
             column = layout.column(align=True)
             column.label(text="The findings are selected:", icon="INFO")
             column.label(text="Press Tab to edit, numpad . to zoom in")
+        if level.kind in ("TREE", "TREE_PART"):
+            draw_tree(layout, context)
         if active.type == "MESH":
             self._draw_faces(context, properties.kind)
             if properties.kind == "DETAILS":

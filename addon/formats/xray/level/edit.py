@@ -217,22 +217,61 @@ def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[i
     return [(visual, names) for visual, names in zip(base.visuals.tolist(), named, strict=True) if names]
 
 
-def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes: Floats, moves: Floats) -> None:
-    """Append copies of the instances ``sources`` (n,), placed as by `place_trees`, and give their sectors new roots."""
-    sectors = visual_mesh.sectors(level)[sources]
+def add_trees(
+    level: Level,
+    sources: NDArray[np.int64],
+    trees: NDArray[np.int64],
+    matrices: Floats,
+    boxes: Floats,
+    *,
+    moves: Floats,
+) -> NDArray[np.int64]:
+    """Append copies of the instances ``sources`` (n,), placed as by `place_trees`, and give their sectors new roots.
+
+    ``trees`` (n,): an index for each whole tree; one that has all instances of an impostor gets a copy of that, too.
+    Returns the new visuals (n,).
+    """
+    sectors, impostor_of = visual_mesh.sectors(level)[sources], visual_mesh.impostor_of(level)[sources]
     first = len(level.visuals)
     for source in sources.tolist():
         _append_copy(level, source)
     added = np.arange(first, first + len(sources), dtype=np.int64)
     place_trees(level, added, matrices, boxes, moves)
-    for number in np.unique(sectors[sectors >= 0]).tolist():
-        sector = level.sectors[number]
-        if sector.root is not None:
-            sector.root = _append_root(level, [sector.root, *added[sectors == number].tolist()])
+    children_of: dict[int, list[int]] = {}
+    for tree in np.unique(trees).tolist():
+        here = np.flatnonzero(trees == tree)
+        tops = _append_impostors(level, sources[here], added[here], impostor_of[here], moves[here[0]])
+        children_of.setdefault(int(sectors[here[0]]), []).extend(tops)
+    for number, children in sorted(children_of.items()):
+        sector = level.sectors[number] if number >= 0 else None
+        if sector is not None and sector.root is not None:
+            sector.root = _append_root(level, [sector.root, *children])
+    return added
 
 
-def _append_copy(level: Level, source: int) -> None:
-    """Append a visual with the same chunks as ``source``."""
+def _append_impostors(
+    level: Level, sources: NDArray[np.int64], added: NDArray[np.int64], impostors: NDArray[np.int64], move: Floats
+) -> list[int]:
+    """Append a copy of the impostor of a tree that was copied to visuals ``added`` (n,), if it has all its instances.
+
+    Returns the visuals that the sector's root has to list.
+    """
+    impostor = int(impostors[0])
+    copy_of = dict(zip(sources.tolist(), added.tolist(), strict=True))
+    lists = level.visuals.rows_of(Kind.CHILDREN)
+    children = level.visuals.children[lists[impostor]].tolist() if impostor >= 0 else []
+    if not children or set(children) != set(copy_of) or not np.isfinite(move).all():
+        return list(copy_of.values())
+    _append_copy(level, impostor, [copy_of[child] for child in children])
+    corners = level.visuals.fixed[Kind.LOD]["corners"]
+    positions = space.xray_points(corners["position"][-1].astype(np.float64))
+    corners["position"][-1] = space.xray_points(positions @ move[:3, :3].T + move[:3, 3])
+    update_ancestors(level, added)
+    return [len(level.visuals) - 1]
+
+
+def _append_copy(level: Level, source: int, children: Sequence[int] = ()) -> None:
+    """Append a visual with the same chunks as ``source``, but with these children."""
     visuals = level.visuals
     begins = np.append(np.flatnonzero(visuals.entries["depth"] == 0), len(visuals.entries))
     here = visuals.entries[begins[source] : begins[source + 1]].copy()
@@ -243,8 +282,16 @@ def _append_copy(level: Level, source: int) -> None:
         visuals.fixed[kind] = np.concatenate([rows, rows[at : at + count]])
     at = int(np.count_nonzero(before == Kind.OPAQUE))
     visuals.opaque += visuals.opaque[at : at + int(np.count_nonzero(here["kind"] == Kind.OPAQUE))]
+    if children:
+        _append_children(level, children)
     here["id"][0] = int(visuals.ids.max()) + 1
     visuals.entries = np.concatenate([visuals.entries, here])
+
+
+def _append_children(level: Level, children: Sequence[int]) -> None:
+    lists = level.visuals.children
+    rows = np.concatenate([lists.rows, np.array(children, lists.rows.dtype)])
+    level.visuals.children = Lists(np.append(lists.starts, len(rows)), rows)
 
 
 def _append_root(level: Level, children: list[int]) -> int:
@@ -254,9 +301,7 @@ def _append_root(level: Level, children: list[int]) -> int:
     header = np.zeros(1, HEADER)
     header["version"], header["type"] = 4, VisualType.HIERARCHY
     visuals.fixed[Kind.HEADER] = np.concatenate([visuals.fixed[Kind.HEADER], header])
-    lists = visuals.children
-    rows = np.concatenate([lists.rows, np.array(children, lists.rows.dtype)])
-    visuals.children = Lists(np.append(lists.starts, len(rows)), rows)
+    _append_children(level, children)
     identifier = int(visuals.ids.max()) + 1
     entries = [(identifier, 0, Kind.NESTED), (Kind.HEADER, 1, Kind.HEADER), (Kind.CHILDREN, 1, Kind.CHILDREN)]
     visuals.entries = np.concatenate([visuals.entries, np.array(entries, ENTRY)])

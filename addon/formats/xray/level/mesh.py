@@ -190,6 +190,22 @@ def tree_matrices(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float3
     return result
 
 
+def tree_places(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (visuals,) the index of each tree's place: trees with the same transform and impostor are parts of one."""
+    transforms = np.ascontiguousarray(tree_matrices(level, visuals)).view(np.int32)
+    keys = np.column_stack([impostor_of(level)[visuals], transforms.reshape(len(visuals), 16)])
+    _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(np.argsort(first))
+    return np.asarray(order[index.ravel()], np.int64)
+
+
+def impostor_of(level: Level) -> NDArray[np.int64]:
+    """Return (visuals,) the visual whose impostor stands for each visual from afar; -1 for none."""
+    parent_of = parents(level)
+    is_impostor = np.append(level.visuals.rows_of(Kind.LOD) >= 0, False)
+    return np.where(is_impostor[parent_of], parent_of, -1)
+
+
 def parents(level: Level) -> NDArray[np.int64]:
     """Return (visuals,) the index of each visual's parent; -1 for roots."""
     visuals = level.visuals

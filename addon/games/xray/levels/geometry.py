@@ -106,7 +106,7 @@ def link(imported_level_file: ImportedLevelFile, into: bpy.types.Collection) -> 
         into.children.link(below)
     for obj in imported_level_file.objects:
         into.objects.link(obj)
-        if obj != imported_level_file.holder and imported_level_file.kind != "ERR":
+        if imported_level_file.holder not in (None, obj) and imported_level_file.kind != "ERR":
             obj.parent = imported_level_file.holder
 
 

@@ -28,6 +28,7 @@ from ....formats.xray import details, level_ai
 from ....formats.xray import level as levels
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level import structure
+from . import tree_sets
 from .details import gather_ground
 from .properties import meshes_of
 
@@ -140,8 +141,13 @@ class _Layers:
     def in_trees(self, points: Floats) -> NDArray[np.bool_]:
         """Return (n,) which points (n, 3) are within `LARGEST_GAP` of the bounding box of a tree."""
         if self._boxes is None:
-            boxes = np.array([obj.bound_box for obj in self.of("TREE")], np.float64).reshape(-1, 8, 3)
-            matrices = np.array([world_matrix(obj) for obj in self.of("TREE")]).reshape(-1, 4, 4)
+            placed = [
+                (obj, world_matrix(obj)) if part is None else (part, world_matrix(obj) @ world_matrix(part))
+                for obj in self.objects_by_kind.get("TREE", [])
+                for part in tree_sets.parts_of(obj.motionbridge_level.parts).values() or [None]
+            ]
+            boxes = np.array([obj.bound_box for obj, _ in placed], np.float64).reshape(-1, 8, 3)
+            matrices = np.array([matrix for _, matrix in placed]).reshape(-1, 4, 4)
             corners = boxes @ matrices[:, :3, :3].swapaxes(1, 2) + matrices[:, None, :3, 3]
             self._boxes = np.stack([corners.min(axis=1), corners.max(axis=1)], axis=1)
         return _inside(self._boxes, points, points, LARGEST_GAP)

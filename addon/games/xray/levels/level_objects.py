@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class LevelObjects:
     """Objects of one level file: ``first``: kind -> row -> object; ``copies``: kind -> further objects with such a row.
 
-    All impostors are one object, in row 0. ``boxes``: objects that show surfaces or trees as boxes. ``saved``: whether
+    ``boxes``: objects that show surfaces or trees as boxes. ``saved``: whether
     the file was saved back since the import.
     """
 
@@ -54,9 +54,9 @@ def find_objects(scene: Scene, holder: Object, report: Report) -> LevelObjects:
     # By name, so that originals come before their copies.
     for obj in (*sorted(here, key=_name), *sorted(elsewhere, key=_name)):
         properties = obj.motionbridge_level
-        if properties.level_file != holder:
+        if properties.level_file != holder or properties.kind == "TREE_PART":
             continue
-        row = 0 if properties.kind == "LOD" else properties.row
+        row = properties.row
         rows = first.setdefault(properties.kind, {})
         if row < 0:
             boxes.append(obj)

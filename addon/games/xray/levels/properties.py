@@ -23,6 +23,7 @@ KINDS = (
     ("ERR", "Level Errors", "Errors reported by the level compiler (.err)"),
     ("SURFACE", "Surface", "Static surface of the level"),
     ("TREE", "Tree", "Tree or other object that occurs many times"),
+    ("TREE_PART", "Part of a Tree", "Mesh that all trees with this part show"),
     ("LOD", "Impostors", "Flat images that the game shows instead of distant trees"),
     ("PORTAL", "Portal", "Opening between two sectors; its normal points into the first"),
     ("LIGHT", "Light", "Static light of the level"),
@@ -39,7 +40,7 @@ DRAWN_KINDS = frozenset({"CFORM", "HOM", "SOM", "DETAILS", "DM"})
 """Kinds that can be made of any mesh in Blender."""
 JOINED = frozenset({"CFORM", "HOM", "SOM"})
 """Kinds of which any number of meshes become one file."""
-VISUAL_KINDS = frozenset({"SURFACE", "TREE", "LOD", "PORTAL", "LIGHT", "GLOW"})
+VISUAL_KINDS = frozenset({"SURFACE", "TREE", "TREE_PART", "LOD", "PORTAL", "LIGHT", "GLOW"})
 """Kinds that belong to a level file."""
 SHOWN_BY = (
     ("MODEL", "Model", "The densest detail model of each slot"),
@@ -74,7 +75,15 @@ class LevelProperties(bpy.types.PropertyGroup):
         min=-1,
     )
     row: IntProperty(
-        name="Row", description="Index in the level file: of the visual, portal, light or glow", default=-1, min=-1
+        name="Row",
+        description="Index in the level file: of the visual, portal, light or glow; of a part: among those of its tree",
+        default=-1,
+        min=-1,
+    )
+    visuals: StringProperty(options={"HIDDEN"})
+    """For a tree: the indices of its visuals, one for each part, separated by spaces."""
+    parts: PointerProperty(
+        name="Parts", description="The collection of the parts that the tree shows", type=bpy.types.Collection
     )
     level_file: PointerProperty(
         name="Level File", description="What remembers the level file that this is of", type=bpy.types.Object
@@ -118,6 +127,12 @@ class LevelCollectionProperties(bpy.types.PropertyGroup):
 
     is_level: BoolProperty(name="Level", description="The collection of an imported level")
     is_layer: BoolProperty(name="Layer", description="A layer of a level, which its panel shows and hides")
+    is_tree: BoolProperty(name="Tree", description="The parts that trees of a level show")
+    edited_from: PointerProperty(
+        name="Edited From", description="The tree whose parts are being edited", type=bpy.types.Object
+    )
+    tree_count: IntProperty(options={"HIDDEN"})
+    """While the parts are edited: the number of trees that show them."""
     active_layer: IntProperty(options={"HIDDEN"})
 
 

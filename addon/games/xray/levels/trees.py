@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,14 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ....blender import mesh as meshes
-from ....blender.transforms import bounds, transformed, world_matrix
+from ....blender.transforms import bounds, in_world, transformed, world_matrix
 from ....core import rebase
 from ....core.changes import Changes, Noun, Part
 from ....core.report import say
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Level
-from . import visual_vertices
+from . import tree_sets
 from .file import listed_objects
 from .level_objects import LevelObjects
 
@@ -29,43 +30,83 @@ Floats = NDArray[np.float64]
 
 TURNED, SHIFTED = 2e-5, 2e-5
 """Tolerances of transforms to count as unedited: of rotation and scale, and of location in metres."""
+RESIZED = 1e-3
+"""Relative difference of sizes above which it is said that a tree has another one."""
+
+
+@dataclass(frozen=True)
+class _Visuals:
+    """Visuals (n,) that trees show, the index of the tree of each, and its transforms: stored, and to be written."""
+
+    visuals: NDArray[np.int64]
+    trees: NDArray[np.int64]
+    stored: Floats
+    wanted: Floats
+
+    def of(self, which: NDArray[Any]) -> _Visuals:
+        """Return some of them."""
+        return _Visuals(self.visuals[which], self.trees[which], self.stored[which], self.wanted[which])
+
+    @property
+    def moves(self) -> Floats:
+        """How they move in the world (n, 4, 4), NaN for those that were invisible before."""
+        return _moves(self.stored, self.wanted)
 
 
 class Trees:
-    """Writes trees that were moved, deleted or copied."""
+    """Writes trees that were moved, deleted or copied. Raises `WriteError` if trees have lost their parts.
 
-    def __init__(
-        self, document: Level, level_objects: LevelObjects, changes: Changes, edits: visual_vertices.VertexEdits | None
-    ) -> None:
-        self.document, self.level_objects, self.changes, self.edits = document, level_objects, changes, edits
+    ``parts``: visual -> mesh object of the part that the scene's trees show; ``added``: the same for new visuals.
+    """
+
+    def __init__(self, document: Level, level_objects: LevelObjects, objects: Iterable[Object]) -> None:
+        self.document, self.level_objects = document, level_objects
+        tree_sets.refuse_without_parts(level_objects.all_of("TREE"), objects)
+        self.trees = list(level_objects.first.get("TREE", {}).values())
+        self.parts = {visual: part for tree in self.trees for visual, part in self._parts(tree)}
+        self.added: dict[int, Object] = {}
         self.points: dict[Any, Floats] = {}
+        present = self._visuals(self.trees)
+        self.moved = present.of(_are_moved(present.stored, present.wanted))
 
-    def write(self, imported: Sequence[int]) -> None:
-        """Write them into the document; ``imported``: visuals for which the import created objects."""
-        objects = self.level_objects.first.get("TREE", {})
-        if not objects:
+    def _parts(self, tree: Object) -> list[tuple[int, Object]]:
+        """Return the visuals of a tree with the objects of their parts, of which some may have been deleted."""
+        present = tree_sets.parts_of(tree.motionbridge_level.parts)
+        count = len(self.document.visuals)
+        visuals = enumerate(tree_sets.visuals_of(tree))
+        return [(visual, present[number]) for number, visual in visuals if number in present and visual < count]
+
+    def _visuals(self, trees: Sequence[Object]) -> _Visuals:
+        pairs = [(visual, number) for number, tree in enumerate(trees) for visual, _ in self._parts(tree)]
+        visuals, numbers = np.array(pairs, np.int64).reshape(-1, 2).T
+        stored = visual_mesh.tree_matrices(self.document, visuals).astype(np.float64)
+        current = np.array([world_matrix(tree) for tree in trees]).reshape(-1, 4, 4)[numbers]
+        return _Visuals(visuals, numbers, stored, _wanted(stored, current))
+
+    def moves(self) -> dict[int, Floats]:
+        """Return visual of an impostor -> how its tree moves in the world (4, 4), for those that move."""
+        impostors = visual_mesh.impostor_of(self.document)[self.moved.visuals].tolist()
+        moves = zip(impostors, self.moved.moves, strict=True)
+        return {visual: move for visual, move in moves if visual >= 0 and np.isfinite(move).all()}
+
+    def write(self, imported: Sequence[int], changes: Changes) -> None:
+        """Write them into the document; ``imported``: visuals for which the import created trees."""
+        if not self.trees:
             # The user may have deleted the whole collection to work on the rest.
             self.level_objects.keep_all("no trees are in the scene: the imported ones are written")
             return
-        count = len(self.document.visuals)
-        kept_ = {visual: obj for visual, obj in objects.items() if visual < count}
-        stored = self._stored(list(kept_))
-        current = np.array([world_matrix(obj) for obj in kept_.values()]).reshape(-1, 4, 4)
-        moved, matrices = _moved(stored, current)
-        visuals = np.array(list(kept_), np.int64)
-        if self.edits is not None and len(moved):
-            before = {int(visuals[number]): stored[number] for number in moved.tolist()}
-            stay = np.isin(visuals[moved], list(self.edits.applied(kept_, before)))
-            moved, matrices = moved[~stay], matrices[~stay]
-        rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
-        visuals = visuals[moved]
-        gone = np.array(sorted(set(imported) - set(objects)), np.int64)
-        self._warn_of_mirrored(
-            [list(kept_.values())[number] for number in moved] + self.level_objects.copies.get("TREE", [])
-        )
-        self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
-        self._hide(gone)
-        self._copy()
+        moved = self.moved
+        rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", moved.wanted)
+        edited = [self.trees[number] for number in np.unique(moved.trees).tolist()]
+        self._warn_of_mirrored([*edited, *self.level_objects.copies.get("TREE", [])])
+        self._warn_of_sizes()
+        if edited:
+            boxes = self._boxes(moved)
+            edit.place_trees(self.document, moved.visuals, moved.wanted, boxes, moved.moves)
+            changes.parts += [Part(tree.name, Noun.TREE, fields=(say("place"),)) for tree in edited]
+            self._follow(moved)
+        self._hide(np.array(sorted(set(imported) - set(self.parts)), np.int64), changes)
+        self._copy(changes)
 
     def _warn_of_mirrored(self, objects: list[Object]) -> None:
         mirrored = [obj for obj in objects if np.linalg.det(world_matrix(obj)[:3, :3]) < 0]
@@ -76,83 +117,72 @@ class Trees:
             )
             self.level_objects.report.warn(say(words, len(mirrored), listed_objects(mirrored)))
 
-    def _stored(self, visuals: list[int]) -> Floats:
-        return visual_mesh.tree_matrices(self.document, np.array(visuals, np.int64)).astype(np.float64)
+    def _warn_of_sizes(self) -> None:
+        before, after = (np.linalg.norm(side[:, :3, :3], axis=1) for side in (self.moved.stored, self.moved.wanted))
+        resized = self.moved.trees[~np.isclose(before, after, rtol=RESIZED, atol=0).all(axis=1)]
+        objects = [self.trees[number] for number in np.unique(resized).tolist()]
+        if objects:
+            words = "{0:# tree has|# trees have} another size than in the file, which Apply Scale changes, too: {1}"
+            self.level_objects.report.warn(say(words, len(objects), listed_objects(objects)))
 
-    def _place(
-        self,
-        visuals: NDArray[np.int64],
-        before: Floats,
-        matrices: Floats,
-        objects: list[Object],
-        which: NDArray[np.int64],
-    ) -> None:
-        if not len(visuals):
-            return
-        boxes = np.array([self._box(objects[number], matrix) for number, matrix in zip(which, matrices, strict=True)])
-        moves = _moves(before, matrices)
-        edit.place_trees(self.document, visuals, matrices, boxes, moves)
-        self.changes.parts += [Part(objects[row].name, Noun.TREE, fields=(say("place"),)) for row in which.tolist()]
-        self._follow(visuals, moves)
-
-    def _hide(self, gone: NDArray[np.int64]) -> None:
-        stored = self._stored(gone.tolist())
+    def _hide(self, missing: NDArray[np.int64], changes: Changes) -> None:
+        missing = missing[missing < len(self.document.visuals)]
+        stored = visual_mesh.tree_matrices(self.document, missing).astype(np.float64)
         lengths = np.linalg.norm(stored[:, :3, :3], axis=1).max(axis=1, initial=0)
-        seen = lengths > structure.INVISIBLE_BELOW
-        gone, stored, lengths = gone[seen], stored[seen], lengths[seen]
-        if not len(gone):
-            return
         hidden = stored.copy()
-        hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
-        edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
-        self.changes.deleted[Noun.TREE] += len(gone)
-        words = (
-            "{0:# deleted tree is|# deleted trees are} hidden by {0:its|their} scale: a level's visuals cannot be "
-            "removed"
-        )
-        self.level_objects.report.note(say(words, len(gone)))
-        self._follow(gone, _moves(stored, hidden))
+        hidden[:, :3, :3] *= (edit.HIDDEN / np.maximum(lengths, edit.HIDDEN))[:, None, None]
+        gone = _Visuals(missing, missing, stored, hidden).of(lengths > structure.INVISIBLE_BELOW)
+        if not len(gone.visuals):
+            return
+        # A tree of which only some parts were deleted is not deleted.
+        is_part = np.isin(gone.visuals, [visual for tree in self.trees for visual in tree_sets.visuals_of(tree)])
+        deleted = len(np.unique(visual_mesh.tree_places(self.document, gone.visuals[~is_part])))
+        boxes = np.repeat(gone.wanted[:, None, :3, 3], 2, axis=1)
+        edit.place_trees(self.document, gone.visuals, gone.wanted, boxes)
+        if deleted:
+            changes.deleted[Noun.TREE] += deleted
+            words = (
+                "{0:# deleted tree is|# deleted trees are} hidden by {0:its|their} scale: a level's visuals cannot be "
+                "removed"
+            )
+            self.level_objects.report.note(say(words, deleted))
+        if is_part.any():
+            changes.note(say("{:# part of a tree|# parts of trees}", int(is_part.sum())))
+            words = "parts that were deleted from the sets of trees are hidden by their scale at each place"
+            self.level_objects.report.note(words)
+        self._follow(gone)
 
-    def _copy(self) -> None:
-        count = len(self.document.visuals)
-        copies = [obj for obj in self.level_objects.copies.get("TREE", []) if obj.motionbridge_level.row < count]
+    def _copy(self, changes: Changes) -> None:
+        copies = [copy for copy in self.level_objects.copies.get("TREE", []) if self._parts(copy)]
         if not copies:
             return
-        sources = np.array([obj.motionbridge_level.row for obj in copies], np.int64)
-        stored = self._stored(sources.tolist())
-        matrices = np.array([_placed(tree, world_matrix(obj)) for tree, obj in zip(stored, copies, strict=True)])
-        boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
-        edit.add_trees(self.document, sources, matrices, boxes, _moves(stored, matrices))
+        new = self._visuals(copies)
+        rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", new.wanted)
+        added = edit.add_trees(self.document, new.visuals, new.trees, new.wanted, self._boxes(new), moves=new.moves)
+        self.added = dict(zip(added.tolist(), (self.parts[visual] for visual in new.visuals.tolist()), strict=True))
         for copy in copies:
-            self.changes.add(Noun.TREE, copy.name)
+            changes.add(Noun.TREE, copy.name)
         words = (
             "{0:# tree is|# trees are} added below a new root of the sector {0:it is|they are} in, which no one has "
-            "tried in a game; {0:it has|they have} no collision and no impostors: {1}"
+            "tried in a game; {0:it has|they have} no collision: {1}"
         )
         self.level_objects.report.warn(say(words, len(copies), listed_objects(copies)))
-        originals = self.level_objects.first["TREE"]
-        other = [obj for obj in copies if not self._has_mesh_of(obj, originals[obj.motionbridge_level.row])]
-        if other:
-            sentence = "{:# added tree has|# added trees have} another mesh than the original, which is not written: {}"
-            self.level_objects.report.warn(say(sentence, len(other), listed_objects(other)))
 
-    def _has_mesh_of(self, copy: Object, original: Object) -> bool:
-        return copy.data == original.data or np.array_equal(self._points(copy), self._points(original), equal_nan=True)
+    def _boxes(self, present: _Visuals) -> Floats:
+        """Return the bounding boxes (n, 2, 3) at the places that are written."""
+        pairs = zip(present.visuals.tolist(), present.wanted, strict=True)
+        return np.array([bounds(transformed(self._points(self.parts[visual]), matrix)) for visual, matrix in pairs])
 
-    def _points(self, obj: Object) -> Floats:
-        if obj.data not in self.points:
-            with meshes.outside_edit_mode(obj) as data:
-                points = meshes.positions_of(data).astype(np.float64)
-            self.points[obj.data] = points if len(points) else np.zeros((1, 3))
-        return self.points[obj.data]
+    def _points(self, part: Object) -> Floats:
+        if part not in self.points:
+            with meshes.outside_edit_mode(part) as data:
+                points = in_world(part, meshes.positions_of(data))
+            self.points[part] = points if len(points) else np.zeros((1, 3))
+        return self.points[part]
 
-    def _box(self, obj: Object, matrix: Floats) -> Floats:
-        """Return the bounding box (2, 3) of a tree."""
-        return bounds(transformed(self._points(obj), matrix))
-
-    def _follow(self, visuals: NDArray[np.int64], moves: Floats) -> None:
+    def _follow(self, moved: _Visuals) -> None:
         self.level_objects.report.warn("trees were moved or deleted; collision and baked light stay as they are")
-        stay = edit.move_impostors(self.document, visuals, moves)
+        stay = edit.move_impostors(self.document, moved.visuals, moved.moves)
         if stay:
             words = (
                 "{0:# impostor does|# impostors do} not follow: not everything {0:it stands|they stand} for was "
@@ -174,21 +204,24 @@ def _moves(before: Floats, after: Floats) -> Floats:
     return moves
 
 
-def _moved(stored: Floats, current: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Return which trees (n,) differ from the file's transforms (n, 4, 4), and their new transforms (moved, 4, 4)."""
-    far = (_is_turned(current, stored) | _is_shifted(current, stored)) & np.isfinite(stored).all(axis=(1, 2))
-    indices = {number: _placed(stored[number], current[number]) for number in np.flatnonzero(far).tolist()}
-    which = [number for number, index in indices.items() if not np.array_equal(index, stored[number])]
-    matrices = [indices[number] for number in which]
-    return np.array(which, np.int64), np.array(matrices, np.float64).reshape(-1, 4, 4)
+def _are_moved(stored: Floats, wanted: Floats) -> NDArray[np.bool_]:
+    """Return (n,) whether the transforms to be written differ from those of the file (n, 4, 4)."""
+    return np.asarray((stored != wanted).any(axis=(1, 2)) & np.isfinite(stored).all(axis=(1, 2)))
+
+
+def _wanted(stored: Floats, current: Floats) -> Floats:
+    """Return the transforms to be written (n, 4, 4) of trees that Blender shows with ``current`` ones."""
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(stored).all(axis=(1, 2)))
+    result = np.where(finite[:, None, None], stored, current)
+    for number in np.flatnonzero(finite & (_is_turned(current, stored) | _is_shifted(current, stored))).tolist():
+        result[number] = _placed(stored[number], current[number])
+    return result
 
 
 def _placed(stored: Floats, current: Floats) -> Floats:
     """Return the transform to write for a tree (4, 4): as Blender shows it, with the shear of the file's transform, and
     with the file's own numbers for rotation and scale, or for the position, if these are not edited.
     """
-    if not np.isfinite(stored).all():
-        return current
     # The matrix as Blender shows it, without shear.
     parts: Any = Matrix(stored.tolist()).decompose()
     as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)

@@ -20,22 +20,21 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....blender.transforms import bounds, in_world, transformed, world_matrix
+from ....blender.transforms import bounds, in_world, transformed
 from ....core import files, pausing, rebase
 from ....core.changes import Changes, Noun, Part
 from ....core.errors import ReadError
-from ....core.model import FILE_VERTEX, Domain
+from ....core.model import Domain
 from ....core.report import Report, say
 from ....formats.trees import folder_tree
-from ....formats.xray.level import edit, geometry, structure
+from ....formats.xray.level import edit, geometry
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
 from ....formats.xray.level.geometry import Geometry, VertexBuffer
 from ....formats.xray.level.mesh import Vertices
-from ....formats.xray.level.structure import Impostors
 from ...plan import saved_here
 from .file import listed_objects
-from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, VISUAL, WIND, digest_of, simplified
+from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 FAST_GEOMETRY = "level.geomx"
 RESHAPED = "reshaped"
 """What is remembered of a save besides the digest of `level.geom`: indices of visuals, with spaces."""
-APPLIED = 1e-3
-"""Distance in metres up to which a tree looks as in the file: applying a transform rounds."""
 _OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
 """Fields of `Vertices` besides positions that are compared and written, if present."""
 
@@ -153,27 +150,6 @@ class VertexEdits:
         for part in np.split(order, np.flatnonzero(np.diff(key_of_row.ravel()[order])) + 1) if len(rows) else ():
             yield rows[part], [visual_objects[visual] for visual in rows["visual"][part].tolist()]
 
-    def applied(self, trees: dict[int, Object], stored: dict[int, NDArray[np.float64]]) -> set[int]:
-        """Return which of the trees ``stored`` (visual -> transform in the file) look as in the file, because their
-        transform was applied to a mesh of their own.
-
-        It cannot be written, because other ``trees`` have the same vertices.
-        """
-        result = set()
-        for ranges, objects in self.families(trees):
-            if len({target.data for target in objects}) < 2:
-                continue
-            base = self._base(ranges[0]).positions
-            for visual, obj in zip(ranges["visual"].tolist(), objects, strict=True):
-                if visual not in stored:
-                    continue
-                with meshes.outside_edit_mode(obj) as data:
-                    current = in_world(obj, meshes.positions_of(data))
-                wanted = transformed(base, stored[visual])
-                if len(current) == len(base) and np.allclose(current, wanted, rtol=0, atol=APPLIED):
-                    result.add(visual)
-        return result
-
     def gather(self, ranges: NDArray[np.void], objects: list[Object]) -> None:
         """Encode the edited vertices of objects that share them."""
         ranged = ranges[0]
@@ -185,7 +161,7 @@ class VertexEdits:
                 triangles = visual_mesh.triangles(row, self.geom)
                 changed_objects[obj.data] = (
                     obj,
-                    self._edited_vertices(obj, base, triangles[~meshes.folded_faces(triangles)].reshape(-1)),
+                    self._edited_vertices(obj, int(row["visual"]), base, triangles[~meshes.folded_faces(triangles)]),
                 )
         changed = [(target, now) for target, now in changed_objects.values() if now is not None]
         if not changed:
@@ -224,23 +200,21 @@ class VertexEdits:
             setattr(result, name, None if column is None else column[here])
         return result
 
-    def _edited_vertices(self, obj: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
+    def _edited_vertices(self, obj: Object, visual: int, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
         """Return the vertices of a mesh; None if they are unchanged, or if the mesh has other vertices or faces."""
         with meshes.outside_edit_mode(obj) as data:
             corners = meshes.corner_vertices(data)
-            if len(data.vertices) != len(base.positions) or not np.array_equal(corners, wanted):
+            if len(data.vertices) != len(base.positions) or not np.array_equal(corners, wanted.reshape(-1)):
                 self.other_topology.append(obj)
                 return None
             current = Vertices(meshes.positions_of(data))
-            if obj.motionbridge_level.kind == "SURFACE":
-                current.positions = in_world(obj, current.positions).astype(np.float32)
+            current.positions = in_world(obj, current.positions).astype(np.float32)
             current.hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
             current.wind = attributes.gather(data, WIND, Domain.VERTEX, np.float32)
             current.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
             current.uvs = self._uvs(obj, data, meshes.UV_LAYER, base.uvs, corners)
             current.light_map_uvs = self._uvs(obj, data, LIGHT_MAP, base.light_map_uvs, corners)
-            is_moved = obj.motionbridge_level.row in self.before
-            is_moved = is_moved or not _are_equal(current.positions, base.positions)
+            is_moved = visual in self.before or not _are_equal(current.positions, base.positions)
             if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=is_moved):
                 self.edited_normals.append(obj)
         if any(getattr(current, name) is None and getattr(base, name) is not None for name in _OPTIONAL):
@@ -330,10 +304,9 @@ class VertexEdits:
         trees = visual_mesh.tree_matrices(self.document, visuals).astype(np.float64)
         boxes = []
         for visual, tree in zip(visuals.tolist(), trees, strict=True):
-            is_tree = visual_objects[visual].motionbridge_level.kind == "TREE"
-            matrix = tree if is_tree else world_matrix(visual_objects[visual])
             with meshes.outside_edit_mode(visual_objects[visual]) as data:
-                boxes.append(bounds(transformed(meshes.positions_of(data), matrix)))
+                points = in_world(visual_objects[visual], meshes.positions_of(data))
+            boxes.append(bounds(transformed(points, tree)))
         edit.reshape(self.document, visuals, np.array(boxes))
 
     def move_in_fast_geometry(self, path: Path) -> bytes | None:
@@ -366,89 +339,6 @@ class VertexEdits:
         return b"".join(geometry.pieces(fast)) if buffers else None
 
 
-# Impostors ------------------------------------------------------------------------------------------------------------
-
-
 def _are_equal(values: NDArray[Any], other: NDArray[Any]) -> bool:
     """Return whether arrays are equal, NaN to NaN. Nearly all are, and comparing NaN takes three times as long."""
     return np.array_equal(values, other) or np.array_equal(values, other, equal_nan=True)
-
-
-@dataclass
-class ShownImpostors:
-    """All impostors as shown by a mesh: corners ``now`` and in the file (``base``), material slots of faces."""
-
-    obj: Object
-    base: Impostors
-    now: Impostors
-    slots: Any
-
-    def write(self, document: Level, changes: Changes) -> None:
-        """Write edited corners into the document. The others stay as moved with their trees."""
-        edited = edit.set_impostors(document, self.now, self.base)
-        titles = structure.titles(document, [visual for visual, _ in edited])
-        for title, (_, fields) in zip(titles, edited, strict=True):
-            changes.parts.append(Part(title, Noun.IMPOSTOR, fields=tuple(map(say, fields))))
-
-
-def gather_impostors(document: Level, objects: list[Object], report: Report) -> ShownImpostors | None:
-    """Gather the first of the ``objects`` (at least one); None if its faces are not those of the file.
-
-    Must be called before anything is moved in the document. Raises `WriteError` if positions are NaN or infinite.
-    """
-    obj, *copies = objects
-    if copies:
-        report.warn(say("impostors cannot be added; not written: {}", listed_objects(copies)))
-    base = structure.impostors(document)
-    with meshes.outside_edit_mode(obj) as data:
-        quads = _quads(data, base)
-        if quads is None:
-            report.warn(say("impostors have other vertices or faces than the file; not written: {!r}", obj.name))
-            return None
-        slots = meshes.material_indices(data)[quads.faces]
-        layer = data.uv_layers.get(meshes.UV_LAYER)
-        light = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
-        hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
-        corners = (4 * quads.faces[:, None] + np.arange(4)).ravel()
-        columns = {
-            "positions": meshes.positions_of(data)[quads.vertices],
-            "uvs": None if layer is None else meshes.column(layer.uv, "vector", len(corners), 2)[corners],
-            "light": None if light is None else light[quads.vertices],
-            "hemi": None if hemi is None else hemi[quads.vertices],
-        }
-    if any(values is None for values in columns.values()):
-        sentence = "impostors have lost attributes or texture coordinates of the import; those of the file stay: {!r}"
-        report.warn(say(sentence, obj.name))
-    whole = {name: getattr(base, name) if values is None else values for name, values in columns.items()}
-    whole["positions"] = in_world(obj, whole["positions"]).astype(np.float32)
-    edited = (whole["positions"] != base.positions).any(axis=1)
-    words = "a corner of {!r} has a position that is NaN or infinite"
-    rebase.refuse_not_finite(say(words, obj.name), "Move it", whole["positions"][edited])
-    return ShownImpostors(obj, base, Impostors(base.visuals, **whole), slots.reshape(-1, structure.FACETS))
-
-
-@dataclass(frozen=True)
-class _Quads:
-    """The quads of impostors in the order of the file: ``faces`` (n,) of the mesh, and their ``vertices`` (4 n,)."""
-
-    faces: NDArray[np.int64]
-    vertices: NDArray[np.int32]
-
-
-def _quads(data: Any, base: Impostors) -> _Quads | None:
-    """Return the quads of a mesh, which may be in another order since they were separated and joined; None if they are
-    not those of the file.
-    """
-    count = len(base.positions) // 4
-    if len(data.vertices) != 4 * count or len(data.loops) != 4 * count or len(data.polygons) != count:
-        return None
-    vertices = meshes.corner_vertices(data)
-    stored = attributes.gather(data, FILE_VERTEX, Domain.VERTEX, np.int32)
-    numbers = (vertices if stored is None else stored[vertices]).reshape(-1, 4)
-    faces = np.argsort(numbers[:, 0], kind="stable")
-    if not np.array_equal(numbers[faces].ravel(), np.arange(4 * count)):
-        return None
-    visuals = attributes.gather(data, VISUAL, Domain.FACE, np.int32)
-    if visuals is not None and not np.array_equal(visuals[faces], np.repeat(base.visuals, structure.FACETS)):
-        return None
-    return _Quads(faces, vertices.reshape(-1, 4)[faces].ravel())

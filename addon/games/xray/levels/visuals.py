@@ -33,7 +33,7 @@ from ....formats.xray.level.document import Level
 from ....formats.xray.level.geometry import Geometry
 from ..game_tree import GameTree, tree_of
 from ..options import LevelFolderOptions
-from . import marks
+from . import marks, tree_sets
 from . import materials as level_materials
 from .file import ImportedLevelFile, new_object
 
@@ -83,7 +83,8 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
                 _drawn(level, own_geometry, kind, rows[np.isin(of_type, types)], part, by_sector=options.sectors)
             )
     if options.impostors:
-        result.append(_impostors(level))
+        trees = [obj for level_file in result if level_file.kind == "TREE" for obj in level_file.all_objects]
+        result.append(_impostors(level, trees))
     if options.portals:
         result.append(marks.portals(document, path.name, report))
     if options.lights:
@@ -110,10 +111,12 @@ def _remember(
     kinds = [imported.kind for imported in level_files if not (as_boxes and imported.kind in _FAMILIES)]
     properties.imported = " ".join(kinds)
     for level_file in level_files:
-        for obj in level_file.all_objects:
+        objects = level_file.all_objects
+        parts = {part for obj in objects for part in tree_sets.parts_of(obj.motionbridge_level.parts).values()}
+        for obj in (*objects, *parts):
             obj.motionbridge_level.level_file = holder
         if level_file.kind in _FAMILIES and not as_boxes:
-            rows = [obj.motionbridge_level.row for obj in level_file.all_objects]
+            rows = [row for obj in objects for row in tree_sets.visuals_of(obj) or [obj.motionbridge_level.row]]
             keep(properties, _FAMILIES[level_file.kind], np.array(rows, "<i4").tobytes())
 
 
@@ -193,22 +196,41 @@ def _drawn(
     keys = np.stack([rows[name] for name in rows.dtype.names or () if name != "visual"], axis=1)
     _, first, data_of_row = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     datas = _meshes(level, own_geometry, rows[first], lambda done: step(done * 0.75))
-    matrices = visual_mesh.tree_matrices(level.document, rows["visual"])
-    objects = []
     titles = structure.titles(level.document, rows["visual"])
-    for number, (visual, data) in enumerate(zip(rows["visual"].tolist(), data_of_row.ravel().tolist(), strict=True)):
-        obj = new_object(titles[number], datas[data], kind, visual)
-        if kind == "TREE":
-            obj.matrix_world = Matrix(matrices[number].tolist())
-        objects.append(obj)
-        if number % OBJECTS_PER_STEP == 0:
-            step(0.75 + 0.25 * number / len(rows))
+    pairs = list(zip(rows["visual"].tolist(), data_of_row.ravel().tolist(), strict=True))
+    visuals = rows["visual"]
     if kind == "TREE":
-        _warn_of_trees(matrices, level)
-    counts: str = counted(len(objects), "object")
-    counts += f" of {counted(len(datas), 'mesh|meshes')}" if kind == "TREE" else ""
+        objects, visuals = _trees(level, pairs, titles, datas, step)
+        counts: str = f"{counted(len(objects), 'tree')} of {counted(len(datas), 'mesh|meshes')}"
+    else:
+        objects = []
+        for number, (visual, data) in enumerate(pairs):
+            objects.append(new_object(titles[number], datas[data], kind, visual))
+            if number % OBJECTS_PER_STEP == 0:
+                step(0.75 + 0.25 * number / len(rows))
+        counts = counted(len(objects), "object")
     counts += f", {counted(int(rows['triangles'].sum()), 'face')}"
-    return _by_sector(level, kind, objects, level.sectors[rows["visual"]] if by_sector else None, counts)
+    return _by_sector(level, kind, objects, level.sectors[visuals] if by_sector else None, counts)
+
+
+def _trees(
+    level: _Reading, pairs: list[tuple[int, int]], titles: list[str], datas: list[typed.Mesh], step: Step
+) -> tuple[list[Object], NDArray[np.int64]]:
+    """Create the trees of (visual, index in ``datas``); return them, and (trees,) their first visuals."""
+    visuals = np.array([visual for visual, _ in pairs], np.int64)
+    tree_of_pair = visual_mesh.tree_places(level.document, visuals)
+    parts_of: dict[int, list[tuple[int, int]]] = {}
+    for pair, number in zip(pairs, tree_of_pair.tolist(), strict=True):
+        parts_of.setdefault(number, []).append(pair)
+    _, first = np.unique(tree_of_pair, return_index=True)
+    trees = tree_sets.build([titles[number] for number in first.tolist()], list(parts_of.values()), datas)
+    matrices = visual_mesh.tree_matrices(level.document, visuals[first])
+    for number, (tree, matrix) in enumerate(zip(trees, matrices, strict=True)):
+        tree.matrix_world = Matrix(matrix.tolist())
+        if number % OBJECTS_PER_STEP == 0:
+            step(0.75 + 0.25 * number / len(trees))
+    _warn_of_trees(matrices, level)
+    return trees, visuals[first]
 
 
 def _warn_of_trees(matrices: NDArray[np.float32], level: _Reading) -> None:
@@ -314,29 +336,51 @@ def _by_sector(
     return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=objects)
 
 
-def _impostors(level: _Reading) -> ImportedLevelFile:
-    """Create all impostors as one mesh of quads."""
-    all_impostors = structure.impostors(level.document)
-    if not len(all_impostors.visuals):
-        return ImportedLevelFile("LOD", level.path.name, None)
-    quads = structure.FACETS * len(all_impostors.visuals)
-    shaders = level.document.visuals.shaders[all_impostors.visuals]
-    used, index = np.unique(shaders, return_inverse=True)
+def _impostors(level: _Reading, trees: Sequence[Object]) -> ImportedLevelFile:
+    """Create an object of quads for each impostor, which follows its tree if that is among ``trees``."""
+    document = level.document
+    all_impostors = structure.impostors(document)
+    impostor_of = visual_mesh.impostor_of(document)
+    trees_of: dict[int, set[Object]] = {}
+    for tree in trees:
+        for visual in tree_sets.visuals_of(tree):
+            trees_of.setdefault(int(impostor_of[visual]), set()).add(tree)
+    # Named after what they stand for: all have the same texture.
+    named = all_impostors.visuals.copy()
+    of_impostor = np.flatnonzero(impostor_of >= 0)
+    parents, first = np.unique(impostor_of[of_impostor], return_index=True)
+    named[np.searchsorted(named, parents)] = of_impostor[first]
+    shaders = document.visuals.shaders
+    result = []
+    for number, title in enumerate(structure.titles(document, named)):
+        visual = int(all_impostors.visuals[number])
+        shape = _impostor(all_impostors, number, f"{title} LOD")
+        data = meshes.build_polygons(shape, [level.materials.get(int(shaders[visual]))])
+        obj = new_object(shape.name, data, "LOD", visual)
+        if len(trees_of.get(visual, ())) == 1:
+            tree_sets.follow(obj, next(iter(trees_of[visual])))
+        result.append(obj)
+    quads = structure.FACETS * len(result)
+    counts = f"{counted(len(result), 'impostor')}, {counted(quads, 'face')}"
+    return ImportedLevelFile("LOD", level.path.name, None, result, counts)
+
+
+def _impostor(all_impostors: structure.Impostors, number: int, name: str) -> PolygonMesh:
+    """Return the quads of one impostor, by its index among all."""
+    count = 4 * structure.FACETS
+    here = slice(number * count, (number + 1) * count)
     shape = PolygonMesh(
-        f"{level.name} LOD",
-        all_impostors.positions,
-        np.full(quads, 4, np.int32),
-        np.arange(4 * quads, dtype=np.int32),
-        all_impostors.uvs,
-        material_index=np.repeat(index.ravel().astype(np.int32), structure.FACETS),
+        name,
+        all_impostors.positions[here],
+        np.full(structure.FACETS, 4, np.int32),
+        np.arange(count, dtype=np.int32),
+        all_impostors.uvs[here],
     )
+    visuals = np.full(structure.FACETS, all_impostors.visuals[number], np.int32)
     shape.attributes = {
-        HEMI: Attribute(Domain.VERTEX, all_impostors.hemi),
-        LIGHT: Attribute(Domain.VERTEX, all_impostors.light),
-        VISUAL: Attribute(Domain.FACE, np.repeat(all_impostors.visuals.astype(np.int32), structure.FACETS)),
-        FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(4 * quads, dtype=np.int32)),
+        HEMI: Attribute(Domain.VERTEX, all_impostors.hemi[here]),
+        LIGHT: Attribute(Domain.VERTEX, all_impostors.light[here]),
+        VISUAL: Attribute(Domain.FACE, visuals),
+        FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(here.start, here.stop, dtype=np.int32)),
     }
-    data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
-    obj = new_object(shape.name, data, "LOD")
-    counts = f"{counted(len(all_impostors.visuals), 'impostor')}, {counted(quads, 'face')}"
-    return ImportedLevelFile("LOD", level.path.name, None, [obj], counts)
+    return shape

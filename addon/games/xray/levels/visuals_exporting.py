@@ -26,10 +26,11 @@ from ....core.model import Domain
 from ....core.report import Report, say
 from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
+from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
 from ...plan import warn_of_pasted
 from ..models.exporting import warn_of_pictures
-from . import marks, visual_vertices
+from . import impostors, marks, tree_sets, visual_vertices
 from .file import listed_names, listed_objects
 from .layer_checks import is_bent
 from .level_objects import LevelObjects, find_objects
@@ -60,24 +61,26 @@ def plan(scene: Scene, holder: Object, path: Path | str, data: bytes, report: Re
     warn_of_pasted(holder, owned, lambda obj: obj.motionbridge_level.path, report)
     imported = set(holder.motionbridge_level.imported.split())
     changes = Changes()
-    impostors = None
+    trees = Trees(document, objects, scene.objects)
+    shown_impostors = None
     if objects.all_of("LOD"):
-        impostors = visual_vertices.gather_impostors(document, objects.all_of("LOD"), report)
+        shown_impostors = impostors.gather(document, objects.all_of("LOD"), trees.moves(), report)
     elif "LOD" in imported:
         objects.keep_all("no impostors are in the scene: the imported ones are written")
-    drawn = {**objects.first.get("SURFACE", {}), **objects.first.get("TREE", {})}
+    drawn = {**objects.first.get("SURFACE", {}), **trees.parts}
     edits = visual_vertices.compare(holder, document, drawn, report)
     if "TREE" in imported:
-        Trees(document, objects, changes, edits).write(_rows(holder, "trees"))
-    if impostors is not None:
-        impostors.write(document, changes)
+        trees.write(_rows(holder, "trees"), changes)
+    if shown_impostors is not None:
+        shown_impostors.write(document, changes)
+        _warn_of_missing(document, objects, shown_impostors, trees)
     _warn_of_lamps(document, objects)
     rows = {
         kind: _write_rows(document, objects, changes, kind, own_objects)
         for kind, own_objects in _KINDS.items()
         if kind in imported
     }
-    _write_shaders(document, objects, changes, impostors, rows.get("GLOW", []))
+    _write_shaders(document, report, changes, drawn | trees.added, shown_impostors, glows=rows.get("GLOW", []))
     if len(document.lights) and not (document.lights["type"] == SUN).any():
         raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
     beside = None if edits is None else visual_vertices.plan(edits, drawn, changes)
@@ -111,6 +114,19 @@ def _warn_of_surfaces(document: Level, level_objects: LevelObjects, imported: Se
         level_objects.report.warn(say("surfaces cannot be deleted; they stay in the file: {}", names_))
 
 
+def _warn_of_missing(
+    document: Level, level_objects: LevelObjects, gathered: impostors.ShownImpostors, trees: Trees
+) -> None:
+    """Warn of impostors that were deleted without their trees."""
+    of_tree = visual_mesh.impostor_of(document)
+    wanted = of_tree[list(trees.parts)] if trees.trees else of_tree
+    present = {obj.motionbridge_level.row for obj in level_objects.all_of("LOD")}
+    deleted = sorted(gathered.missing.intersection(wanted.tolist()) - present)
+    if deleted:
+        names_ = listed_names(structure.titles(document, deleted))
+        level_objects.report.warn(say("impostors cannot be deleted; they stay in the file: {}", names_))
+
+
 def _warn_of_others(document: Level, scene: Any, level_objects: LevelObjects) -> None:
     """Warn of edits that are ignored: boxes, modifiers, and what is new in the level's collections."""
     edited = [obj for obj in level_objects.boxes if _is_edited_box(document, obj)]
@@ -118,17 +134,21 @@ def _warn_of_others(document: Level, scene: Any, level_objects: LevelObjects) ->
         level_objects.report.warn(
             say("boxes only show where surfaces and trees are; not written: {}", listed_objects(edited))
         )
-    shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in level_objects.all_of(kind)]
-    modified = [obj for obj in shown_meshes if obj.type == "MESH" and modifiers.is_modified(obj)]
+    visible = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in level_objects.all_of(kind)]
+    sets = tree_sets.sets_of(level_objects.all_of("TREE"))
+    parts = [part for collection in sets for part in tree_sets.parts_of(collection).values()]
+    modified = [obj for obj in (*visible, *parts) if obj.type == "MESH" and modifiers.is_modified(obj)]
     if modified:
         sentence = "modifiers and shape keys that are not applied are not written: {}"
         level_objects.report.warn(say(sentence, listed_objects(modified)))
-    mine = {*shown_meshes, *level_objects.boxes, *level_objects.all_of("LIGHT")}
+    mine = {*visible, *level_objects.boxes, *level_objects.all_of("LIGHT")}
     beside: dict[Any, None] = {}
     for collection in scene.collection.children_recursive:
         nearest = [collection, *collection.children]
         if any(obj in mine for group in nearest for obj in group.objects):
             beside.update(dict.fromkeys(obj for obj in collection.objects if obj.motionbridge_level.kind == "NONE"))
+    for collection in sets:
+        beside.update(dict.fromkeys(obj for obj in collection.objects if obj not in parts))
     for words, strangers in (
         ("meshes cannot be added to a level; not written", [obj for obj in beside if obj.type == "MESH"]),
         (
@@ -234,29 +254,31 @@ class _ShaderStrings:
 
 def _write_shaders(
     document: Level,
-    level_objects: LevelObjects,
+    report: Report,
     changes: Changes,
-    impostors: visual_vertices.ShownImpostors | None,
+    drawn: dict[int, Object],
+    shown_impostors: impostors.ShownImpostors | None,
+    *,
     glows: Sequence[Object],
 ) -> None:
-    """Write changed shader strings. ``glows``: the object of each glow of the document, None if it has none."""
-    strings = _ShaderStrings(document, level_objects.report)
+    """Write changed shader strings.
+
+    ``drawn``: visual -> mesh object. ``glows``: the object of each glow of the document, None if it has none.
+    """
+    strings = _ShaderStrings(document, report)
     of_visual = document.visuals.shaders
     asked: dict[int, bytes] = {}
-    for obj in (*level_objects.first.get("SURFACE", {}).values(), *level_objects.first.get("TREE", {}).values()):
-        visual = obj.motionbridge_level.row
+    slots_of: dict[Object, NDArray[np.int32] | None] = {}
+    for visual, obj in drawn.items():
         if visual < len(of_visual) and 0 <= of_visual[visual] < len(strings.known):
-            # Faces with different materials are rare, so the mesh is only read if it has several slots.
-            slots = None
-            if len(obj.material_slots) > 1:
-                with meshes.outside_edit_mode(obj) as data:
-                    slots = meshes.material_indices(data)
-            asked[visual] = strings.of_slot(obj, int(of_visual[visual]), strings.one_slot(obj, slots))
-    if impostors is not None:
-        for visual, slots in zip(impostors.base.visuals.tolist(), impostors.slots, strict=True):
-            if 0 <= of_visual[visual] < len(strings.known):
-                slot = strings.one_slot(impostors.obj, slots)
-                asked[visual] = strings.of_slot(impostors.obj, int(of_visual[visual]), slot)
+            if obj not in slots_of:
+                slots_of[obj] = _used_slots(obj)
+            asked[visual] = strings.of_slot(obj, int(of_visual[visual]), strings.one_slot(obj, slots_of[obj]))
+    if shown_impostors is not None:
+        rows = zip(shown_impostors.base.visuals.tolist(), shown_impostors.objects, shown_impostors.slots, strict=True)
+        for visual, owner, slots in rows:
+            if owner is not None and 0 <= of_visual[visual] < len(strings.known):
+                asked[visual] = strings.of_slot(owner, int(of_visual[visual]), strings.one_slot(owner, slots))
     glowing: dict[int, bytes] = {}
     for row, obj in enumerate(glows):
         number = int(document.glows["shader"][row])
@@ -267,8 +289,8 @@ def _write_shaders(
             glowing[row] = strings.string(obj, number, properties.shader, properties.texture) if named_ else kept_
     strings.report_unwritten()
     before = list(document.shaders)
-    rows = [np.array(list(pairs), np.int64) for pairs in (asked, glowing)]
-    done = edit.set_shaders(document, rows[0], list(asked.values()), rows[1], list(glowing.values()))
+    users = [np.array(list(pairs), np.int64) for pairs in (asked, glowing)]
+    done = edit.set_shaders(document, users[0], list(asked.values()), users[1], list(glowing.values()))
     for number in done.replaced:
         fields = (say("now {}", names.decode(document.shaders[number])),)
         changes.parts.append(Part(names.decode(before[number]), Noun.SHADER_STRING, fields=fields))
@@ -276,6 +298,14 @@ def _write_shaders(
         changes.note(say("shader strings of {:# visual|# visuals}", done.visuals))
     if done.glows:
         changes.note(say("shader strings of {:# glow|# glows}", done.glows))
+
+
+def _used_slots(obj: Object) -> NDArray[np.int32] | None:
+    """Return the material slots of the faces; None without reading the mesh if there is only one, as usual."""
+    if len(obj.material_slots) <= 1:
+        return None
+    with meshes.outside_edit_mode(obj) as data:
+        return meshes.material_indices(data)
 
 
 # Lights, glows, portals -----------------------------------------------------------------------------------------------
