@@ -311,17 +311,17 @@ class _Finder:
     # What pairs are ---------------------------------------------------------------------------------------------------
 
     def _rows(self, pairs: list[_Pair]) -> list[_Pair]:
-        """Return the pairs from the hindmost to the foremost: legs first, then those nearest to the root."""
+        """Return the pairs from the hindmost to the foremost: legs first, then those farthest from a head in the
+        hierarchy; without a head, those nearest to the root.
+        """
+        above_head = self._line(self.skulls[0]) if self.skulls else []
 
-        def key(pair: _Pair) -> tuple[bool, bool, bool, int]:
-            return (
-                not self._is_leg(pair),
-                pair.attached < 0,
-                not pair.is_low,
-                len(self._line(pair.attached)),
-            )
+        def depth(pair: _Pair) -> int:
+            line = self._line(pair.attached)
+            steps = next((steps for steps, bone in enumerate(line) if bone in above_head), -1)
+            return -steps - above_head.index(line[steps]) if steps >= 0 else len(line)
 
-        return sorted(pairs, key=key)
+        return sorted(pairs, key=lambda pair: (not self._is_leg(pair), pair.attached < 0, not pair.is_low, depth(pair)))
 
     @staticmethod
     def _is_leg(pair: _Pair) -> bool:
@@ -473,18 +473,31 @@ class _Finder:
         """Return the unit vector (3,) to the front of a body.
 
         On four legs it is from the hindmost to the foremost; else perpendicular to the line between the sides that
-        names give; else where the toes point.
+        names give; else, or if names give arms and legs opposite sides, where the toes point.
         """
         if self._is_lying(pairs) and all(self._is_on_ground(pair, pairs) for pair in (pairs[0], pairs[-1])):
             gap = self._starts(pairs[-1]) - self._starts(pairs[0])
             return np.array([0.0, np.copysign(1.0, gap[1]), 0.0])
         sides = [np.array([side is wanted for side in self.sides]) for wanted in (Side.LEFT, Side.RIGHT)]
         forward = np.zeros(3)
-        if all(side.any() for side in sides):
+        toes = self._toes(pairs)
+        is_sided = all(side.any() for side in sides)
+        if toes is not None and (not is_sided or len({self._is_left_first(pair) for pair in pairs}) > 1):
+            forward = toes
+        elif is_sided:
             left = self.heads[sides[0]].mean(axis=0) - self.heads[sides[1]].mean(axis=0)
             forward = np.cross(left, [0.0, 0.0, 1.0])
-        elif pairs and len(pairs[0].chains[0]) > 3:
-            ends = [self.heads[chain[-1]] - self.heads[chain[-2]] for chain in pairs[0].chains]
-            forward = np.array([0.0, np.copysign(1.0, float(np.mean(ends, axis=0)[1])), 0.0])
         length = float(np.linalg.norm(forward))
         return forward / length if length > 1e-3 * self.size or length == 1.0 else None
+
+    def _is_left_first(self, pair: _Pair) -> bool:
+        """Whether the limb that names call the left one has the smaller x."""
+        chains = sorted(pair.chains, key=lambda chain: float(self.heads[chain[0], 0]))
+        return self.sides[chains[0][0]] is not Side.RIGHT
+
+    def _toes(self, pairs: Sequence[_Pair]) -> Floats | None:
+        """Return the unit vector (3,) along y to which the feet of the hindmost limbs point; None without toes."""
+        ends = [self.heads[chain[-1], 1] - self.heads[chain[-2], 1] for pair in pairs[:1] for chain in pair.chains]
+        if not ends or min(len(chain) for chain in pairs[0].chains) < 4 or abs(np.mean(ends)) < SHORTEST * self.size:
+            return None
+        return np.array([0.0, np.copysign(1.0, float(np.mean(ends))), 0.0])

@@ -8,8 +8,10 @@ from mathutils import Matrix
 from addon.blender import action as actions
 from addon.blender import control_links, control_rig
 from addon.core.control_rig import Role
+from addon.games.arma.options import PivotsFrom
+from tests.blender.rtm_scene import exported, load
 from tests.blender.test_control_rig import clips, control_of, key, motions_of, off, saved, select, shown, with_rig
-from tests.blender.test_control_rig_corpus import is_shown_exactly_and_written_unchanged
+from tests.blender.test_control_rig_corpus import Shown, is_shown_exactly_and_written_unchanged
 from tests.blender.test_mirror_motion import check as check_mirrored
 from tests.blender.test_mirror_motion import mirror
 from tests.real_files import CORPUS, corpus_files
@@ -207,3 +209,21 @@ def test_what_is_no_body_gets_plain_controls(model):
     roles = {Role(bone[control_links.ROLE]) for bone in bones}
     assert roles <= {Role.ROOT, Role.FREE, Role.TARGET, Role.SOCKET}
     assert sum(bone[control_links.ROLE] == Role.FREE.value for bone in bones) == DOORS[model] == len(rig.data.bones)
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/dog_runfront.rtm"))
+def test_the_dog_of_arma_has_four_legs_with_hocks_and_its_animation_stays(file, capsys):
+    """Its front legs have no parents, and its neck is on a collar bone."""
+    pivots = {"pivots": PivotsFrom.MODEL, "pivots_model": str(CORPUS / "p3d" / "dog_skeleton_pivots.p3d")}
+    done = load(file, config=str(CORPUS / "rtm" / "dog_model.cfg"), **pivots)
+    actual = Shown(done.rig, [done.action])
+    bpy.context.view_layer.objects.active = done.rig
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    actual.compare(file.name, capsys)
+    assert exported(done) == file.read_bytes()
+    controls = control_links.controls_of(done.rig)
+    controls.pose.bones["root"]["looked at"] = 1.0
+    assert exported(done) == file.read_bytes()
+    hocks = [bone for bone in controls.data.bones if bone[control_links.ROLE] == Role.HOCK.value]
+    assert len(hocks) == len(control_rig.goals_of(controls)) == 4
+    assert len(control_rig.looks_of(controls)) == 1

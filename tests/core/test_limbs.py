@@ -1,12 +1,14 @@
 """Limbs, spine, necks, jaws and tails of skeletons, by a table for real ones and by laws for changes of them."""
 
 import json
+import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from addon.core import limbs
-from addon.core.body import Side
+from addon.core.body import Part, Side
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import ogf
@@ -185,6 +187,39 @@ def test_without_names_the_limbs_are_found_by_shape(name):
     assert joints[0] == joints[1]
     assert len(joints[0]) == 4
     assert np.allclose(anatomy.forward, expected.forward)
+
+
+@needs_bodies
+@pytest.mark.parametrize("name", ["stalker 47 (CoP/CS, root_stalker)", "zombie", "snork (Radium)", "lesnik"])
+def test_arms_whose_names_have_the_wrong_side_do_not_turn_a_body_round(name):
+    names, parents, heads = BODIES[name]
+    anatomy = limbs.find(names, parents, heads)
+    sides = {"l": "r", "r": "l", "left": "right", "right": "left"}
+
+    def exchanged(word):
+        pattern = r"(?<![a-z])[lr](?=_)|left|right"
+        return re.sub(pattern, lambda match: sides[match.group()], word)
+
+    arms = {bone for limb in anatomy.limbs if limb.part is Part.ARM for bone in limb.leading or limb.joints}
+    below = [not arms.isdisjoint(limbs.bone_and_ancestors(bone, parents)) for bone in range(len(names))]
+    other = limbs.find([exchanged(own) if arm else own for own, arm in zip(names, below, strict=True)], parents, heads)
+    assert {limb.joints for limb in other.limbs} == {limb.joints for limb in anatomy.limbs}
+    assert other.forward @ anatomy.forward > 0.99
+
+
+@needs_bodies
+@pytest.mark.parametrize("name", ["dog", "boar (Radium)", "cat", "chimera (Radium, two heads)"])
+def test_the_same_legs_are_the_hindmost_if_the_root_is_elsewhere(name):
+    """The chest carries the pelvis, and not the other way round."""
+    names, parents, heads = BODIES[name]
+    anatomy = limbs.find(names, parents, heads)
+    line = limbs.bone_and_ancestors(anatomy.torso.spine[-1], parents)
+    turned = list(parents)
+    for bone, above in pairwise(line):
+        turned[above] = bone
+    turned[line[0]] = -1
+    rows = [{(limb.joints, limb.row) for limb in own.limbs} for own in (anatomy, limbs.find(names, turned, heads))]
+    assert rows[0] == rows[1]
 
 
 def test_eight_legs_of_a_spider_without_names():
