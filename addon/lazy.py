@@ -51,7 +51,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "spread",
     ),
     "formats": ("trees",),
-    "formats.arma": ("skeletons",),
+    "formats.arma": (
+        "new_lods",
+        "skeletons",
+    ),
     "formats.descent3": ("oof",),
     "formats.xray": (
         "cform",
@@ -72,6 +75,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model_check",
         "model_export",
         "model_import",
+        "new_lods",
         "textures",
         "timing",
     ),

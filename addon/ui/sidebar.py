@@ -131,6 +131,7 @@ class ImportPanel(MotionbridgePanel):
             column.operator("motionbridge.descent_begin", icon="ADD")
         if is_mesh and uses(ARMA) and not arma.is_of_model(active):
             column.operator("motionbridge.arma_set_lod", text="Use as Arma LOD", icon="ADD")
+            column.operator("motionbridge.arma_new_lods", text="Make All Arma LODs", icon="MOD_DECIM")
 
 
 class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):

@@ -27,7 +27,7 @@ ASKED = {"rpt_", "iface_", "poll_message_set", "Need"}
 # The same in every language, or Blender's own and translated by it.
 SAME = {
     *("", "FX", "Motionbridge", "Motionbridge Report"),
-    *("S.T.A.L.K.E.R. (X-Ray)", "Arma, Operation Flashpoint", "Descent 3"),
+    *("S.T.A.L.K.E.R. (X-Ray)", "Arma, Operation Flashpoint", "Descent 3", "Arma 3", "DayZ"),
     *("3", "4", "5", "model.cfg"),
     *("OpenXRay", "Anomaly", "IX-Ray", "Advanced X-Ray", "16:9", "4:3", "HUD", "PhysX"),
     *("DXT1", "DXT5", "ARGB 8888", "ARGB 4444", "ARGB 1555"),

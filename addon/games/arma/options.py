@@ -278,6 +278,81 @@ class ModelExportOptions(Options):
     games: tuple[InstalledGame, ...] = ()
 
 
+# LODs of new models ---------------------------------------------------------------------------------------------------
+
+
+class NewLod(Choice):
+    """What the dialog for LODs of a new model makes."""
+
+    RESOLUTIONS = "Resolutions", "Resolution LODs with fewer faces"
+    GEOMETRY = "Geometry", "Collision: a convex component around each loose part, with a mass"
+    VIEW = "View Geometry", "What hides the model from view"
+    FIRE = "Fire Geometry", "Collision with bullets, with a penetration material"
+    SHADOW = "Shadow Volume", "The faces of closed parts, and the hulls of open ones"
+    MEMORY = "Memory", "Points that the game expects: of DayZ the corners, the center and the inventory view"
+    PROPERTIES = "Named Properties", "Named properties by game and kind of model"
+
+
+class Game(Choice):
+    """A game for which a model is made."""
+
+    ARMA3 = "Arma 3", "For Arma 3"
+    DAYZ = "DayZ", "For DayZ"
+
+
+class ModelKind(Choice):
+    """What a new model is, which decides its named properties."""
+
+    PLAIN = "Other", "No named properties"
+    ITEM = "Item", "An item, weapon or a part of it: autocenter = 0"
+    HOUSE = "House", "class and map = house, autocenter = 0"
+    VEHICLE = "Vehicle", "Properties: class = vehicle, autocenter = 0"
+    TREE_HARD = "Hard Tree", "Properties: class = treehard, map = tree"
+    TREE_SOFT = "Soft Tree", "Properties: class = treesoft, map = tree"
+    BUSH_HARD = "Hard Bush", "Properties: class = bushhard, map = bush"
+    BUSH_SOFT = "Soft Bush", "Properties: class = bushsoft, map = bush"
+
+
+class GeometryShape(Choice):
+    """Shape of the components of a Geometry."""
+
+    HULL = "Convex Hulls", "The convex hull of each loose part"
+    BOX = "Boxes", "A box around each loose part"
+
+
+class FireShape(Choice):
+    """What View and Fire Geometry are made of."""
+
+    HULL = "Convex Hulls", "The convex hull of each loose part"
+    COPY = "Copy of Geometry", "The components of the Geometry LOD"
+
+
+class NewLodOptions(Options):
+    """Options for the LODs of a new model. ``material``: name or path of the penetration material, "" for metal."""
+
+    lods: frozenset[NewLod] = choice(frozenset(NewLod), "LODs", "What to make; Shift-click chooses several")
+    game: Game = choice(Game.ARMA3, "Game", "Game whose points, properties and penetration materials are used")
+    model: ModelKind = choice(ModelKind.PLAIN, "Model", "What the model is, for its named properties")
+    replace: bool = option(False, "Replace Existing", "Replace LODs, points and properties that exist")
+    ratios: str = option(
+        "50 25 10", "Faces (%)", "Faces of each further Resolution LOD, as percentages of the first one"
+    )
+    shape: GeometryShape = choice(GeometryShape.HULL, "Geometry", "Shape of the components of the Geometry LOD")
+    fire: FireShape = choice(FireShape.HULL, "View and Fire", "What View and Fire Geometry are made of")
+    density: float = option(
+        200.0, "Density (kg/m³)", "Mass per volume of the components of the Geometry LOD", min=0.0, soft_max=10_000.0
+    )
+    smallest: float = option(
+        0.1,
+        "Smallest Part",
+        "Loose parts smaller than this join the component of their neighbor",
+        min=0.0,
+        soft_max=2.0,
+        subtype="DISTANCE",
+    )
+    material: str = ""
+
+
 TEXTURE_TYPES = (
     ("AUTOMATIC", "Automatic", "As in the texture that the image was imported from, otherwise by name and alpha"),
     ("DXT1", "DXT1", "Compressed to 4 bits per pixel, alpha is 0 or 1"),

@@ -120,6 +120,7 @@ class MOTIONBRIDGE_MT_arma_lods(BlenderMenu):
     def draw(self, _context: Context) -> None:
         layout = self.layout
         layout.operator("motionbridge.arma_set_lod", icon="GREASEPENCIL")
+        layout.operator("motionbridge.arma_new_lods", icon="MOD_DECIM")
         layout.separator()
         layout.operator("motionbridge.arma_lod_move", text="Move Up", icon="TRIA_UP").direction = "UP"
         layout.operator("motionbridge.arma_lod_move", text="Move Down", icon="TRIA_DOWN").direction = "DOWN"
