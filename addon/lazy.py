@@ -64,6 +64,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "games": (
         "images",
+        "mods",
         "plan",
         "renamed_bones",
     ),

@@ -160,6 +160,27 @@ def installed_game(row: Any) -> "installed.InstalledGame":
     return installed.InstalledGame(_path(row.folder), tuple(_path(mod.folder) for mod in row.mods if mod.use))
 
 
+def all_games(context: Context) -> "list[installed.InstalledGame]":
+    """Return the installed games, with the mods that are in use."""
+    return [installed_game(row) for row in preferences(context).known_games if row.folder]
+
+
+def known_mods(_operator: Any, context: Context, _typed: str) -> list[str]:
+    """Return the folders of all mods in use, for a field that suggests them."""
+    return list(dict.fromkeys(str(mod) for game in all_games(context) for mod in game.mods))
+
+
+def add_mod(context: Context, game: "installed.InstalledGame", mod: Path) -> None:
+    """Add a mod to a game of the list, over its other mods, unless one of its folders has it."""
+    chosen = preferences(context)
+    row = next((row for row in chosen.known_games if row.folder and _path(row.folder) == game.folder), None)
+    if row is None or any(mod.is_relative_to(folder) for folder in trees.folders_of(installed_game(row))):
+        return
+    known = next((listed for listed in row.mods if _path(listed.folder) == mod), None) or row.mods.add()
+    known.folder, known.use = str(mod), True
+    context.preferences.is_dirty = True
+
+
 def _path(text: str) -> Path:
     return Path(bpy.path.abspath(text))
 

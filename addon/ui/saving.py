@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ..blender import scope
 from ..blender.properties import key_digests, refuse_linked
@@ -19,14 +19,15 @@ from ..blender.typed import Action, Context, Object
 from ..core import files
 from ..core.errors import MotionbridgeError, WriteError, refused_access
 from ..core.report import Report
+from ..formats import trees
+from ..games import ADDED, mods, renamed_bones
 from ..games import plan as plans
-from ..games import renamed_bones
 from .bases import CALL, file_sentence, iface_, rpt_, tell
 from .bones import HiddenKeysChoice, hides_keys
 from .files import NAMES_SHOWN, BackupChoice, draw_backup, warning_lines
 from .layouts import fields
 from .operation import Operation, Outcome, call_operator, wrapped_lines
-from .preferences import preferences
+from .preferences import add_mod, all_games, known_mods, preferences
 
 if TYPE_CHECKING:
     from ..games.plan import FilePlan
@@ -51,6 +52,8 @@ _ready: dict[str, Any] = {}
 """Name of an operator -> the previews that one operator hands over to the one with the dialog."""
 
 
+_last_mods: dict[Path, str] = {}
+"""Folder of a game -> that of the mod into which a file of it was written last, until Blender is closed."""
 _said: dict[tuple[str, str], dict[str, list[str]]] = {}
 """Operator and path -> the warnings of the last save, until Blender is closed."""
 
@@ -78,6 +81,8 @@ class Preview:
         self.refusal: MotionbridgeError | None = None
         self.matters: dict[str, bool] = {}
         self.is_saved = False
+        self.targets: dict[str, Path] = {}
+        """Path of a file in an archive -> where it is written in the mod."""
 
     def can_save(self) -> bool:
         """Whether there are changes, and no error, or one that an option of the dialog can solve."""
@@ -100,6 +105,13 @@ class SaveBack(Operation, BackupChoice):
         _asked = ()
         _is_preview = False
     if_changed: base_file(*BASES)
+    mod_folder: StringProperty(
+        name="Mod Folder",
+        description="Folder of the mod that gets the file, which is in an archive of the game",
+        search=known_mods,  # a button that opens the file browser would close the dialog
+        search_options={"SUGGESTION"},
+        options={"SKIP_SAVE"},
+    )
     changes_keys = False
 
     def path(self, context: Context) -> str:
@@ -177,6 +189,7 @@ class SaveBack(Operation, BackupChoice):
         if bpy.app.background:
             return self.execute(context)
         self.suggest(context)
+        self.mod_folder = self.mod_folder or self._usual_mod(context)
         self._previews, self._samples, self._asked = {}, {}, ()
         if not self._take_over(context):
             return self.run_in_steps(context, lambda: self.check(context), self._planned)
@@ -237,13 +250,73 @@ class SaveBack(Operation, BackupChoice):
                 preview.plan = self.compared(context, preview.report)
                 preview.is_saved = preview.plan.is_saved()
                 if not preview.is_saved:
-                    preview.plan.refuse_unwritable()
+                    preview.targets = self._targets(context, preview.plan, preview.report)
+                    preview.matters["mod_folder"] = bool(preview.targets)
         except MotionbridgeError as refusal:
             preview.refusal = refusal
             self._asked = (*self._asked, refusal.option)
         finally:
             self._is_preview = False
         return preview
+
+    def _targets(self, context: Context, plan: "FilePlan", report: Report) -> dict[str, Path]:
+        """Return where files in archives are written instead; why the game would not take them goes to ``report``.
+
+        Raises `WriteError` if the mod's folder is not chosen, or a file cannot be written.
+        """
+        result: dict[str, Path] = {}
+        for part in plan.plans:
+            if not mods.leads_into_archive(part.path):
+                part.refuse_unwritable()
+                continue
+            if not self.mod_folder:
+                raise WriteError(
+                    "the file is in an archive, which is never written",
+                    file=part.path,
+                    remedy="Choose the folder of a mod: the file is written there under the same path, where the game "
+                    "takes it before the archive",
+                    option="mod_folder",
+                )
+            mod = Path(bpy.path.abspath(self.mod_folder))
+            target, findings = mods.destination_in(mod, Path(part.path), all_games(context))
+            report.include(findings)
+            if files.exists(target):
+                raise mods.refused(target)
+            files.refuse_unwritable(target)
+            result[part.path] = target
+        return result
+
+    def uses_mod(self, context: Context, mod: Path) -> None:
+        """Store that files are looked for in a mod from now on, before files are written into it."""
+
+    def _usual_mod(self, context: Context) -> str:
+        """Return the folder of the mod in which a file of an archive was written last, else the game's upper mod."""
+        archived = (Path(path) for path in map(bpy.path.abspath, self.paths(context)) if mods.leads_into_archive(path))
+        file = next(archived, None)
+        game = trees.game_of(file, all_games(context)) if file is not None else None
+        return _last_mods.get(game.folder, str(game.mods[-1]) if game.mods else "") if game is not None else ""
+
+    def _put_into_mod(self, context: Context, plan: "FilePlan", targets: dict[str, Path]) -> None:
+        """Write a plan whose files in archives go to other ``targets``, which the .blend remembers from then on."""
+        for part in {id(part): part for part in (plan, *plan.plans)}.values():
+            part.path = str(targets.get(part.path, part.path))
+        mod, file = Path(bpy.path.abspath(self.mod_folder)), Path(next(iter(targets)))
+        self.uses_mod(context, mod)
+        moved: dict[str, Path] = {}
+        try:
+            for old, new in targets.items():
+                mods.make_folders(new)
+                mods.follow(ADDED, old, new)
+                moved[old] = new
+            self.put(context, plan, backup=self.backup)
+            moved.clear()
+        finally:  # after a failure, files that were not written are those of the archive again
+            for old, new in moved.items():
+                if not files.exists(new):
+                    mods.follow(ADDED, str(new), Path(old))
+        if (game := trees.game_of(file, all_games(context))) is not None:
+            _last_mods[game.folder] = str(mod)
+            add_mod(context, game, mod)
 
     def _key(self, context: Context) -> Any:
         """Return what a plan depends on: the file on disk and the options."""
@@ -263,6 +336,8 @@ class SaveBack(Operation, BackupChoice):
                 column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
         elif preview.plan is not None:
             self._draw_plan(column, preview.plan, is_saved=preview.is_saved)
+        for target in preview.targets.values():
+            column.label(text=iface_("Written to {}").format(target), icon="FILE_NEW", translate=False)
         draw_warnings(column, preview.report)
         options = fields(layout.column())
         for name in dict.fromkeys([*preview.matters, *filter(None, self._asked)]):
@@ -310,8 +385,12 @@ class SaveBack(Operation, BackupChoice):
         if plan.is_saved():
             sentence = rpt_("{}: no changes to save").format(name) if name else rpt_("No changes to save")
             return Outcome(". ".join([sentence, *self.left_out(plan)]), done=False)
-        plan.refuse_unwritable()  # of several files the first is not written if another one cannot be
-        self.put(context, plan, backup=self.backup)
+        # Of several files the first is not written if another one cannot be.
+        targets = self._targets(context, plan, report if preview is None else Report())
+        if targets:
+            self._put_into_mod(context, plan, targets)
+        else:
+            self.put(context, plan, backup=self.backup)
         _said[self._saved_as(plan)] = {finding: list(warning) for finding, warning in report.warnings.items()}
         if plan.is_as_imported:
             return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")

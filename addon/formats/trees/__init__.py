@@ -30,6 +30,8 @@ __all__ = [
     "archive_tree",
     "around",
     "folder_tree",
+    "folders_of",
+    "game_of",
     "head_of",
     "installed",
     "kind_of",
@@ -78,19 +80,21 @@ def folder_tree(folder: Path) -> Tree:
     return Tree("", folder, Disk([]), [Mounted(inside[0], (0,), "")], data=f"{key_of(inside[1])}\\")
 
 
-def tree_for(path: Path, games: Sequence[InstalledGame]) -> Tree | None:
-    """Return the tree of a file: that of the game among ``games`` in whose folder or mods it is, else that of the game
-    around it; None if there is none.
-    """
+def game_of(path: Path, games: Sequence[InstalledGame]) -> InstalledGame | None:
+    """Return the game of a file: that among ``games`` in whose folder or mods it is, else that around it, or None."""
     path = path.absolute()
-    for game in games:
-        if any(path.is_relative_to(folder) for folder in _folders(game)):
-            return tree_at(game)
+    own = (game for game in games if any(path.is_relative_to(folder) for folder in folders_of(game)))
     folder = around(path)
-    return tree_at(InstalledGame(folder)) if folder is not None and kind_of(folder) else None
+    return next(own, InstalledGame(folder) if folder is not None and kind_of(folder) else None)
 
 
-def _folders(game: InstalledGame) -> Iterator[Path]:
+def tree_for(path: Path, games: Sequence[InstalledGame]) -> Tree | None:
+    """Return the tree of the game of a file (`game_of`), None if there is none."""
+    game = game_of(path, games)
+    return tree_at(game) if game is not None else None
+
+
+def folders_of(game: InstalledGame) -> Iterator[Path]:
     """Yield the folders of a game and its mods."""
     yield from (game.folder, *game.mods)
     if organizer.is_instance(game.folder):

@@ -495,6 +495,10 @@ class MOTIONBRIDGE_OT_hud_save_back(ExportChoices, MotionFileSaveBack, BlenderOp
         else:
             sections.settle(_hands(context))
 
+    def uses_mod(self, context: Context, mod: Path) -> None:
+        """Let the configs of the mod win over those in the archives."""
+        sections.use_mod(_hands(context), mod)
+
     def questions(self, context: Context) -> dict[str, bool]:
         hands = _hands(context)
         return super().questions(context) | {"inherited": sections.has_configs(hands) and bool(sections.wanted(hands))}

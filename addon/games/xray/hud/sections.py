@@ -292,6 +292,14 @@ def remember(hands: Object, options: HudSceneOptions) -> None:
     properties.game = options.game.name
 
 
+def use_mod(hands: Object, mod: Path) -> None:
+    """Let the configs of a mod win over those that the scene comes from."""
+    properties = hands.motionbridge_hud
+    folders = properties.folders.split(SEPARATOR)
+    if properties.folders and str(mod) not in folders:
+        properties.folders = SEPARATOR.join([str(mod), *folders])
+
+
 def load_again(hands: Object, report: Report) -> Configs:
     """Return the configs as they are on disk now. Raises `ReadError`."""
     properties = hands.motionbridge_hud
