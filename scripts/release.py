@@ -30,6 +30,7 @@ if __name__ == "__main__" and (status := virtual.started_again("dev")) is not No
 import build
 import rings
 import website
+from samples.game import installed
 from samples.showcase import showcase
 
 SECTION = re.compile(
@@ -44,7 +45,9 @@ TO_TRY = """Files to try Motionbridge with, made for it; in Blender drop them in
 2. arma/soldier.p3d, then arma/walk.rtm: a soldier of Arma and his walk.
 3. descent3/ship.hog: a ship of Descent 3 out of its archive.
 4. gamedata/levels/yard: a small level of S.T.A.L.K.E.R., for File > Import > X-Ray Level Folder.
-5. Change something and press Save Back: the dialog says what will change in the file before it is written.
+5. games: the same files in archives, as games have them. In the Motionbridge tab click Choose the Game's Folder…,
+   choose games/stalker, games/arma or games/descent3, then click From the Game….
+6. Change something and press Save Back: the dialog says what will change in the file before it is written.
 """
 
 
@@ -131,7 +134,9 @@ def make(output: Path) -> list[Path]:
             )
     samples, sums, text = (output / name for name in (f"samples-{manifest_version()}.zip", "SHA256SUMS", "release.md"))
     level = {f"gamedata/levels/yard/{path.name}": path.read_bytes() for path in sorted(LEVEL.iterdir())}
-    build.write_zip(samples, {"README.txt": TO_TRY.encode(), **showcase(), **level})
+    files = {**showcase(), **level}
+    games = {f"games/{name}": data for name, data in installed(files).items()}
+    build.write_zip(samples, {"README.txt": TO_TRY.encode(), **files, **games})
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (archive, samples)}
     sums.write_text("".join(f"{digest}  {name}\n" for name, digest in digests.items()), encoding="utf-8")
     section = section_of((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), manifest_version())

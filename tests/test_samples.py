@@ -7,9 +7,12 @@ import make_samples
 import numpy as np
 import pytest
 from samples.bones import HUMANOID, WEAPON, skeleton_of
+from samples.game import installed
 from samples.showcase import showcase
 
+from addon.core.files import read_file
 from addon.core.report import Report
+from addon.formats import trees
 from addon.formats.verification import Status, verify
 from addon.formats.xray import omf
 from addon.formats.xray.omf.mapping import decode
@@ -27,6 +30,28 @@ def test_no_other_file_lies_among_them(samples):
     files = [path.relative_to(samples).as_posix() for path in samples.rglob("*") if path.is_file()]
     assert sorted(files) == sorted(MADE)
     assert sum(map(len, MADE.values())) < 100 << 10
+
+
+def test_the_games_of_the_samples_are_found_with_all_files_in_their_archives(tmp_path):
+    files = showcase()
+    for name, data in installed(files).items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    for game, kind, below in (
+        ("stalker", "XRAY", "gamedata/"),
+        ("arma", "ARMA", "arma/"),
+        ("descent3", "DESCENT3", "descent3/"),
+    ):
+        assert trees.kind_of(tmp_path / game) == kind
+        tree = trees.tree_at(trees.InstalledGame(tmp_path / game))
+        for name, data in files.items():
+            if name.startswith(below) and not name.endswith(".hog"):
+                own = name.removeprefix(below)
+                path = tree.find(f"showcase/{own}" if game == "arma" else own)
+                assert path is not None, name
+                assert read_file(path) == data, name
+        assert tree.report().lines() == []
 
 
 def test_the_showcase_is_read_and_written_as_it_is_and_made_twice_the_same():

@@ -85,7 +85,16 @@ _items: list[tuple[str, str, str]] = []
 
 
 def _listing_changed(operator: Any, context: Context) -> None:
-    """Fill the list again: ticked rows first, then what was imported last, then what the search finds."""
+    """Fill the list again; what keeps it empty is shown in its place."""
+    try:
+        _fill(operator, context)
+    except ReadError as refusal:
+        operator.listed.clear()
+        operator.more, operator.problem = 0, tell(refusal.sentence())
+
+
+def _fill(operator: Any, context: Context) -> None:
+    """Fill the list: ticked rows first, then what was imported last, then what the search finds. Raises `ReadError`."""
     source = _source_of(operator, context)
     opened, offer = game_offers.opened(source), game_offers.offer_of(source.kind, operator.kind)
     last = source.row.recent.splitlines() if source.row is not None and not operator.search.strip() else []
@@ -98,7 +107,7 @@ def _listing_changed(operator: Any, context: Context) -> None:
             row = operator.listed.add()
             row.name, row.path, row.source = name, str(path), trees.source_of(opened.tree, path).name
             row.is_recent, row.ticked, row.is_unusable = name in last, name in kept, opened.is_unusable(name, path)
-    operator.more = max(total - len(names), 0)
+    operator.more, operator.problem = max(total - len(names), 0), ""
     operator.active_listed = 0
 
 
@@ -170,6 +179,7 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
     listed: CollectionProperty(type=GameFile, options={"SKIP_SAVE", "HIDDEN"})
     active_listed: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
     more: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
+    problem: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open the dialog, with the tree as it is on disk now; of a dropped archive what it has."""
@@ -180,7 +190,7 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
 
     def ask(self, context: Context, _report: Report) -> None:
         """Fill the list and open the dialog. Raises `ReadError` if no game is known or it cannot be read."""
-        _listing_changed(self, context)
+        _fill(self, context)
         button, title = iface_("Import"), iface_(self.bl_label)
         context.window_manager.invoke_props_dialog(self, width=WIDTH, title=title, confirm_text=button)
 
@@ -211,7 +221,7 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
             "MOTIONBRIDGE_UL_game_files", "", self, "listed", self, "active_listed", rows=ROWS, maxrows=ROWS
         )
         text = iface_("{:,} more: type on").format(self.more) if self.more else ""
-        text = text or ("" if len(self.listed) else iface_("Nothing found"))
+        text = text or self.problem or ("" if len(self.listed) else iface_("Nothing found"))
         layout.label(text=text, translate=False)
         self._draw_options(layout, context, source)
 

@@ -3,6 +3,7 @@
 from tests.window import (
     controls,
     exports,
+    from_game,
     hud,
     identity,
     imports,
@@ -18,6 +19,7 @@ SCENES = [
     *imports.SCENES,
     *exports.SCENES,
     *identity.SCENES,
+    *from_game.SCENES,
     *long_work.SCENES,
     *hud.SCENES,
     *new_models.SCENES,
