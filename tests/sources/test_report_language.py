@@ -242,3 +242,21 @@ def test_reports_name_motions_as_their_list_does():
         for line in names_of_actions(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert lines == [], "say label_of(action)"
+
+
+LABELS = {
+    english: russian
+    for english, russian in json.loads((ADDON / "ui" / "ru.json").read_text(encoding="utf-8"))["*"].items()
+    if re.fullmatch(r"[A-Z][^{.;:]*", english) and sum(word[0].isupper() for word in english.split()) > 1
+} | {"Call of Pripyat": "Зов"}
+"""Labels of several words in Title Case, and their Russian; in a sentence the game's name has other endings."""
+
+
+def test_a_label_that_another_text_names_has_one_russian_name():
+    """What a button is called is what its dialog, its tooltip, reports and refusals call it."""
+    texts = TABLE | json.loads((ADDON / "ui" / "ru.json").read_text(encoding="utf-8"))["*"]
+    names = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(LABELS, key=len, reverse=True)))
+    named = [(english, name) for english in texts for name in names.findall(english) if name != english]
+    assert len(named) > 50
+    others = {name: english for english, name in named if LABELS[name].lower() not in texts[english].lower()}
+    assert others == {}
