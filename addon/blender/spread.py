@@ -46,6 +46,8 @@ _REACHED = {Role.GOAL.value, Role.POLE.value, Role.LOOK.value}
 """Roles of controls that bones only turn towards."""
 NEAR = 1e-3
 """Frames within which a key is on the current frame: Blender stores times as 32-bit floats."""
+SAME_ENDS = 2e-3
+"""Largest difference of a rotation's values between the first and last frame of a loop; files store them rounded."""
 NOTICEABLE = 4.0
 """A key that is this many times as far from the values between its neighbours as the keys nearby was changed."""
 NEARBY = 8
@@ -58,7 +60,8 @@ class Spreading:
 
     ``owner``: the armature object of the bones. For each bone and kind of channel that was changed, ``own`` is the
     value that the motion has on the frame and ``posed`` the one that is to be there. ``frames``: those of the motion.
-    ``keyed``: the frame, if the user has inserted keys on it. ``left``: reason -> bones whose channels stay.
+    ``keyed``: the frame, if the user has inserted keys on it. ``is_loop``: whether the motion ends as it begins.
+    ``left``: reason -> bones whose channels stay.
     """
 
     owner: Object
@@ -67,6 +70,7 @@ class Spreading:
     own: dict[_Key, Floats]
     posed: dict[_Key, Floats]
     keyed: float | None = None
+    is_loop: bool = False
     left: dict[Message, list[str]] = field(default_factory=dict)
     _before: dict[tuple[str, int], KeyRows | None] = field(default_factory=dict)
 
@@ -87,19 +91,33 @@ class Spreading:
         moved = {roles[bone] for bone, kind in self.posed if kind == "location"}
         return bool(moved - _REACHED | set(roles.values()) & _CARRIERS)
 
-    def apply(self, context: Context, span: Span) -> int:
+    def crosses_an_end(self, span: Span) -> bool:
+        """Whether ``span`` includes the first or last frame of a loop, so that its other end changes, too."""
+        return bool(np.any(self._weights(span, keeps_loop=True) != self._weights(span, keeps_loop=False)))
+
+    def _keyed_end(self) -> int | None:
+        """Return the index (0 or -1) of the motion's end on which the user has inserted keys, or None."""
+        is_near = [self.keyed is not None and abs(self.frames[end] - self.keyed) <= NEAR for end in (0, -1)]
+        return -is_near.index(True) if any(is_near) else None
+
+    def _weights(self, span: Span, *, keeps_loop: bool) -> Floats:
+        period = float(self.frames[-1] - self.frames[0]) if keeps_loop and self.is_loop else 0.0
+        return span.weights(self.frames, period)
+
+    def apply(self, context: Context, span: Span, *, keeps_loop: bool = True) -> int:
         """Write the keys for ``span`` in place of those of the last call; return the number of frames that change.
 
+        ``keeps_loop``: a change beyond one end of a loop continues at the other, so both ends stay the same.
         Raises `WriteError` if the motion has no frame there, or if no changed channel can be keyed.
         """
         self.restore()
         self.left = {}
-        weights = span.weights(self.frames)
-        if not weights.any():
+        weights = self._weights(span, keeps_loop=keeps_loop)
+        if not span.weights(self.frames).any():
             words = "the motion has no frame from {} to {}"
             raise WriteError(say(words, *(f"{end:g}" for end in span.ends)), remedy="Choose frames of the motion")
         with scope.kept_pose(self.owner):
-            written = [key for key in self.posed if self._write(key, weights)]
+            written = [key for key in self.posed if self._write(key, weights, keeps_loop=keeps_loop)]
             now = _evaluated(context, self.owner, self.bones)
         if not written:
             raise WriteError(joined(self.left, "; "), remedy="Change that in the Graph Editor")
@@ -119,7 +137,7 @@ class Spreading:
                 rows.write(curve)
         self._before = {}
 
-    def _write(self, key: _Key, weights: Floats) -> bool:
+    def _write(self, key: _Key, weights: Floats, *, keeps_loop: bool) -> bool:
         """Spread one kind of channel of a bone; return whether that was possible."""
         bone, kind = self.owner.pose.bones[key[0]], key[1]
         curves = _curves_of(self.action, self.owner, bone, kind)
@@ -137,6 +155,11 @@ class Spreading:
             values[changing] = rotation.in_mode(unit, mode, first)
         else:
             values = _SPREAD[kind](values, self.own[key], self.posed[key], weights)
+        if keeps_loop and self.is_loop and (end := self._keyed_end()) is not None and weights[end] > 0:
+            # Without the user's key this end has the value of the key beside it, so the weights alone leave a gap.
+            other = -1 - end
+            sign = np.sign(values[other] @ values[end]) if mode == "QUATERNION" and kind == "rotation" else 1.0
+            values[other] = values[end] * (sign or 1.0)
         for curve, column in zip(complete, values.T.astype(np.float32), strict=True):
             _write_values(curve, self.frames, column, changing)
         return True
@@ -198,7 +221,23 @@ def spreading(context: Context, owner: Object, selected: Collection[str]) -> Spr
         words = "no chosen bone has another pose than the motion on this frame"
         raise WriteError(words, remedy="Change the pose first, with or without inserting keys")
     own, posed = ({key: values[key] for key in changed} for values in (own, posed))
-    return Spreading(owner, action, frames_of(action, owner), own, posed, keyed)
+    frames = frames_of(action, owner)
+    is_changed_end = keyed is not None and np.abs(frames[[0, -1]] - keyed).min() <= NEAR
+    without = {_path(owner.pose.bones[bone], kind) for bone, kind in changed} if is_changed_end else set()
+    return Spreading(owner, action, frames, own, posed, keyed, _is_loop(action, owner, frames, without))
+
+
+def _is_loop(action: Action, owner: Object, frames: NDArray[np.float32], without: Collection[str]) -> bool:
+    """Whether the bones have the same rotations on the first and last frame, apart from some data paths."""
+    curves = [curve for curve in compat.curves_of(action, owner) if "rotation" in curve.data_path]
+    curves = [curve for curve in curves if curve.data_path not in without]
+    if not curves or len(frames) < 2:
+        return False
+    first, last = sampled(curves, frames[[0, -1]])[0].T.astype(np.float64)
+    index = np.unique([curve.data_path for curve in curves], return_inverse=True)[1].ravel()
+    # A quaternion and its negative are the same rotation.
+    gaps = [np.bincount(index, (first - sign * last) ** 2) for sign in (1.0, -1.0)]
+    return bool(np.sqrt(np.minimum(*gaps)).max() <= SAME_ENDS)
 
 
 def _evaluated(context: Context, owner: Object, bones: Collection[str]) -> dict[_Key, Floats]:

@@ -37,8 +37,16 @@ class Span:
         """The frames around all frames that change; they do not change themselves unless they have no fade."""
         return self.first - self.fade_in, self.last + self.fade_out
 
-    def weights(self, frames: NDArray[np.floating]) -> Floats:
-        """Return (frames,) weights from 0 to 1. Fades are smooth: they begin and end without a change of speed."""
+    def weights(self, frames: NDArray[np.floating], period: float = 0.0) -> Floats:
+        """Return (frames,) weights from 0 to 1. Fades are smooth: they begin and end without a change of speed.
+
+        ``period``: frames after which a loop begins again at the first of ``frames``, so that a change beyond one end
+        continues at the other; 0 for other motions.
+        """
+        if period:
+            once = frames[0] + (frames - frames[0]) % period  # the last frame is the first one again
+            wrapped: Floats = np.max([self.weights(once + shift) for shift in (-period, 0.0, period)], axis=0)
+            return wrapped
         exact = np.asarray(frames, np.float64)
         rising, falling = _fade(self.first - exact, self.fade_in), _fade(exact - self.last, self.fade_out)
         share = np.minimum(rising, falling)

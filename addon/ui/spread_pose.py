@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import IntProperty
+from bpy.props import BoolProperty, IntProperty
 
 from ..blender import compat, scope, spread
 from ..blender.typed import Context, Object
@@ -48,6 +48,12 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
     fade_out: IntProperty(
         name="Fade Out", description="Frames after the last on which the change fades", default=5, min=0, soft_max=100
     )
+    keeps_loop: BoolProperty(
+        name="Keep the Loop",
+        description="The motion ends in the pose in which it begins: a change beyond one of its ends continues at "
+        "the other",
+        default=True,
+    )
     frame: IntProperty(
         name="Show Frame",
         description="Frame that the viewport shows while this dialog is open",
@@ -87,11 +93,11 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         """Show the change with the fields of the dialog in the viewport; nothing where the operator is repeated."""
         if self._open is None:
             return False
-        fields_now = self.first, self.last, self.fade_in, self.fade_out
+        fields_now = self.first, self.last, self.fade_in, self.fade_out, self.keeps_loop
         if self._spreading is not None and fields_now != self._previewed:
             self._previewed, self._refusal, self._rescaled = fields_now, None, ()
             try:
-                self._spreading.apply(context, self._span())
+                self._spreading.apply(context, self._span(), keeps_loop=self.keeps_loop)
                 self._rescaled = _rescaled(context, self._spreading)
             except MotionbridgeError as refusal:
                 self._refusal = refusal
@@ -108,6 +114,8 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
                 column.prop(self, name)
         if self._open is None or self._spreading is None:
             return
+        if self._spreading.crosses_an_end(self._span()):
+            layout.prop(self, "keeps_loop")
         layout.prop(self, "frame")
         layout.label(text=iface_("Changed: {}").format(listed(self._spreading.bones)), translate=False)
         refused = [self._refusal.sentence()] if self._refusal is not None else []
@@ -138,7 +146,9 @@ class MOTIONBRIDGE_OT_spread_pose(Operation, BlenderOperator):
         owner, span = _posed(context), self._span()
         known = self._spreading
         spreading = known.of(owner) if known is not None else spread.spreading(context, owner, _selected(owner))
-        count = spreading.apply(context, span)
+        count = spreading.apply(context, span, keeps_loop=self.keeps_loop)
+        if self.keeps_loop and spreading.crosses_an_end(span):
+            report.note("the motion is a loop, so a change beyond one of its ends continues at the other")
         for words, bones in spreading.left.items():
             report.warn(words, listed(bones))
         rescaled = _rescaled(context, spreading)

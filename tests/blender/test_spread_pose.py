@@ -210,6 +210,50 @@ def test_controls_spread_and_what_is_beyond_stays_as_in_the_file(game):  # noqa:
     assert [label for label in now if now[label] != bodies[label]] == [action.motionbridge_motion.motion_name]
 
 
+def looped(action, rig):
+    """Let the motion end in the pose in which it begins."""
+    for curve in compat.curves_of(action, rig):
+        curve.keyframe_points[-1].co.y = curve.keyframe_points[0].co.y
+        curve.update()
+
+
+@pytest.mark.parametrize("at", [0, 1, -2, -1])
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_a_loop_ends_as_it_begins_unless_that_is_not_wanted(rig, at, is_keyed):
+    action, name = rig.animation_data.action, "upperarm_l"
+    frames = frames_of(action)
+    looped(action, rig)
+    before = basis(rig, name, frames)
+    go(int(frames[at]))
+    turn(rig, name, is_keyed=is_keyed)
+    change = {"first": int(frames[at]), "last": int(frames[at]), "fade_in": 3, "fade_out": 4}
+    assert spread_pose(**change) == {"FINISHED"}
+    assert any("the motion is a loop" in line for line in last_report())
+    after = basis(rig, name, frames)
+    assert rotation.angles_between(after[0][0], after[0][-1]) < 1e-4
+    assert np.abs(after[1][0] - after[1][-1]).max() < 1e-4
+    assert rotation.angles_between(after[0][0], before[0][0]) > 0.1
+    if not is_keyed:  # else its own pose is known only as the one between the neighbouring keys
+        check(rig, name, before, Span(*change.values()).weights(frames, float(len(frames) - 1)))
+
+
+@pytest.mark.parametrize("is_loop", [False, True])
+def test_only_what_is_kept_as_a_loop_changes_at_the_other_end(rig, is_loop):
+    action, name = rig.animation_data.action, "upperarm_l"
+    frames = frames_of(action)
+    looped(action, rig)
+    if not is_loop:
+        curve = next(curve for curve in compat.curves_of(action, rig) if "thigh_l" in curve.data_path)
+        curve.keyframe_points[-1].co.y += 0.1
+    before = basis(rig, name, frames)
+    go(int(frames[0]))
+    turn(rig, name)
+    first = int(frames[0])
+    assert spread_pose(first, first, fade_in=3, fade_out=4, keeps_loop=not is_loop) == {"FINISHED"}
+    assert not any("the motion is a loop" in line for line in last_report())
+    check(rig, name, before, Span(first, first, 3, 4).weights(frames))
+
+
 def test_inserted_keys_count_as_the_change(rig):
     action = rig.animation_data.action
     frames = frames_of(action)

@@ -17,6 +17,18 @@ spans = st.tuples(st.integers(0, 40), st.integers(0, 10), st.integers(0, 12), st
 )
 
 
+@given(spans, st.integers(20, 60))
+def test_a_loop_has_the_same_weights_at_both_ends(span, period):
+    frames = np.arange(0.0, period + 1)
+    weights = span.weights(frames, float(period))
+    assert weights[0] == weights[-1]
+    start, end = span.ends
+    once = span.weights(frames)
+    assert (weights[:-1] >= once[:-1]).all()
+    if start > 0 and end < period:
+        assert (weights == once).all()
+
+
 def quaternion(axis, radians):
     axis = axis / np.linalg.norm(axis)
     return np.array([np.cos(radians / 2), *(np.sin(radians / 2) * axis)])
