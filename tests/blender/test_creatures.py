@@ -7,7 +7,7 @@ from mathutils import Matrix
 
 from addon.blender import action as actions
 from addon.blender import control_links, control_rig
-from addon.core.control_rig import Role
+from addon.core.control_rig import HIDDEN, Role
 from addon.games.arma.options import PivotsFrom
 from tests.blender.rtm_scene import exported, load
 from tests.blender.test_control_rig import clips, control_of, key, motions_of, off, saved, select, shown, with_rig
@@ -227,3 +227,25 @@ def test_the_dog_of_arma_has_four_legs_with_hocks_and_its_animation_stays(file, 
     hocks = [bone for bone in controls.data.bones if bone[control_links.ROLE] == Role.HOCK.value]
     assert len(hocks) == len(control_rig.goals_of(controls)) == 4
     assert len(control_rig.looks_of(controls)) == 1
+
+
+@needs_corpus
+@pytest.mark.parametrize("model", ["dog_big", "radium_chimera"])
+def test_controls_of_a_creature_have_names_that_blender_flips_and_colors(model):
+    bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / f"{model}.ogf"), motions="NONE")
+    rig = next(obj for obj in bpy.data.objects if obj.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    controls = control_links.controls_of(rig)
+    names = set(controls.data.bones.keys())
+    limbs = [control_rig.limb_of(goal) for goal in control_rig.goals_of(controls)]
+    assert sorted(limbs) == ["Left Arm", "Left Leg", "Right Arm", "Right Leg"]
+    wanted = {"torso", "chest", "foot_ik.L", "knee_pole.L", "elbow_pole.R"}
+    if model == "dog_big":
+        wanted |= {"finger0_ik.L", "hand_hock.R", "horselink_hock.L", "jaw_fk", "head_look"}
+    else:
+        wanted |= {"hand_ik.R", "leg_1_hock.L", "head_boss_look", "head_little_look", "boss_jaw_fk", "jaw_little_fk"}
+    assert wanted <= names
+    posed = {bone.name for bone in controls.data.bones if Role(bone[control_links.ROLE]) not in HIDDEN}
+    assert {name for name in posed if name.endswith(".L") and f"{name[:-1]}R" not in posed} == set()
+    assert {controls.data.bones[name].color.palette for name in wanted} == {"CUSTOM"}
