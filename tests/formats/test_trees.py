@@ -1,5 +1,6 @@
 """Which file a game takes: archives, loose folders and mods, in the order of each game."""
 
+import contextlib
 import itertools
 import ntpath
 from pathlib import Path, PureWindowsPath
@@ -291,3 +292,50 @@ def test_spellings_of_one_folder_are_one_folder(tmp_path):
     tree = trees.tree_at(InstalledGame(tmp_path))
     assert [Path(path).name for path in tree.below("meshes\\trader").values()] == ["a.omf", "b.omf"]
     assert tree.find("meshes\\TRADER\\b.omf") == tmp_path / "meshes/trader/b.omf"
+
+
+# Games of GOG ---------------------------------------------------------------------------------------------------------
+
+
+class Registry:
+    """The registry of Windows as GOG writes it: in the view of 32-bit programs, one key for each game."""
+
+    HKEY_LOCAL_MACHINE, HKEY_CURRENT_USER, KEY_READ, KEY_WOW64_32KEY, KEY_WOW64_64KEY = 1, 2, 4, 512, 256
+
+    def __init__(self, games):
+        self.games = games
+
+    @contextlib.contextmanager
+    def OpenKey(self, above, name, _reserved=0, access=0):  # noqa: N802
+        if above == self.HKEY_LOCAL_MACHINE:
+            if name != r"SOFTWARE\GOG.com\Games" or not access & self.KEY_WOW64_32KEY:
+                raise FileNotFoundError(name)
+            yield self.games
+        elif above is self.games:
+            yield self.games[name]
+        else:
+            raise FileNotFoundError(name)
+
+    def QueryInfoKey(self, key):  # noqa: N802
+        return len(key), 0, 0
+
+    def EnumKey(self, key, number):  # noqa: N802
+        return list(key)[number]
+
+    def QueryValueEx(self, key, name):  # noqa: N802
+        if name not in key:
+            raise FileNotFoundError(name)
+        return key[name], 1
+
+
+def test_games_of_gog_are_read_from_the_registry(cop, monkeypatch):
+    games = {
+        "1207658000": {"gameName": "S.T.A.L.K.E.R.: Call of Pripyat", "path": str(cop)},
+        "1207658001": {"gameName": "Another Game", "path": str(cop.parent)},
+        "1207658002": {"gameName": "Descent 3"},
+        "1207658003": {"gameName": "Arma: Cold War Assault", "path": str(cop / "uninstalled")},
+    }
+    monkeypatch.setattr(trees.installed, "_registry", lambda: Registry(games))
+    monkeypatch.setattr(trees.installed, "_steam_folders", list)
+    assert trees.installed.find_games() == [("S.T.A.L.K.E.R.: Call of Pripyat", cop, trees.XRAY, [])]
+    assert list(trees.installed._registry_values("Software\\Valve\\Steam", "SteamPath")) == []

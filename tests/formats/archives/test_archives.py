@@ -3,6 +3,7 @@
 import os
 import struct
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import archives
+from addon.formats.descent3 import hog2
 from tests.formats.archives import written
 from tests.formats.archives.reader import files_of
 from tests.real_files import corpus_files
@@ -174,6 +176,32 @@ def test_every_cut_of_an_archive_is_refused(tmp_path, edition):
         for size in range(len(data)):
             with pytest.raises(ReadError):
                 archives.open_archive(stored(tmp_path, data[:size], name), Report())
+
+
+HOSTILE = {
+    "x.db0": written.xray(FILES, header=b"[header]\r\nentry_point = gamedata\r\n", packed_table=False),
+    "packed.db0": written.xray(FILES, edition="RU"),
+    "old.xp0": written.xray(FILES, layout="1114"),
+    "x.pbo": written.pbo(FILES, properties=[(b"prefix", b"x")], packed=[FILES[0][0]]),
+    "x.hog": hog2.write(hog2.new_hog2({"a.txt": b"a" * 90, "b.txt": b""}, {"a.txt": 0, "b.txt": 0})),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@given(st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=6))
+@settings(deadline=None, max_examples=80)
+def test_changed_bytes_of_an_archive_are_an_error_or_other_files(tmp_path_factory, name, changes):
+    data = bytearray(HOSTILE[name])
+    for share, byte in changes:
+        data[int(share * len(data))] = byte
+    path = stored(tmp_path_factory.getbasetemp(), bytes(data), name)
+    try:
+        archive = archives.open_archive(path, Report())
+    except ReadError:
+        return
+    for index in range(len(archive)):
+        with suppress(ReadError):
+            archive.verify(index)
 
 
 def test_sizes_that_cannot_be_true_cost_nothing(tmp_path):
