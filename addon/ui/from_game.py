@@ -11,10 +11,10 @@ from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import material
 from ..blender.typed import Context
-from ..core import files
 from ..core.errors import ReadError, WriteError
-from ..core.report import EACH, Report, say
+from ..core.report import Report, say
 from ..formats import trees
+from ..games import mods
 from . import game_offers
 from .bases import CALL, BlenderList, BlenderOperator, FileHandler, MixedIn, classes_of, iface_, rpt_, tell
 from .game_offers import HUD_SCENE, ITEMS, LEVEL, OFFERS, Offer, Opened, Source, known_rows, source_at
@@ -353,29 +353,22 @@ class MOTIONBRIDGE_OT_copy_into_mod(GameFiles, Operation, BlenderOperator):
         if mod is None:
             raise WriteError("the game has no mod in the preferences", remedy="Add the folder of a mod there")
         opened, offer = game_offers.opened(source), game_offers.offer_of(source.kind, self.kind)
-        copied = 0
-        for name, path in self.chosen_paths(opened, offer).items():
-            for key, file in _files_of(opened, offer, name, path).items():
-                copied += _copy(trees.path_in_mod(opened.tree, mod, key), file, report)
+        chosen = self.chosen_paths(opened, offer)
+        paths = [str(file) for name, path in chosen.items() for file in _files_of(opened, offer, name, path)]
+
+        def copy(path: str, own_report: Report) -> None:
+            mods.copy_into(mod, Path(path), (source.game,), own_report)
+
+        copied = self.each_file(paths, copy, report)
         game_offers.forget()
-        return Outcome(rpt_("Copied into {}, files: {}").format(mod.name, copied), done=copied > 0)
+        return Outcome(rpt_("Copied into {}, files: {}").format(mod.name, copied))
 
 
-def _files_of(opened: Opened, offer: Offer, name: str, path: Path) -> dict[str, Path]:
-    """Return name -> path of the files of a row: of a level all in its folder. Raises `ReadError` for a section."""
+def _files_of(opened: Opened, offer: Offer, name: str, path: Path) -> list[Path]:
+    """Return the files of a row: of a level all in its folder. Raises `ReadError` for a section."""
     if HUD_SCENE in offer.importers.values():
         raise ReadError("a section is part of a config", file=name, remedy="Save HUD Back writes into the mod")
-    return opened.tree.below(name) if LEVEL in offer.importers else {name: path}
-
-
-def _copy(target: Path, file: Path, report: Report) -> bool:
-    """Write a file as it is, unless there is one already. Return whether it was written."""
-    if files.exists(target):
-        report.warn(say("{:# file is|# files are} in the mod already: left as {0:it is|they are}", EACH), target.name)
-        return False
-    target.parent.mkdir(parents=True, exist_ok=True)
-    files.write_atomically(target, files.read_file(file))
-    return True
+    return list(opened.tree.below(name).values()) if LEVEL in offer.importers else [path]
 
 
 # Offers --------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from . import arma, descent3, installed, organizer, xray
 from .disk import Disk, Root
 from .index import Index
 from .kinds import ARMA, DESCENT3, LOOKED_FOR, XRAY, kind_of, kind_of_archive
-from .places import archive_tree, head_of, path_in_mod, source_of
+from .places import archive_tree, head_of, source_of
 from .tree import Mounted, Tree, key_of
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "installed",
     "kind_of",
     "kind_of_archive",
-    "path_in_mod",
     "source_of",
     "tree_at",
     "tree_for",

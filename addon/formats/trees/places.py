@@ -1,4 +1,4 @@
-"""Where the files of a tree are: their archive or folder, their place in a mod, and their first bytes."""
+"""Where the files of a tree are: their archive or folder, and their first bytes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from pathlib import Path
 
 from ...core.files import opened_for_reading, read_file
 from .. import archives
-from . import xray
-from .disk import Disk, Root
+from .disk import Disk
 from .tree import Mounted, Tree
 
 
@@ -34,13 +33,3 @@ def source_of(tree: Tree, path: Path) -> Path:
     above = list(path.parents)
     inside = next((folder for folder in above if folder in archives), None)
     return inside or next((folder for folder in above if folder in roots), path.parent)
-
-
-def path_in_mod(tree: Tree, mod: Path, name: str) -> Path:
-    """Return where a file of a tree has to be in a mod's folder, so that the game takes it from there."""
-    disk, parts = Disk([Root(mod)]), tree.key(name).split("\\")
-    if tree.kind == xray.KIND and disk.names("") and xray.overlay(mod).mount == f"{parts[0]}\\":
-        del parts[0]  # the mod's folder is a gamedata
-    for part in parts[:-1]:  # existing folders are taken in whatever letters they are written
-        mod /= next((own for own, is_folder in disk.listing(mod).get(part, ()) if is_folder), part)
-    return mod / parts[-1]
