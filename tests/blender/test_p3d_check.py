@@ -95,6 +95,17 @@ def test_a_new_geometry_is_reported_to_lack_components_until_they_are_made_and_g
     assert (name, points.tolist(), faces.tolist()) == ("Component01", [1] * 8, [1] * 6)
 
 
+def test_a_mass_follows_from_a_density():
+    hull = geometry(size=4)
+    hull.scale = (0.5, -0.5, 0.5)
+    bpy.context.view_layer.update()
+    assert bpy.ops.motionbridge.arma_set_mass(distribution="DENSITY", density=300) == {"FINISHED"}
+    assert last_report() == ["hull has a mass of 2400 kg"]
+    assert model_check.mass_of(hull) == pytest.approx(2400)
+    without_face(hull)
+    assert "is not closed" in refusal(bpy.ops.motionbridge.arma_set_mass, distribution="DENSITY", density=300)
+
+
 def test_the_check_selects_the_faces_at_fault_in_their_object_alone():
     hull, other = finished(), finished("other")
     without_face(hull, 5)

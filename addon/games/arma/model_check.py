@@ -158,6 +158,13 @@ def mass_of(obj: Object) -> float:
     return float(values.sum(dtype=np.float64)) if values is not None else 0.0
 
 
+def mass_by_density(obj: Object, density: float) -> float:
+    """Return the mass of all components of a LOD, in kg; ``density`` in kg per cubic metre. Called in object mode."""
+    mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
+    scale = abs(obj.matrix_local.determinant())
+    return density * scale * float(np.abs(components.Surface(mesh).volumes).sum())
+
+
 def set_mass(obj: Object, total: float, report: Report, *, by_volume: bool) -> None:
     """Distribute a mass of ``total`` kg on the points of a LOD. Called in object mode. Raises `WriteError`."""
     if modifiers.is_modified(obj):

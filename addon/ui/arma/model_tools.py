@@ -105,6 +105,7 @@ class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):
 DISTRIBUTIONS = (
     ("EVENLY", "Evenly", "The same mass on each point"),
     ("VOLUME", "By Volume", "To each component by its volume, evenly on its points"),
+    ("DENSITY", "By Density", "The volume of each component times the density, evenly on its points"),
 )
 
 
@@ -124,6 +125,9 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
     mass: FloatProperty(
         name="Mass (kg)", description="Mass of the whole LOD in kilograms", default=100, min=0, soft_max=100_000
     )
+    density: FloatProperty(
+        name="Density (kg/m³)", description="Mass per volume of all components", default=200, min=0, soft_max=10_000
+    )
     distribution: EnumProperty(
         name="Distribution", description="How much each point gets", items=DISTRIBUTIONS, default="EVENLY"
     )
@@ -139,14 +143,15 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
 
     def draw(self, _context: Context) -> None:
         layout = fields(self.layout)
-        layout.prop(self, "mass")
+        layout.prop(self, "density" if self.distribution == "DENSITY" else "mass")
         layout.prop(self, "distribution")
 
     def run(self, context: Context, report: Report) -> Outcome:
         obj = _with_mass(context)
         with scope.object_mode(context):
-            model_check.set_mass(obj, self.mass, report, by_volume=self.distribution == "VOLUME")
-        return Outcome(rpt_("{} has a mass of {:g} kg").format(obj.name, self.mass))
+            mass = model_check.mass_by_density(obj, self.density) if self.distribution == "DENSITY" else self.mass
+            model_check.set_mass(obj, mass, report, by_volume=self.distribution != "EVENLY")
+        return Outcome(rpt_("{} has a mass of {:g} kg").format(obj.name, mass))
 
 
 CLASSES = classes_of(__name__)
