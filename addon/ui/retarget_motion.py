@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from mathutils import Vector
 
 from ..blender import action as actions
 from ..blender import foreign_motions, motion_preview, scope
@@ -28,6 +29,8 @@ from .xray.motion_choices import ListedMotion
 from .xray.motion_operators import MOTIONS
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..blender.foreign_motions import ForeignMotion
     from ..blender.motion_preview import MotionPreview
     from ..core.bone_map import Rig
@@ -38,7 +41,7 @@ SEPARATOR = ";"
 SUFFIXES = (".bvh", ".fbx", ".glb", ".gltf")
 ROOT_ITEMS = (
     ("KEPT", "Travel", "The body travels as in the source"),
-    ("IN_PLACE", "In Place", "The body stays where it is at rest: the game moves it"),
+    ("IN_PLACE", "In Place", "The body stays where it is at rest: the game moves it, in Arma by the step"),
 )
 
 
@@ -234,8 +237,11 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
                 report.note(line)
         if self.saved_map:
             bone_maps.write_map(self.saved_map, first, target, links)
-        results = [(source.name, self._retargeted(context, source).poses) for source in sources]
-        added = add_motions(context, rig, results, report)
+        results = [(source.name, self._retargeted(context, source)) for source in sources]
+        added = add_motions(context, rig, [(name, result.poses) for name, result in results], report)
+        if self.root == "IN_PLACE" and is_of_arma(context):
+            for action, (_, result) in zip(added, results, strict=True):
+                set_step(rig, action, result.travel)
         if self.keep_source and self.filepath:
             foreign_motions.keep_source(context, bpy.path.abspath(self.filepath), report)
         text = rpt_("{} got motions of another skeleton: {}")
@@ -318,6 +324,12 @@ def add_motions(context: Context, rig: Object, poses: "Sequence[tuple[str, Any]]
         report.warn(limit, file.name)
     listing.play(rig, results[0])
     return results
+
+
+def set_step(rig: Object, action: Action, travel: "NDArray[np.float64]") -> None:
+    """Let the game of Arma move the model by what was taken out: ``travel`` (3,) in world axes, without its height."""
+    level = Vector((*travel[:2].tolist(), 0.0))
+    action.motionbridge_animation.step = rig.matrix_world.to_quaternion().inverted() @ level
 
 
 def list_of(rig: Object) -> "tuple[Listing | None, Any]":
