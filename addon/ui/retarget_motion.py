@@ -29,8 +29,6 @@ from .xray.motion_choices import ListedMotion
 from .xray.motion_operators import MOTIONS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..blender.foreign_motions import ForeignMotion
     from ..blender.motion_preview import MotionPreview
     from ..core.bone_map import Rig
@@ -241,7 +239,7 @@ class MOTIONBRIDGE_OT_retarget_motion(BoneMapChoice, TickedChoice, Operation, Bl
         added = add_motions(context, rig, [(name, result.poses) for name, result in results], report)
         if self.root == "IN_PLACE" and is_of_arma(context):
             for action, (_, result) in zip(added, results, strict=True):
-                set_step(rig, action, result.travel)
+                set_step(rig, action, result.travel.tolist())
         if self.keep_source and self.filepath:
             foreign_motions.keep_source(context, bpy.path.abspath(self.filepath), report)
         text = rpt_("{} got motions of another skeleton: {}")
@@ -326,9 +324,9 @@ def add_motions(context: Context, rig: Object, poses: "Sequence[tuple[str, Any]]
     return results
 
 
-def set_step(rig: Object, action: Action, travel: "NDArray[np.float64]") -> None:
+def set_step(rig: Object, action: Action, travel: "Sequence[float]") -> None:
     """Let the game of Arma move the model by what was taken out: ``travel`` (3,) in world axes, without its height."""
-    level = Vector((*travel[:2].tolist(), 0.0))
+    level = Vector((*travel[:2], 0.0))
     action.motionbridge_animation.step = rig.matrix_world.to_quaternion().inverted() @ level
 
 

@@ -131,16 +131,16 @@ def test_what_a_motion_in_place_does_not_travel_is_the_step_of_arma(vectors):
     rig, path = bpy.context.view_layer.objects.active, str(vectors / "rigs" / WALK)
     roles = bone_map.roles_of(foreign_motions.rig_of(rig))
     thighs = [roles.one(f"thigh.{side}") for side in "LR"]
-    ways, steps = [], []
+    travels, steps = [], []
     for root in ("KEPT", "IN_PLACE"):
         assert bpy.ops.motionbridge.retarget_motion(filepath=path, root=root, feet=False) == {"FINISHED"}
         action = rig.animation_data.action
-        ways.append(np.ptp(shown(rig, action)[[0, -1]][:, thighs][..., :3, 3].mean(axis=1), axis=0)[:2])
+        travels.append(np.ptp(shown(rig, action)[[0, -1]][:, thighs][..., :3, 3].mean(axis=1), axis=0)[:2])
         steps.append(np.array(action.motionbridge_animation.step))
     assert not steps[0].any()
-    assert np.linalg.norm(ways[0]) > 1.0
-    assert np.linalg.norm(ways[1]) < 1e-4
-    assert np.abs(np.abs(steps[1][:2]) - ways[0]).max() < 1e-4
+    assert np.linalg.norm(travels[0]) > 1.0
+    assert np.linalg.norm(travels[1]) < 1e-4
+    assert np.abs(np.abs(steps[1][:2]) - travels[0]).max() < 1e-4
     assert steps[1][1] < -1.0
     assert steps[1][2] == 0.0
 
