@@ -24,6 +24,7 @@ GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
 JOBS_AT_ONCE = 2  # jobs at the same time: a Blender alone is busy on more than one core
 LIMIT = 2700  # seconds for one ring
 GATE = ROOT / "dist" / "gate.json"
+WORKFLOWS = ROOT / ".github" / "workflows"
 FAILED_SCREENS = ROOT / ".failed-screens"
 FOLDERS = {
     "sources": "tests/sources",
@@ -190,8 +191,12 @@ def _guarded(job: Job) -> Iterator[Outcome]:
 
 
 def _check(ring: str, where: str, *arguments: str) -> Outcome:
+    return _judged(ring, where, [str(virtual.dev()), "-m", *arguments])
+
+
+def _judged(ring: str, where: str, command: list[str]) -> Outcome:
     start = time.monotonic()
-    status, output = blenders.run([str(virtual.dev()), "-m", *arguments], LIMIT)
+    status, output = blenders.run(command, LIMIT)
     outcome = Outcome(ring, where, PASSED if status == 0 else FAILED, time.monotonic() - start, output=output)
     outcome.passed, outcome.failed = (1, 0) if status == 0 else (0, 1)
     return outcome
@@ -201,6 +206,9 @@ def _lint(arguments: Sequence[str]) -> Iterator[Outcome]:
     """Check the sources and pages themselves: the same on every Python and in every Blender."""
     yield _check("lint", "ruff check", "ruff", "check", "--output-format=concise", ".")
     yield _check("lint", "ruff format", "ruff", "format", "--check", ".")
+    yield _judged(
+        "lint", "actionlint", [str(virtual.dev().with_name("actionlint")), *map(str, sorted(WORKFLOWS.glob("*.yml")))]
+    )
     if (own := _of_this_ring(arguments, [FOLDERS["sources"]])) is not None:
         yield _in_this_python("sources", own, narrowed=bool(arguments))
 
