@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, IntProperty, PointerProperty, StringProperty
 
-from ..blender import properties
 from ..blender.properties import AddedProperties
 from ..blender.typed import Context, Object
 from . import listed_actions, playing
 from .bases import iface_
-from .layouts import EDITED, STATUS_ICONS, DrawnRows, Listing, name_filter
+from .layouts import STATUS_ICONS, DrawnRows, Listing, name_filter
 from .searched_lists import note_search
 from .target import active_rig
 
@@ -57,7 +56,7 @@ class ActionRows(DrawnRows):
         if action is None:
             return
         status = self.listing.status(action) if self.listing.status is not None else ""
-        row = layout.split(factor=0.55 if status in EDITED else 0.75, align=True)
+        row = layout.split(factor=0.75, align=True)
         row.prop(*self.listing.named(action), text="", emboss=False)
         right = row.row(align=True)
         right.alignment = "RIGHT"
@@ -66,8 +65,6 @@ class ActionRows(DrawnRows):
         frames = right.row()
         frames.active = False
         frames.label(text=str(last - first + 1), translate=False)
-        if status in EDITED:
-            right.label(text=iface_(next(name for key, name, *_ in properties.STATUS_ITEMS if key == status)))
         if status == "UNKNOWN" and self.listing.compare:
             button = right.operator(self.listing.compare, text="", icon=STATUS_ICONS[status], emboss=False)
             if "action" in button.bl_rna.properties:
