@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .bone_map import ARM, LEG, SIDES, Link, Rig
 from .model import parents_first
 from .rest_alignment import Pair, turning
-from .rig_names import FOOT, HIPS, THIGH, TOE
+from .rig_names import FOOT, HIPS, HOCK, THIGH, TOE
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -115,6 +115,7 @@ def standing(points: Floats, leg: float = LEG_LENGTH) -> list[tuple[int, int]]:
 def hold_feet(pair: Pair, poses: Floats, body: Body, ankles: Floats) -> tuple[Bools, float]:
     """Move the ankles of the target to where those of the source are, and hold them where they stand.
 
+    Paws of legs with a hock are only held where they stand: animals differ more in the shares of their segments.
     Returns (2, frames) where feet stand, and by how many metres the body was lowered at most.
     """
     stands = np.zeros((2, len(poses)), np.bool_)
@@ -123,7 +124,8 @@ def hold_feet(pair: Pair, poses: Floats, body: Body, ankles: Floats) -> tuple[Bo
         joints = pair.joints(LEG, suffix)
         if len(joints) < 3 or joints[0].role != THIGH + suffix or joints[-1].role != FOOT + suffix:
             continue
-        goal = ankles[side].copy()
+        # A leg with a hock has its share of the step from its own segments, or the hock would take up the difference.
+        goal = ankles[side].copy() if len(joints) == 3 else body.heads[:, joints[-1].target].copy()
         toe = pair.of_role.get(TOE + suffix)
         lever = body.heads[:, toe.target] - body.heads[:, joints[-1].target] if toe is not None else None
         theirs = pair.scale * poses[:, toe.source, :3, 3] @ pair.axes.T if toe is not None else None
@@ -267,7 +269,7 @@ def _rest_bend(rig: Rig, limb: Sequence[int]) -> Floats:
 def hold_hands(pair: Pair, poses: Floats, body: Body) -> None:
     """Where both hands are close together in the source, keep the left one where it is relative to the right one."""
     lines = [pair.joints(ARM, suffix) for suffix in SIDES.values()]
-    if any(len(line) < 3 for line in lines):
+    if any(len(line) < 3 for line in lines) or pair.both_sides(HOCK):  # paws beside each other do not touch
         return
     left, right = (line[-1] for line in lines)
     gap = (poses[:, left.source, :3, 3] - poses[:, right.source, :3, 3]) @ pair.axes.T
