@@ -23,6 +23,7 @@ from environment import window as screen
 if __name__ == "__main__" and (status := virtual.started_again("dev")) is not None:
     sys.exit(status)  # from here on, numpy can be imported
 
+from samples.game import installed
 from samples.showcase import showcase
 
 WINDOW, LISTING = (1280, 800), (1920, 1080)
@@ -110,7 +111,9 @@ def _fill_studio(studio: Path, samples: Path) -> None:
     package = studio / "extensions" / "motionbridge"
     shutil.copytree(ROOT / "addon", package, ignore=CACHE)
     shutil.copy(ROOT / "blender_manifest.toml", package)
-    for name, data in showcase().items():
+    files = showcase()
+    games = {f"games/{name}": data for name, data in installed(files).items()}
+    for name, data in {**files, **games}.items():
         (studio / name).parent.mkdir(parents=True, exist_ok=True)
         (studio / name).write_bytes(data)
     meshes = studio / "gamedata" / "meshes" / "showcase"

@@ -35,6 +35,11 @@ def _open_preferences() -> None:
     bpy.ops.preferences.addon_expand(module=studio.EXTENSION)
 
 
+def _open_game() -> None:
+    """Show what the archive of our own small game has."""
+    studio.invoke("from_game", folder=str(studio.HERE / "games" / "stalker"))()
+
+
 def _film() -> Steps:
     """Drop a model and 231 motions, find one, raise a hand on a few frames of it, save back."""
     _make_library()
@@ -110,5 +115,6 @@ def _make_library() -> None:
 SCENES = (
     picture("russian", _switch_to_russian, lambda: load_samples(*FIGURE), sidebar=True),
     picture("preferences", _open_preferences),
+    picture("from_game", open_sidebar, _open_game),
     Scene("film", [_film]),
 )
