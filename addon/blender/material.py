@@ -199,10 +199,23 @@ def gather(material: Material | None) -> core_model.Material:
 
 def image_of(material: Material | None) -> Any:
     """Return the image that defines a material's color, or None."""
+    node = _image_node(material)
+    return node.image if node is not None else None
+
+
+def show_image(material: Material, image: Any) -> None:
+    """Let a material show the image of its new texture; a material that shows none stays as it is."""
+    node = _image_node(material)
+    if node is not None:
+        node.image = image
+        material[PICTURE] = image
+
+
+def _image_node(material: Material | None) -> Any:
     nodes: Any = material.node_tree.nodes if material is not None and material.node_tree is not None else ()
     images = [node for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
     coloured = [node for node in images if any(link.to_socket.name == "Base Color" for link in _links(node))]
-    return next((node.image for node in coloured or images), None)
+    return next(iter(coloured or images), None)
 
 
 def _links(node: Any) -> list[Any]:

@@ -277,10 +277,36 @@ def seal_of(data: bytes) -> bytes:
     return bytes([DATA_VERSION]) + blake2b(checked, digest_size=_DIGEST_SIZE).digest()
 
 
+def _set_own_texture(material: Any, path: str) -> None:
+    material.texture = ",".join([path, *material.texture.split(",")[1:]])
+
+
+def _set_lightmaps(material: Any, paths: str) -> None:
+    first = material.texture.partition(",")[0]
+    material.texture = f"{first},{paths}" if paths else first
+
+
 class MaterialProperties(bpy.types.PropertyGroup):
-    """Texture, shader and index of a material in the game."""
+    """Texture, shader and index of a material in the game.
+
+    ``texture`` of a level's surface has its lightmaps behind commas; ``own_texture`` and ``lightmaps`` are its parts.
+    """
 
     texture: StringProperty(name="Texture", description="Path of the texture below the textures folder, without suffix")
+    own_texture: StringProperty(
+        name="Texture",
+        description="Path of the texture below the textures folder, without suffix",
+        get=lambda self: self.texture.partition(",")[0],
+        set=_set_own_texture,
+        options={"SKIP_SAVE"},
+    )
+    lightmaps: StringProperty(
+        name="Lightmaps",
+        description="Lightmaps of the surface in the level's folder, without suffix, separated by a comma",
+        get=lambda self: self.texture.partition(",")[2],
+        set=_set_lightmaps,
+        options={"SKIP_SAVE"},
+    )
     shader: StringProperty(name="Shader", description="Name of the shader in the game")
     number: IntProperty(
         name="Game Material ID",

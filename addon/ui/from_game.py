@@ -309,6 +309,7 @@ class IMPORT_SCENE_OT_xray_textures(ImageImport, BlenderOperator):
 
     bl_idname = "import_scene.xray_textures"
     bl_label = "Import X-Ray Textures"
+    bl_options = ImageImport.bl_options | {"INTERNAL"}
 
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files("Choose at least one texture (.dds, .tga)")

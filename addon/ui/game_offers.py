@@ -103,8 +103,9 @@ def source_at(path: Path, context: Context) -> Source:
 
 
 def known_rows(context: Context) -> list[Any]:
-    """Return the games of the preferences."""
-    return [row for row in preferences(context).known_games if row.kind]
+    """Return the installed games of the preferences, of those games that the user works with."""
+    wanted = preferences(context)
+    return [row for row in wanted.known_games if row.kind in wanted.games]
 
 
 class Opened:

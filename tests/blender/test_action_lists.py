@@ -485,7 +485,7 @@ def test_a_copy_of_the_motion_of_a_skl_leaves_the_file_to_the_original(tmp_path)
         if listed:
             library.adopt_copies(skl_codec.SKL, rig)
         assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
-        message = "a .skl file stores one motion: left out; export it to a file of its own"
+        message = "a .skl file stores one motion: the copy is left out; export it to a file of its own"
         assert f"{message} ({copy.name})" in bpy.context.window_manager.motionbridge_report.splitlines()
         assert path.read_bytes() == before
     original.motionbridge_motion.speed = 2.5

@@ -8,9 +8,11 @@ import shutil
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from addon import ui
+from addon.core import png
 from addon.ui.operation import Operation
 from tests import scene
 from tests.blender.scenes import add_object, reopen
@@ -28,6 +30,7 @@ def files(tmp_path_factory, samples) -> Path:
     """The samples, and scenes.blend with a collection of a rig with motions, a ship, an Arma rig and a level's mesh."""
     folder = tmp_path_factory.mktemp("linked")
     shutil.copytree(samples, folder, dirs_exist_ok=True)
+    (folder / "picture.png").write_bytes(png.encode(np.zeros((4, 4, 4), np.uint8)))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.ops.import_scene.xray_ogf(filepath=str(folder / "humanoid.ogf"))
     rig = bpy.context.view_layer.objects.active
@@ -86,6 +89,7 @@ def arguments(name: str, files: Path, target: Path) -> dict:
             "arma_paa": "arma/bricks_co.paa",
         "descent3_oof": "descent3/ship.oof", "descent3_ogf": "descent3/SampleHull.ogf",
         "xray_level_geometry": "level/level.hom", "xray_object": "weapon.object",
+        "xray_textures": "picture.png",
     }  # fmt: skip
     group, _, kind = name.partition(".")
     given: dict = {}

@@ -74,6 +74,8 @@ def test_every_suffix_that_can_be_dropped_is_known() -> None:
     handlers = [handler for handler in bpy.types.FileHandler.__subclasses__() if "motionbridge" in handler.bl_idname]
     assert len(handlers) > 5
     for handler in handlers:
+        if handler.bl_import_operator == "motionbridge.from_game":
+            continue  # a dialog, which a command has not: it takes a path inside of an archive
         suffixes = set(handler.bl_file_extensions.split(";"))
         assert suffixes <= set(scene_command.IMPORTERS), handler
         if getattr(handler, "bl_export_operator", ""):

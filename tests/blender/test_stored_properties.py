@@ -230,7 +230,8 @@ CASES = {
         whole_level,
         BYTES + "LevelProperties.saved LevelProperties.geometry LevelProperties.geometry_imported "
         "LevelProperties.detail LevelProperties.trees LevelProperties.trees_seal LevelProperties.surfaces "
-        "LevelProperties.surfaces_seal LevelProperties.reshaped LevelProperties.reshaped_seal LevelProperties.imported",
+        "LevelProperties.surfaces_seal LevelProperties.reshaped LevelProperties.reshaped_seal LevelProperties.imported "
+        "LevelProperties.visuals LevelProperties.parts",
     ),
     "level, marks": Case(
         whole_level,
@@ -277,7 +278,9 @@ UNREAD = {
     "BoneProperties.rest_offset ArmaLevelProperties.path HudActionProperties.hands_motion LodListProperties.solo "
     "LevelCollectionProperties.is_level LevelCollectionProperties.is_layer "
     "HudActionProperties.item_motion HudActionProperties.fallback",
-    "how Blender shows it": "LevelProperties.shown_by LevelProperties.scattered DescentModelProperties.shows_rotors "
+    "how Blender shows it": "LevelCollectionProperties.is_tree LevelCollectionProperties.edited_from "
+    "LevelCollectionProperties.tree_count "
+    "LevelProperties.shown_by LevelProperties.scattered DescentModelProperties.shows_rotors "
     "DescentModelProperties.shows_turrets HudProperties.camera_effects HudProperties.attached HudProperties.gizmos "
     "HudProperties.stance HudProperties.aspect HudProperties.shown_stance HudProperties.view HudProperties.hands "
     "HudProperties.follows HudActionProperties.view Bone.motionbridge_is_colored Object.motionbridge_drawn_before",
@@ -290,7 +293,7 @@ UNREAD = {
     "the stored or the saved file says it too": "MotionFile.version MotionFile.embedded SkeletalFile.embedded "
     "AnimationProperties.saved",
     "spares a comparison": "MotionProperties.unedited",
-    "sets another property": "MotionProperties.target",
+    "sets another property": "MotionProperties.target MaterialProperties.own_texture MaterialProperties.lightmaps",
     "the name of the action says it too": "MotionProperties.stored_name",
     "tells what was deleted from what was not imported": "MotionFile.rest SkeletalFile.rest RestBone.name "
     "EditorModelProperties.has_meshes ArmaLevelProperties.has_proxies LevelProperties.imported "

@@ -1,6 +1,5 @@
-"""Editing the parts of a level's tree, which all trees of its kind show, and the textures of what is active."""
+"""Editing the parts of a level's tree, which all trees of its kind show."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from ...blender import scope
@@ -8,12 +7,8 @@ from ...blender.typed import Context, Object
 from ...core.report import Report
 from ...games.xray.levels import tree_sets
 from ..bases import CALL, BlenderOperator, classes_of, iface_, rpt_
-from ..layouts import fields
 from ..operation import Need, Operation, Outcome, stores_nothing
 from ..target import on_active
-
-MOST_MATERIALS = 4
-"""Most materials whose names in the game the panel shows."""
 
 
 def _is_tree(active: Object | None) -> bool:
@@ -74,16 +69,6 @@ def draw_tree(layout: Any, context: Context) -> None:
         layout.operator("motionbridge.tree_edit_end", icon="LOOP_BACK")
     elif tree_sets.is_tree(context.active_object):
         layout.operator("motionbridge.tree_edit", icon="EDITMODE_HLT")
-
-
-def draw_materials(layout: Any, objects: Iterable[Object]) -> None:
-    """Draw texture and shader of the materials of meshes."""
-    slots = (slot.material for obj in objects for slot in obj.material_slots)
-    for material in list(dict.fromkeys(filter(None, slots)))[:MOST_MATERIALS]:
-        column: Any = fields(layout).column(align=True)
-        column.label(text=material.name, icon="MATERIAL", translate=False)
-        column.prop(material.motionbridge_material, "texture")
-        column.prop(material.motionbridge_material, "shader")
 
 
 CLASSES = classes_of(__name__)

@@ -47,7 +47,8 @@ from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH
 from .level_faces import FaceValues, draw_active_face, draw_ground, kind_of, known_materials
-from .level_trees import draw_materials, draw_tree
+from .level_trees import draw_tree
+from .materials import draw_materials
 from .target import level_holders_to_export
 
 if TYPE_CHECKING:

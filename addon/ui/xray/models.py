@@ -15,7 +15,6 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report, say
 from ...formats import HEAD_SIZE, detect
 from ...formats.xray import omf
-from ...games.arma.properties import is_of_model as is_of_arma_model
 from ...games.descent3 import textures
 from ...games.xray import kinds
 from ...games.xray.bones import properties as bone_properties
@@ -569,22 +568,6 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
             return Outcome(rpt_("The user data is unchanged"), done=False)
         properties.user_data = edited
         return Outcome(rpt_("Applied the text to the user data"))
-
-
-class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
-    """Texture and shader of the material in the game."""
-
-    bl_label = "X-Ray Material"
-    bl_context = "material"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.material is not None and not is_of_arma_model(context.object)
-
-    def draw(self, context: Context) -> None:
-        column = self.fields()
-        column.prop(context.material.motionbridge_material, "texture")
-        column.prop(context.material.motionbridge_material, "shader")
 
 
 class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):

@@ -73,8 +73,13 @@ def is_tree(obj: Object | None) -> bool:
 
 
 def visuals_of(tree: Object) -> list[int]:
-    """Return the visuals of a tree, one for each part that it had when it was imported."""
-    return [int(visual) for visual in tree.motionbridge_level.visuals.split()]
+    """Return the visuals of a tree, one for each part that it had when it was imported. Raises `WriteError`."""
+    stored = tree.motionbridge_level.visuals.split()
+    if not all(visual.isdecimal() for visual in stored):
+        raise WriteError(
+            say("what is stored of the tree {!r} is damaged", tree.name), remedy="Undo this or import the level again"
+        )
+    return [int(visual) for visual in stored]
 
 
 def parts_of(collection: bpy.types.Collection | None) -> dict[int, Object]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -280,7 +280,12 @@ def with_game_names(
 def texture_name(used: Material) -> str:
     """Return the game's name of a material's image: its path below ``textures``, else its file name; "" for none."""
     image = material.image_of(used)
-    lowered = [part.lower() for part in material.path_of(image).parts] if image is not None else []
+    return texture_at(material.path_of(image)) if image is not None else ""
+
+
+def texture_at(path: PurePath) -> str:
+    """Return the game's name of an image file, whose path has no suffix: what is below ``textures``, else its name."""
+    lowered = [part.lower() for part in path.parts]
     if "textures" in lowered:
         return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
     return lowered[-1] if lowered else ""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ....blender.action_lists import label_of
 from ....blender.properties import seal_of, stored_seal
 from ....core import files
 from ....core.changes import Changes, Noun, Part
@@ -101,7 +100,9 @@ class SklHost(Host[Plan[Skl]]):
             return chosen
         for action in chosen:
             if action not in originals:
-                report.warn("a .skl file stores one motion: left out; export it to a file of its own", label_of(action))
+                report.warn(
+                    "a .skl file stores one motion: the copy is left out; export it to a file of its own", action.name
+                )
         return originals
 
     def remove_deleted(self, *, whole: bool) -> None:
