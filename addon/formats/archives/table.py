@@ -197,7 +197,8 @@ def checksum_problem(entry: Entry, data: bytes) -> str:
 
 def without_unclean(table: Table, report: Report) -> Table:
     """Return the table without files whose names are no clean paths, which no game finds and no folder can hold."""
-    if _MAYBE_UNCLEAN.search("\n".join(table.names)) is None:
+    text = "\n".join(table.names)
+    if text.count("\n") == max(len(table.names) - 1, 0) and _MAYBE_UNCLEAN.search(text) is None:
         return table
     kept = [index for index, name in enumerate(table.names) if is_clean(name)]
     left_out = len(table.names) - len(kept)
