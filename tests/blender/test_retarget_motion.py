@@ -407,15 +407,48 @@ def test_a_turned_character_gets_a_motion_and_gives_it_back(vectors):
             assert np.degrees(np.arctan2(sine, (lines[0] * lines[1]).sum(axis=1))).max() < 0.5
 
 
+def person(game):
+    """A character of a game with a motion, active."""
+    if game == "X-Ray":
+        bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / "human_stalker_hero_1.ogf"))
+        bpy.ops.import_scene.xray_omf(filepath=str(CORPUS / "omf" / "human_smart_cover.omf"))
+    else:
+        bpy.ops.import_scene.arma_rtm(filepath=str(CORPUS / "rtm" / "rappel_aim.rtm"))
+    return bpy.context.view_layer.objects.active
+
+
+@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+@pytest.mark.parametrize("game", ["X-Ray", "Arma"])
+def test_people_of_the_games_walk_as_the_captured_one(game, vectors):
+    """Limbs point where the source's do; standing feet hardly move before they are held, and not after it."""
+    rig = person(game)
+    (source,) = foreign_motions.read_file_motions(bpy.context, str(vectors / "rigs" / WALK), Report())
+    target = foreign_motions.rig_of(rig)
+    links = bone_map.links_of(source.rig, target, bone_map.roles_of(source.rig), bone_map.roles_of(target))
+    scale = retarget.retarget(source.rig, source.poses, target, links).scale
+    for feet in (False, True):
+        path = str(vectors / "rigs" / WALK)
+        assert bpy.ops.motionbridge.retarget_motion(filepath=path, feet=feet) == {"FINISHED"}
+        poses = shown(rig, rig.animation_data.action)
+        assert feet or limb_angles(source, rig, poses) < 0.1
+        runs = 0
+        for link in (link for link in links if link.role.startswith("foot")):
+            speeds = []
+            for first, last in limb_goals.standing(scale * source.poses[:, link.source, :3, 3]):
+                foot = poses[first : last + 1, link.target, :3, 3]
+                speeds += np.linalg.norm(np.diff(foot[:, :2], axis=0), axis=1).tolist()
+                assert not feet or np.ptp(foot, axis=0).max() < 0.005
+                runs += 1
+            assert np.mean(speeds) * limb_goals.FRAMES_PER_SECOND < 0.12
+        assert runs == 8
+
+
 @pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
 def test_motions_go_from_game_to_game_and_back():
-    bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / "human_stalker_hero_1.ogf"))
-    stalker = bpy.context.view_layer.objects.active
-    bpy.ops.import_scene.xray_omf(filepath=str(CORPUS / "omf" / "human_smart_cover.omf"))
+    stalker = person("X-Ray")
     bpy.ops.object.select_all(action="DESELECT")
     bpy.context.view_layer.objects.active = None
-    bpy.ops.import_scene.arma_rtm(filepath=str(CORPUS / "rtm" / "rappel_aim.rtm"))
-    arma = bpy.context.view_layer.objects.active
+    arma = person("Arma")
     assert arma != stalker
     for rig, other in ((arma, stalker), (stalker, arma)):
         own = other.animation_data.action
