@@ -31,6 +31,7 @@ from addon.formats.arma.skeletons import MAN_ARMA_3
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.document import SubObject
 from addon.formats.round_trips import ROUND_TRIPS
+from addon.formats.trees import masks
 from addon.formats.verification import engine_problems, first_difference
 from addon.formats.xray import cform, hom, ltx, som
 from addon.formats.xray.level import mesh as visual_mesh
@@ -418,7 +419,7 @@ def judge_mask(data: bytes) -> str:
         raise Broken(f"{reference!r} leads out of its folder: {outside[0]}")
     mask = reference.lower()
     if len(mask) <= 300 and "*" in mask:
-        fits = module._path_test(mask)  # noqa: SLF001 (the matcher itself is judged)
+        fits = masks.path_test(mask)
         for name in (*names, *_FILES):
             if len(name) <= 300 and fits(name) != _fits_by_table(mask, name):
                 raise Broken(f"{name!r} and {mask!r}: {fits(name)}")
