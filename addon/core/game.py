@@ -11,3 +11,8 @@ class InstalledGame(NamedTuple):
 
     folder: Path
     mods: tuple[Path, ...] = ()
+
+    @property
+    def by_rank(self) -> tuple[Path, ...]:
+        """The folders of the mods, the one that wins first, and that of the game."""
+        return (*reversed(self.mods), self.folder)

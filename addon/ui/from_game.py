@@ -280,7 +280,7 @@ def _imports(source: Source, offer: Offer, paths: dict[str, Path], options: dict
     result. ``options``: for X-Ray models.
     """
     if HUD_SCENE in offer.importers.values():
-        folders = SEPARATOR.join(map(str, game_offers.folders_of(source)))
+        folders = SEPARATOR.join(map(str, source.game.by_rank))
         return [_call(CALL.motionbridge.new_hud_scene, folders=folders, section=name) for name in paths]
     if LEVEL in offer.importers:
         level = CALL.import_scene.xray_level

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from ..formats.trees import Index
 
 
-MOST = 300
-"""Rows of the list: 30,000 would take 56 ms at each redraw."""
-
-
 class Offer(NamedTuple):
     """Files of a game under one word, an item of `ITEMS`. ``importers``: end of a name -> the operator that imports it:
     one of ``import_scene``, or `HUD_SCENE`.
@@ -127,7 +123,7 @@ class Opened:
 
     @cached_property
     def _sections(self) -> list[str]:
-        options = HudSceneOptions(folders=folders_of(self.source), games=(self.source.game,))
+        options = HudSceneOptions(folders=self.source.game.by_rank, games=(self.source.game,))
         return sorted(sections.hud_sections(sections.load_configs(options, Report())))
 
     def search(self, offer: Offer, typed: str) -> tuple[list[str], int]:
@@ -137,8 +133,8 @@ class Opened:
         if offer.identifier == "HANDS":
             words = typed.lower().split()
             names = [name for name in self._sections if all(word in name for word in words)]
-            return names[:MOST], len(names)
-        names, total = self.index.search(typed, tuple(offer.importers), most=MOST)
+            return names[: trees.index.MOST], len(names)
+        names, total = self.index.search(typed, tuple(offer.importers))
         return [name.removesuffix(LEVEL) for name in names], total
 
     def path(self, offer: Offer, name: str) -> Path | None:
@@ -157,11 +153,6 @@ class Opened:
         if name not in self._unusable:
             self._unusable[name] = trees.head_of(path, 4) == b"ODOL"
         return self._unusable[name]
-
-
-def folders_of(source: Source) -> tuple[Path, ...]:
-    """Return the folders of a game's mods, the one that wins first, and of the game."""
-    return (*reversed(source.game.mods), source.game.folder)
 
 
 _opened: list[Opened] = []

@@ -84,8 +84,7 @@ def _folders(operator: Any, context: Context) -> tuple[Path, ...]:
     games = known_games(context, "XRAY")
     if not games:
         return ()
-    folder, mods = games[min(int(operator.known_game or 0), len(games) - 1)]
-    return (*reversed(mods), folder)
+    return games[min(int(operator.known_game or 0), len(games) - 1)].by_rank
 
 
 def options_of(operator: Any, context: Context) -> HudSceneOptions:
