@@ -73,6 +73,7 @@ PREPARED = {
     "kinds.pass_to_blender": "kinds.prepare_floor",
     "kinds.memory_allowed": "kinds.prepare_floor",
     "start.enable_floor": "start.prepare",
+    "start.read_bytecode": "start.prepare",
 }
 """Floor -> what prepares it."""
 
@@ -181,6 +182,7 @@ def rows_in_blender() -> list[Row]:
         Row("import of a character with readable bones", "kinds.import_readable", "kinds.import_plain", (HERE,)),
         Row("first-person scene of the samples", "kinds.open_first_person", "kinds.open_its_files", (HERE,)),
         Row("enable the extension", "start.enable", "start.enable_floor", (HERE,)),
+        Row("modules for the first model", "start.first_model", "start.read_bytecode", (HERE,)),
     ]
 
 

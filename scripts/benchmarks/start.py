@@ -1,7 +1,8 @@
 """Cost of enabling the extension; the floor is an add-on that registers the same classes and properties.
 
 It runs in a Blender in which nothing of the extension is loaded yet. `prepare` puts both add-ons, with their bytecode,
-into a folder. The others enable one of them and return its CPU time in seconds.
+into a folder. The others enable one of them and return its CPU time in seconds, or what the first model costs after
+that.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import compileall
 import gc
 import inspect
+import marshal
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ import bpy  # first: in a wheel it makes the modules that come with Blender impo
 # isort: split
 import addon_utils
 
-from . import seconds_of
+from . import SAMPLES, seconds_of
 
 REPOSITORY = "bench"
 OURS, FLOOR = "motionbridge", "floor"
@@ -48,6 +50,8 @@ blender_version_min = "4.2.0"
 license = ["SPDX:GPL-3.0-or-later"]
 """
 MOST_ARGUMENTS = 4
+BYTECODE_HEADER = 16
+"""Number of bytes before the code in a .pyc file (PEP 552)."""
 
 
 def _prepare(folder: str) -> float:
@@ -82,6 +86,26 @@ def _enable(folder: str, package: str) -> float:
     if modules == [None]:
         raise RuntimeError(f"{package} could not be enabled")
     return seconds
+
+
+def _first_model(folder: str) -> float:
+    """Return what the first import of a model costs more than the second: loading the modules that it needs."""
+    _enable(folder, OURS)
+    first, second = seconds_of(_import_model), seconds_of(_import_model)
+    return first - second
+
+
+def _read_bytecode(folder: str) -> float:
+    """Read and unpack the bytecode of the same modules, without running it."""
+    _enable(folder, OURS)
+    known = set(sys.modules)
+    _import_model()
+    files = [Path(module.__cached__) for name, module in sys.modules.items() if name not in known and OURS in name]
+    return seconds_of(lambda: [marshal.loads(file.read_bytes()[BYTECODE_HEADER:]) for file in files])  # noqa: S302 - our own
+
+
+def _import_model() -> None:
+    bpy.ops.import_scene.xray_ogf(filepath=str(SAMPLES / "humanoid.ogf"))
 
 
 # ---- the source of the floor
@@ -173,4 +197,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
     "prepare": _prepare,
     "enable": lambda folder: _enable(folder, OURS),
     "enable_floor": lambda folder: _enable(folder, FLOOR),
+    # Load the modules for the first model. Floor: read and unpack their bytecode.
+    "first_model": _first_model,
+    "read_bytecode": _read_bytecode,
 }
