@@ -17,7 +17,7 @@ from ..formats import trees
 from ..games import mods
 from . import game_offers
 from .bases import CALL, BlenderList, BlenderOperator, FileHandler, MixedIn, classes_of, iface_, rpt_, tell
-from .game_offers import HUD_SCENE, ITEMS, LEVEL, OFFERS, Offer, Opened, Source, known_rows, source_at
+from .game_offers import HUD_SCENE, ITEMS, LEVEL, OFFERS, ORIGINS, Offer, Opened, Source, known_rows, source_at
 from .images import ImageImport
 from .layouts import DrawnRows
 from .operation import FileChoice, Need, Operation, Outcome, call_operator, status_line, stores_nothing
@@ -93,13 +93,33 @@ def _listing_changed(operator: Any, context: Context) -> None:
         operator.more, operator.problem = 0, tell(refusal.sentence())
 
 
+def _kind_changed(operator: Any, context: Context) -> None:
+    """Fill the list again, with the files of all folders: each kind has its own."""
+    if operator.below:
+        operator.below = ""  # which fills the list
+    else:
+        _listing_changed(operator, context)
+
+
+def _folders(operator: Any, context: Context, typed: str) -> list[str]:
+    """Return the folders of the chosen kind that contain what is typed."""
+    try:
+        source = _source_of(operator, context)
+        folders = game_offers.opened(source).folders(game_offers.offer_of(source.kind, operator.kind))
+    except ReadError:  # the list says it
+        return []
+    wanted = typed.lower().replace("/", "\\")
+    return [folder for folder in folders if wanted in folder][: trees.index.MOST]
+
+
 def _fill(operator: Any, context: Context) -> None:
     """Fill the list: ticked rows first, then what was imported last, then what the search finds. Raises `ReadError`."""
     source = _source_of(operator, context)
     opened, offer = game_offers.opened(source), game_offers.offer_of(source.kind, operator.kind)
-    last = source.row.recent.splitlines() if source.row is not None and not operator.search.strip() else []
+    narrowed = operator.search.strip() or operator.below or operator.origin != "ALL"
+    last = source.row.recent.splitlines() if source.row is not None and not narrowed else []
     kept = [row.name for row in operator.listed if row.ticked]
-    names, total = opened.search(offer, operator.search)
+    names, total = opened.search(offer, operator.search, operator.below, operator.origin)
     operator.listed.clear()
     for name in dict.fromkeys([*kept, *last, *names]):
         path = opened.path(offer, name)
@@ -164,7 +184,22 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         update=_listing_changed,
         options={"SKIP_SAVE"},
     )
-    kind: EnumProperty(name="Kind", description="What to look for", items=ITEMS, update=_listing_changed)
+    kind: EnumProperty(name="Kind", description="What to look for", items=ITEMS, update=_kind_changed)
+    below: StringProperty(
+        name="Folder",
+        description="List only what is below this folder of the game",
+        search=_folders,
+        search_options=set(),
+        update=_listing_changed,
+        options={"SKIP_SAVE"},
+    )
+    origin: EnumProperty(
+        name="From",
+        description="List only files that the game takes from there",
+        items=ORIGINS,
+        update=_listing_changed,
+        options={"SKIP_SAVE"},
+    )
     search: StringProperty(
         name="Search",
         description="Words that names and folders contain, in any order",
@@ -176,17 +211,47 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         description="Also import the motions of the files that a model refers to",
         default=True,
     )
+    is_read: BoolProperty(
+        name="Game Is Read",
+        description="Open the dialog without reading the archives again",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
     listed: CollectionProperty(type=GameFile, options={"SKIP_SAVE", "HIDDEN"})
     active_listed: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
     more: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
     problem: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open the dialog, with the tree as it is on disk now; of a dropped archive what it has."""
+        """Read the game as it is on disk now, in steps, and open the dialog; of a dropped archive what it has."""
+        if self.is_read:
+            return self.answer(context, self.ask)
         game_offers.forget()
         if paths := self.paths():
             self.folder = paths[0]
-        return self.answer(context, self.ask)
+        self.invoked_by_user()
+        if not self.works_in_steps(context):
+            return self.answer(context, self.ask)
+        report = Report()
+        return self.run_in_steps(
+            context, lambda: self._checked(context, self.read, report), partial(self._open, report)
+        )
+
+    def read(self, context: Context, _report: Report) -> None:
+        """Read what the dialog lists first. Raises `ReadError` if no game is known or it cannot be read."""
+        source = _source_of(self, context)
+        others = [Source(row.kind, installed_game(row), row) for row in known_rows(context)]
+        offer = game_offers.offer_of(source.kind, self.kind)
+        game_offers.read_ahead(source, offer, [other for other in others if other.game != source.game])
+
+    def _open(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> set[str]:
+        """Open the dialog by another call, since the one that has worked in steps ends."""
+        answer = self._report_result(report, context, result)
+        if answer == {"CANCELLED"}:
+            return answer
+        names = ("folder", "kind", "game")
+        options = {name: getattr(self, name) for name in names if self.properties.is_property_set(name)}
+        call_operator(self, CALL.motionbridge.from_game, **options, is_read=True)
+        return {"FINISHED"}
 
     def ask(self, context: Context, _report: Report) -> None:
         """Fill the list and open the dialog. Raises `ReadError` if no game is known or it cannot be read."""
@@ -217,6 +282,10 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         search = layout.row()
         search.activate_init = True  # typing begins at once
         search.prop(self, "search", text="", icon="VIEWZOOM")
+        if self.kind != "HANDS" and not (self.folder and source.game.folder.is_file()):
+            row = layout.split(factor=0.65)
+            row.prop(self, "below", icon="FILE_FOLDER")
+            row.prop(self, "origin", text="")
         layout.template_list(
             "MOTIONBRIDGE_UL_game_files", "", self, "listed", self, "active_listed", rows=ROWS, maxrows=ROWS
         )

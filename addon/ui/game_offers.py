@@ -1,10 +1,13 @@
 """What an installed game offers to import: kinds of files, their names, and where each is."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..blender.typed import Context
+from ..core import pausing
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats import trees
@@ -46,6 +49,12 @@ ITEMS = (
     ("LEVELS", "Levels", "Whole levels, all files of their folders", 3),
     ("HANDS", "First Person", "Sections of configs: hands and what they hold, in a scene as the player sees them", 4),
     ("TEXTURES", "Textures", "Textures as images", 5),
+)
+ORIGINS = (
+    ("ALL", "Everywhere", "Archives, mods and loose files"),
+    ("ARCHIVE", "Archives", "Files that the game takes from its archives"),
+    ("MOD", "Mods", "Files that the game takes from mods, loose or in their archives"),
+    ("LOOSE", "Loose Files", "Files that the game takes from its own folder, outside of archives"),
 )
 SHOW_TEXTURES = "xray_textures"
 HUD_SCENE = "new_hud_scene"
@@ -113,6 +122,7 @@ class Opened:
         self.source = source
         self.tree = trees.archive_tree(folder) if folder.is_file() else trees.tree_at(source.game)
         self._unusable: dict[str, bool] = {}
+        self._folders: dict[str, list[str]] = {}
 
     @cached_property
     def index(self) -> "Index":
@@ -126,15 +136,44 @@ class Opened:
         options = HudSceneOptions(folders=self.source.game.by_rank, games=(self.source.game,))
         return sorted(sections.hud_sections(sections.load_configs(options, Report())))
 
-    def search(self, offer: Offer, typed: str) -> tuple[list[str], int]:
-        """Return the best names of an offer that match what is typed, and how many match. Raises `ReadError` if the
-        configs cannot be read.
+    def read(self, offer: Offer) -> None:
+        """Read all names of an offer, which may take seconds; pauses (`core.pausing`). Raises `ReadError`."""
+        self.search(offer, "")
+
+    def folders(self, offer: Offer) -> list[str]:
+        """Return the folders that have files of an offer somewhere below them, in ascending order."""
+        if offer.identifier not in self._folders:
+            names = self.index.search("", tuple(offer.importers), most=len(self.index)).names
+            folders = {name.rpartition("\\")[0] for name in names}
+            for folder in list(folders):
+                while folder := folder.rpartition("\\")[0]:
+                    folders.add(folder)
+            self._folders[offer.identifier] = sorted(folders - {""})
+        return self._folders[offer.identifier]
+
+    @cached_property
+    def _origins(self) -> dict[str, set[str]]:
+        """Identifier of `ORIGINS` -> names of files from there."""
+        mods = [folder for folder in trees.folders_of(self.source.game) if folder != self.tree.root]
+        mods = [folder for folder in mods if folder != self.source.game.folder]
+        archives = {archive.path for archive in self.tree.archives}
+        result: dict[str, set[str]] = {}
+        for source, names in self.index.by_source.items():
+            own = "MOD" if any(source.is_relative_to(mod) for mod in mods) else "LOOSE"
+            result.setdefault("ARCHIVE" if own == "LOOSE" and source in archives else own, set()).update(names)
+        return result
+
+    def search(self, offer: Offer, typed: str, folder: str = "", origin: str = "ALL") -> tuple[list[str], int]:
+        """Return the best names of an offer that match what is typed, and how many match. Neither folder nor
+        origin of a section are known. Raises `ReadError` if the configs cannot be read.
         """
         if offer.identifier == "HANDS":
             words = typed.lower().split()
             names = [name for name in self._sections if all(word in name for word in words)]
             return names[: trees.index.MOST], len(names)
-        names, total = self.index.search(typed, tuple(offer.importers))
+        below = f"{folder}\\" if folder else ""
+        among = None if origin == "ALL" else self._origins.get(origin, set())
+        names, total = self.index.search(typed, tuple(offer.importers), below, among=among)
         return [name.removesuffix(LEVEL) for name in names], total
 
     def path(self, offer: Offer, name: str) -> Path | None:
@@ -164,6 +203,18 @@ def opened(source: Source) -> Opened:
     if not _opened or _opened[0].source.game != source.game:
         _opened[:] = [Opened(source)]
     return _opened[0]
+
+
+def read_ahead(source: Source, offer: Offer, others: Sequence[Source]) -> None:
+    """Read what the dialog searches, in work that may pause (`core.pausing`): names of an offer, and the tables of the
+    archives of other games, which are kept for when those are chosen. Raises `ReadError` if the game cannot be read.
+    """
+    opened(source).read(offer)
+    for other in others:
+        with suppress(ReadError):  # shown when that game is chosen
+            for number, archive in enumerate(tables := Opened(other).tree.archives):
+                pausing.pause(number / len(tables))
+                archive.find("")
 
 
 def forget() -> None:

@@ -93,6 +93,35 @@ def test_ticked_and_recent_rows_come_first_and_no_row_is_hidden_that_is_imported
         }
 
 
+def test_the_list_is_narrowed_to_a_folder_and_to_where_files_come_from(game, dialog, tmp_path, samples):  # noqa: F811
+    mod = tmp_path / "mod/gamedata/meshes/actors/hero.ogf"
+    loose = game / "gamedata/meshes/actors/rat.ogf"
+    for path in (mod, loose):
+        path.parent.mkdir(parents=True)
+        shutil.copy(samples / "humanoid.ogf", path)
+    with installed(game, mods=(tmp_path / "mod",)) as rows:
+        rows[0].recent = MODEL
+        names = typed(dialog)
+        assert names == [MODEL, "meshes\\actors\\hero.ogf", "meshes\\actors\\rat.ogf"]
+        by_origin = {}
+        for origin in ("ARCHIVE", "MOD", "LOOSE"):
+            dialog.origin = origin
+            by_origin[origin] = typed(dialog)
+        assert by_origin == {"ARCHIVE": [MODEL], "MOD": [names[1]], "LOOSE": [names[2]]}
+        dialog.origin = "ALL"
+        folders = from_game._folders(dialog, bpy.context, "")
+        assert folders == ["meshes", "meshes\\actors", "meshes\\samples"]
+        assert from_game._folders(dialog, bpy.context, "s/act") == ["meshes\\actors"]
+        dialog.below = "meshes\\actors"
+        assert typed(dialog) == names[1:]
+        assert typed(dialog, "rat") == names[2:]
+        dialog.kind = "MOTIONS"
+        from_game._kind_changed(dialog, bpy.context)
+        assert dialog.below == ""
+        assert "no game is known" not in dialog.problem
+    assert from_game._folders(dialog, bpy.context, "") == []
+
+
 def test_a_level_in_an_archive_is_imported_whole(game, samples):  # noqa: F811
     files = [(f"levels\\yard\\{path.name}".encode(), path.read_bytes()) for path in (samples / "level").iterdir()]
     (game / "db/levels.db0").write_bytes(written.xray(files, header=HEADER))

@@ -57,6 +57,25 @@ def test_after_all_folders_were_entered_every_name_leads_to_the_file_that_the_ga
     assert len(index) == 4
 
 
+def test_every_name_is_of_the_archive_or_folder_that_the_game_takes_it_from(game, tmp_path):
+    mod = tmp_path / "mod"
+    put(mod / "gamedata/meshes/actors/idle.omf", b"mod")
+    put_archive(mod / "db/z.db0", b"z", name="Textures\\WPN\\wpn_pm.dds")
+    tree = trees.tree_at(game._replace(mods=(mod,)))
+    index = Index(tree)
+    index.enter_all()
+    names = index.search("").names
+    assert {name: source for source, own in index.by_source.items() for name in own} == {
+        name: trees.source_of(tree, index.path(name)) for name in names
+    }
+    assert index.by_source[mod] == {"meshes\\actors\\idle.omf"}
+    assert index.by_source[mod / "db/z.db0"] == {"textures\\wpn\\wpn_pm.dds"}
+    assert index.by_source[tmp_path] == {"textures\\wpn\\wpn_ak.dds"}
+    for own in index.by_source.values():
+        result = index.search("", among=own)
+        assert (set(result.names), result.total) == (own, len(own))
+
+
 def test_the_best_names_come_first(tmp_path):
     names = ["idle\\a.omf", "x\\an_idle.omf", "x\\idle_1.omf", "x\\other.omf"]
     put(tmp_path / "fsgame.ltx", fsgame(LINES).encode())

@@ -6,9 +6,10 @@ from typing import Any
 import bpy
 
 from addon.formats import trees
+from addon.ui import operation
 from addon.ui.preferences import preferences
 from scripts.samples import game
-from tests.window import exports, identity, stage
+from tests.window import exports, identity, long_work, stage
 from tests.window.stage import Steps
 
 NAMES = ("humanoid.ogf", "humanoid.omf", "weapon.ogf", "weapon.omf")
@@ -73,6 +74,37 @@ def a_game_is_named_and_a_model_plays() -> Steps:
     hand.rests()
 
 
+def reading_is_stopped() -> Steps:
+    """A game whose archives take long to read: the status bar says how far it is, Esc ends it and no dialog comes."""
+    preferences(bpy.context).known_games.add().folder = str(installed())
+    progress: list[float] = []
+    actual = operation.LongWork._show
+
+    def watched(self: Any, context: Any, work: Any) -> None:
+        progress.append(work.fraction)
+        actual(self, context, work)
+
+    operation.LongWork._show = watched  # type: ignore[method-assign]
+    try:
+        stage.invoke("motionbridge.from_game")
+        yield from stage.until(lambda: progress and long_work.running(), "a step")
+        stage.press("ESC")
+        yield from stage.until(lambda: not long_work.running(), "the reading to stop")
+    finally:
+        operation.LongWork._show = actual  # type: ignore[method-assign]
+    assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
+    stage.forget_reports()
+    stage.invoke("motionbridge.from_game")
+    yield from stage.until(lambda: not long_work.running(), "the reading to end")
+    yield
+    stage.press("RET")  # the search field is being edited
+    yield
+    yield from stage.confirm()
+    yield from stage.until(lambda: len(bpy.data.armatures) == 1, "the model", 60)
+    yield from stage.reported()
+    preferences(bpy.context).known_games.clear()
+
+
 def a_mod_begins() -> Steps:
     """A file is copied into the game's mod, its motion edited and saved back: the game then takes the mod's file."""
     folder = installed()
@@ -114,6 +146,7 @@ def a_dropped_archive_shows_what_it_has() -> Steps:
 
 
 SCENES = [
+    ("a game is read in steps, and Esc ends that", long_work.in_small_steps(reading_is_stopped)),
     ("a game is named, and a model out of its archive plays", a_game_is_named_and_a_model_plays),
     ("a file of the game is copied into a mod, edited and saved back", a_mod_begins),
     ("an archive is dropped and shows what it has", a_dropped_archive_shows_what_it_has),

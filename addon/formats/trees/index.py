@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.pausing import pause
 from .masks import path_test
+from .places import source_of
 from .tree import Tree, key_of
 
 MOST = 300
@@ -102,9 +103,36 @@ class Index:
         if not names <= self._archive_of.keys():
             self.__dict__.pop("_names", None)
             self.__dict__.pop("_of_kind", None)
+        self.__dict__.pop("by_source", None)
 
-    def search(self, text: str, suffixes: Sequence[str] = (), folder: str = "", most: int = MOST) -> Found:
+    @cached_property
+    def by_source(self) -> dict[Path, set[str]]:
+        """Archive, or folder of the game or a mod (`source_of`) -> the names of files that the game takes from it, of
+        those found so far.
+        """
+        result: dict[Path, set[str]] = {}
+        for name, number in self._archive_of.items():
+            if name not in self._loose:
+                result.setdefault(self.tree.archives[number].path, set()).add(name)
+        known: dict[Path, Path] = {}
+        for name in self._loose:
+            path = self.path(name)
+            if path is not None:
+                if path.parent not in known:
+                    known[path.parent] = source_of(self.tree, path)
+                result.setdefault(known[path.parent], set()).add(name)
+        return result
+
+    def search(
+        self,
+        text: str,
+        suffixes: Sequence[str] = (),
+        folder: str = "",
+        most: int = MOST,
+        among: Collection[str] | None = None,
+    ) -> Found:
         """Return the names below a folder that match a text and end with one of the ``suffixes``, if there are some.
+        ``among``: no other names.
 
         All words of the text must occur in a name, in any letter case and with both slashes. A word with ``*`` or ``?``
         is a mask for the file's name, or for the whole one if it has a slash. First come the names of which the file
@@ -116,6 +144,8 @@ class Index:
         words = text.lower().replace("/", "\\").split()
         for word in words:
             names = _matching(names, word)
+        if among is not None:
+            names = [name for name in names if name in among]
         return Found(_best(names, words[0], most) if words else names[:most], len(names))
 
     def _with_suffixes(self, suffixes: tuple[str, ...]) -> list[str]:
