@@ -72,6 +72,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "animation_edit",
         "animation_export",
         "animation_import",
+        "flags",
         "lod_list",
         "model_check",
         "model_export",

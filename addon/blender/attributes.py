@@ -236,5 +236,17 @@ def active_face(data: Any, names: Sequence[str]) -> ActiveFace | None:
     return ActiveFace(face.index, _material_of_slot(data, face.material_index), values)
 
 
+def active_value(data: Any, name: str, *, is_face: bool) -> int | None:
+    """Return the value of an integer attribute of the active face, or vertex, in Edit Mode; 0 without the attribute,
+    None without such an element. Evaluates nothing.
+    """
+    edited: Any = bmesh.from_edit_mesh(data)
+    element = edited.faces.active if is_face else edited.select_history.active
+    if not isinstance(element, bmesh.types.BMFace if is_face else bmesh.types.BMVert):
+        return None
+    layer = (edited.faces if is_face else edited.verts).layers.int.get(name)
+    return int(element[layer]) if layer is not None else 0
+
+
 def _material_of_slot(data: typed.Mesh, slot: int) -> Material | None:
     return data.materials[slot] if 0 <= slot < len(data.materials) else None

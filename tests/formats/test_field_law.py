@@ -107,7 +107,7 @@ NOT_MODELLED = {
         "Description.modifier Description.source Description.tool Err.lists.flags ExportScale.adjust_mass "
         "Image.depth Image.identifier Image.name Level.lights.ambient Level.lights.attenuation "
         "Level.lights.controller Level.lights.falloff Level.lights.phi Level.lights.specular Level.lights.theta "
-        "Level.portals.back Level.portals.front Locked.value Lod.faces.flags Lod.flags Lod.points.flags Mark.sphere "
+        "Level.portals.back Level.portals.front Locked.value Lod.flags Mark.sphere "
         "Mark.vertices.colour MeshFlags.flags ObjectHeader.details ObjectMotion.first ObjectMotion.fps "
         "ObjectMotion.last ObjectMotion.name OldBone.name OldBone.parent OldBone.placement OldBone.weight_map "
         "Placement.length Placement.offset Placement.rotation Remark.text Sector.portals SubObject.free_space "

@@ -310,7 +310,7 @@ def test_every_module_keeps_the_rule(rule):
 LOADED_AT_START = {
     "", "lazy", "ui",
     "core", "core.errors", "core.inner_files", "core.kept", "core.report",
-    "formats", "formats.arma", "formats.arma.lod_kinds", "formats.descent3", "formats.xray",
+    "formats", "formats.arma", "formats.arma.flag_groups", "formats.arma.lod_kinds", "formats.descent3", "formats.xray",
     "blender", "blender.action_lists", "blender.compat", "blender.control_links", "blender.properties",
     "blender.rotation_modes", "blender.typed",
     "games", "games.kinds", "games.options",

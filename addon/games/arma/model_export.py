@@ -27,7 +27,7 @@ from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ...core.report import Report, say
-from ...formats.arma import lod_kinds, p3d
+from ...formats.arma import flag_groups, lod_kinds, p3d
 from ...formats.arma.p3d import check
 from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, warn_of_pasted
@@ -50,6 +50,8 @@ WANTED: Wanted = {
     FILE_VERTEX: (Domain.VERTEX, np.int32),
     FILE_FACE: (Domain.FACE, np.int32),
     p3d.MASS_ATTRIBUTE: (Domain.VERTEX, np.float32),
+    flag_groups.VERTEX_FLAGS: (Domain.VERTEX, np.int32),
+    flag_groups.FACE_FLAGS: (Domain.FACE, np.int32),
 }
 POINT_TOLERANCE = 1e-5
 """Metres by which a point may be off its imported place: Blender computes the place of a child in 32 bits."""

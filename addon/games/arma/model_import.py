@@ -23,7 +23,7 @@ from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
 from ...core.report import Report, say
-from ...formats.arma import lod_kinds, p3d
+from ...formats.arma import flag_groups, lod_kinds, p3d
 from ...formats.arma.skeletons import BoneTable
 from . import lod_list, textures
 from .animation_import import bone_names
@@ -217,6 +217,9 @@ class _Builder:
 
     def _mesh(self, lod: p3d.Lod, name: str) -> Object:
         mesh = p3d.decode_polygons(lod, self.report, self.groups, name)
+        for flags in flag_groups.ATTRIBUTES.values():
+            if not mesh.attributes[flags].values.any():  # as in most LODs
+                del mesh.attributes[flags]
         data = meshes.build_polygons(mesh, [self.surfaces.build(wanted) for wanted in mesh.materials])
         sharp_mesh.remember(data, mesh, self.report, normals=True)
         obj: Any = bpy.data.objects.new(name, data)

@@ -38,7 +38,7 @@ from ..preferences import known_games
 from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH, active_object, has_mesh, objects_of, on_active
-from . import lods
+from . import flags, lods
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -316,6 +316,8 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
         level = level_of(active)
         if level is not None:
             _draw_level(layout, level)
+            if active.mode == "EDIT" and active == level.id_data:
+                flags.draw(layout.column(align=True), context, active.data)
         layout.operator("motionbridge.arma_mark_add", icon="EMPTY_DATA")
         layout.operator("motionbridge.arma_model_check", icon="VIEWZOOM")
         draw_last_check(layout, model_of(active) or context.scene)

@@ -33,8 +33,8 @@ from ..layouts import draw_folded, fields
 from ..operation import Need, Operation, Outcome, stores_nothing
 from ..preferences import known_games
 from ..searched_lists import SearchedRows, is_hidden, shows
+from ..selection_values import NOT_DRAWN, VALUE, SelectionValues, changed
 from ..target import on_active
-from .selection_values import NOT_DRAWN, VALUE, SelectionValues, changed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

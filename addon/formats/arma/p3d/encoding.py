@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from ....core.model import FILE_FACE, FILE_VERTEX, Domain, PolygonMesh
 from ....core.polygons import row_groups, starts
 from ....core.report import Report, say
 from .. import names
+from ..flag_groups import FACE_FLAGS, VERTEX_FLAGS
 from .document import ARMA, FACE, POINT, TEXTURE_FIELD, Lod
 from .mesh import (
     PROXY,
@@ -210,6 +212,7 @@ class _Encoder:
         copied = self.copied[vertex]
         new = (source < 0) & (copied >= 0)
         result["flags"][rows[new]] = base["flags"][copied[new]]
+        self._write_flags(result["flags"], VERTEX_FLAGS, Domain.VERTEX, rows, vertex)
         visible = int((~self.only_proxy).sum())
         after = len(rows) + int(((self.point_vertex < 0) & ~of_proxy).sum())
         self.changes.resized("points {} -> {}", visible, after)
@@ -231,6 +234,7 @@ class _Encoder:
         if redrawn.any():
             self.changes.note(say("faces redrawn"))
         self._draw(result, rows[~same], face[~same])
+        self._write_flags(result["flags"], FACE_FLAGS, Domain.FACE, rows, face)
         corner = starts(mesh.counts)[face, None] + np.arange(4)
         filled = np.arange(4) < mesh.counts[face][:, None]
         number, own_corner = np.nonzero(filled)
@@ -276,6 +280,20 @@ class _Encoder:
         result[rows] = np.zeros(len(rows), FACE)
         result["count"][rows] = self.mesh.counts[face]
         result["flags"][rows] = flags
+
+    def _write_flags(self, flags: NDArray[Any], name: str, domain: Domain, rows: Ints, elements: Ints) -> None:
+        """Write the flags that Blender has for vertices or faces; without the attribute those of the file stay."""
+        given = self.mesh.values(name, domain)
+        if given is None:
+            return
+        values = given[elements].astype(np.int32).view(np.uint32)
+        old = (self.point_source if domain is Domain.VERTEX else self.face_source)[rows] >= 0
+        changed = (values != flags[rows]) & old
+        flags[rows] = values
+        words = "{:# vertex with other flags|# vertices with other flags}"
+        if domain is Domain.FACE:
+            words = "{:# face with other flags|# faces with other flags}"
+        self.changes.count(changed, words)
 
     def _write_uvs(self, result: NDArray[np.void], into: tuple[Ints, Ints], corners: Ints, before: Ints) -> None:
         uvs, seen = self.mesh.uvs, self.decoded.uvs

@@ -3,7 +3,8 @@
 Exchanging y and z turns left-handed into right-handed coordinates, so faces keep the order of their corners. The stored
 normals then point inwards and are negated. Points become vertices; normals and UVs belong to corners of faces, as in
 the file. Sharp edges are pairs of points (``#SharpEdges#``), the mass of the geometry LOD is one number per point
-(``#Mass#``). UV set 0 (``#UVSet#``) is a copy of the faces' own UVs; sets with other numbers are further UV maps.
+(``#Mass#``). Flags are attributes of points and faces. UV set 0 (``#UVSet#``) is a copy of the faces' own UVs; sets
+with other numbers are further UV maps.
 
 A selection ``proxy:path.001`` is one triangle that marks the place of another model. Tools draw it with a right angle
 at that model's origin. The shorter leg points forward along the model, the longer leg up, as in the engine of Cold War
@@ -22,6 +23,7 @@ from ....core import polygons, space
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ....core.report import Report, say
 from .. import names
+from ..flag_groups import FACE_FLAGS, VERTEX_FLAGS
 from ..lod_kinds import MEMORY
 from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod, P3d, Tag
 
@@ -57,6 +59,8 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     mesh.attributes = {
         FILE_FACE: Attribute(Domain.FACE, faces.astype(np.int32)),
         FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(len(positions), dtype=np.int32)),
+        FACE_FLAGS: Attribute(Domain.FACE, lod.faces["flags"][faces].astype(np.int32)),
+        VERTEX_FLAGS: Attribute(Domain.VERTEX, lod.points["flags"].astype(np.int32)),
     }
     mass = _tag_values(lod, MASS, "<f4")
     if mass is not None and len(mass) == len(positions) and len(mass):

@@ -5,9 +5,9 @@ from typing import Any
 
 from bpy.props import BoolProperty, StringProperty
 
-from ..bases import MixedIn, iface_
+from .bases import MixedIn, iface_
 
-VALUE = {"SKIP_SAVE"}
+VALUE: Any = {"SKIP_SAVE"}
 """Options of a value's property: not that of the last dialog, but that of the selection."""
 NOT_DRAWN = {"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"}
 """Options of what a dialog remembers."""
