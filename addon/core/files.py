@@ -258,7 +258,11 @@ def why_unsafe(name: str) -> str:
 
 def _reachable(path: Path, more: int = 0) -> Path:
     """Return the path under which Windows opens a file whose path, with ``more`` characters, is too long for it."""
-    return Path(_extended(os.path.abspath(path), more)) if os.name == "nt" else path  # noqa: PTH100 (links stay)
+    return Path(_spelled(path, more))
+
+
+def _spelled(path: Path | str, more: int = 0) -> str:
+    return _extended(os.path.abspath(path), more) if os.name == "nt" else os.fspath(path)  # noqa: PTH100 (links stay)
 
 
 def _extended(path: str, more: int) -> str:
@@ -275,17 +279,17 @@ _UNLIMITED = "\\\\?\\"
 
 def is_file(path: Path | str) -> bool:
     """Return whether a file is there. Never raises, as `Path.is_file` does for folders that must not be looked into."""
-    return os.path.isfile(_reachable(Path(path)))  # noqa: PTH113
+    return os.path.isfile(_spelled(path))  # noqa: PTH113
 
 
 def exists(path: Path | str) -> bool:
     """Return whether a file or folder is there. Never raises, as `is_file`."""
-    return os.path.exists(_reachable(Path(path)))  # noqa: PTH110
+    return os.path.exists(_spelled(path))  # noqa: PTH110
 
 
 def is_folder(path: Path | str) -> bool:
     """Return whether a folder is there. Never raises, as `is_file`."""
-    return os.path.isdir(_reachable(Path(path)))  # noqa: PTH112
+    return os.path.isdir(_spelled(path))  # noqa: PTH112
 
 
 def backup_of(path: Path | str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,3 +17,9 @@ class InstalledGame(NamedTuple):
     def by_rank(self) -> tuple[Path, ...]:
         """The folders of the mods, the one that wins first, and that of the game."""
         return (*reversed(self.mods), self.folder)
+
+    @classmethod
+    def ranked(cls, folders: Sequence[Path]) -> InstalledGame:
+        """Return the game whose folders are `by_rank`."""
+        *mods, folder = folders
+        return cls(folder, tuple(reversed(mods)))

@@ -13,7 +13,7 @@ from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats import archives, trees
 from addon.formats.descent3 import hog2
-from addon.formats.trees import InstalledGame, arma, organizer, xray
+from addon.formats.trees import InstalledGame, arma, disk, organizer, xray
 from addon.formats.trees.tree import key_of
 from tests.formats.archives import written
 
@@ -258,7 +258,7 @@ def test_arma_finds_files_by_prefix_in_sources_mods_and_the_game(tmp_path):
     put(sources / "main/$PBOPREFIX$", b"z\\x\\addons\\main\r\n")
     put(sources / "main/data/a.paa", b"source")
     put(sources / "a3/y/b.paa", b"drive")
-    tree = arma.tree(game, (first, second), (sources,))
+    tree = arma.tree(InstalledGame(game, (first, second, sources)))
     assert texts(tree, "z\\x\\addons\\main\\data\\a.paa") == ["source", "two", "one", "game"]
     assert texts(tree, "a3\\y\\b.paa") == ["drive", "dta"]
     assert trees.kind_of(sources) == trees.ARMA
@@ -271,6 +271,55 @@ def test_descent_3_takes_loose_files_then_archives_that_are_opened_later(tmp_pat
     tree = trees.tree_at(InstalledGame(tmp_path))
     assert texts(tree, "SHIP.ogf") == ["loose", "extra13", "extra", "d3"]
     assert texts(tree, "textures\\ship.ogf") == texts(tree, "SHIP.ogf")
+
+
+def test_loose_files_of_descent_3_are_listed_once(tmp_path):
+    put(tmp_path / "d3.hog", hog2.write(hog2.new_hog2({"ship.ogf": b"d3"}, {"ship.ogf": 0})))
+    put(tmp_path / "data/Ship.ogf", b"loose")
+    put(tmp_path / "data/other.ogf", b"loose")
+    tree = trees.tree_at(InstalledGame(tmp_path))
+    index = trees.Index(tree)
+    index.enter_all()
+    assert index.search("").names == ["d3.hog", "other.ogf", "ship.ogf"]
+    assert index.enter("").folders == []
+    assert content(index.path("ship.ogf")) == "loose"
+    assert list(tree.below("", ".ogf")) == ["other.ogf", "ship.ogf"]
+
+
+# Many files and links -------------------------------------------------------------------------------------------------
+
+
+def test_every_file_of_a_game_is_found_and_a_cut_list_of_another_folder_is_reported(tmp_path, monkeypatch):
+    for number in range(4):
+        put(tmp_path / f"meshes/{number}/walk.omf")
+    monkeypatch.setattr(disk, "MOST_FILES", 3)
+    game = trees.tree_at(InstalledGame(tmp_path))
+    assert len(game.below("meshes")) == 4
+    assert not game.report()
+    other = trees.folder_tree(tmp_path / "meshes")
+    assert len(other.below("")) < 4
+    words = "the folder has more than 3 files; those further below are not found"
+    assert other.report().warnings == {words: [str(tmp_path / "meshes")]}
+
+
+def test_links_to_folders_around_them_are_left_out(tmp_path):
+    put(tmp_path / "meshes/a/walk.omf")
+    put(tmp_path / "elsewhere/run.omf")
+    try:
+        (tmp_path / "meshes/a/up").symlink_to(tmp_path, target_is_directory=True)
+        (tmp_path / "meshes/a/gone").symlink_to(tmp_path / "gone")
+        (tmp_path / "meshes/a/mod").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+        (tmp_path / "elsewhere/back").symlink_to(tmp_path / "meshes", target_is_directory=True)
+    except OSError:
+        pytest.skip("the system makes no links")
+    tree = trees.tree_at(InstalledGame(tmp_path))
+    index = trees.Index(tree)
+    index.enter_all()
+    keys = sorted(tree.below("meshes", ".omf"))
+    assert keys == ["gamedata\\meshes\\a\\mod\\run.omf", "gamedata\\meshes\\a\\walk.omf"]
+    assert [name for name in index.search("meshes").names if name.endswith(".omf")] == [
+        key.removeprefix("gamedata\\") for key in keys
+    ]
 
 
 # Names ----------------------------------------------------------------------------------------------------------------

@@ -98,6 +98,10 @@ def opened(path: Path | str) -> Archive:
 # Paths that lead into archives ---------------------------------------------------------------------------------------
 
 
+_LONGEST_INNER = 1024
+"""Characters of a path that may lead on inside of an archive: longer ones are not names in one (`table.is_clean`)."""
+
+
 def split(path: Path | str) -> tuple[Path, str] | None:
     """Return archive and inner path of a path that leads into an archive, ``db/meshes.db0/actors/x.ogf``; else None.
 
@@ -106,7 +110,8 @@ def split(path: Path | str) -> tuple[Path, str] | None:
     given = os.fspath(path)
     if exists(given):
         return None
-    for match in reversed(list(re.finditer(r"[/\\]", given))):
+    first = max(0, len(given) - _LONGEST_INNER)
+    for match in reversed(list(re.compile(r"[/\\]").finditer(given, first))):
         outer, inner = given[: match.start()], given[match.end() :]
         if is_file(outer):
             return (Path(outer), inner.replace("/", "\\")) if inner and is_archive(outer) else None

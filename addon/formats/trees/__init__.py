@@ -12,7 +12,7 @@ from pathlib import Path
 from ...core.errors import ReadError
 from ...core.game import InstalledGame
 from .. import archives
-from . import arma, descent3, installed, organizer, xray
+from . import arma, descent3, disk, installed, organizer, xray
 from .disk import Disk, Root
 from .index import Index
 from .kinds import ARMA, DESCENT3, LOOKED_FOR, XRAY, kind_of, kind_of_archive
@@ -45,37 +45,39 @@ __all__ = [
 
 def tree_at(game: InstalledGame) -> Tree:
     """Return the tree of a game. Raises `ReadError` if its folder has no game, and says what was looked for."""
-    folder, mods = game
+    folder = game.folder
     kind = kind_of(folder)
     if kind == XRAY:
         if organizer.is_instance(folder):
             instance = organizer.read_instance(folder)
-            folder, mods = instance.game, (*instance.mods, *mods)
+            game = InstalledGame(instance.game, (*instance.mods, *game.mods))
         elif folder.name.lower() == "gamedata" and xray.FSGAME in Disk([Root(folder.parent)]).names(""):
-            folder = folder.parent
-        return xray.tree(folder, mods)
+            game = InstalledGame(folder.parent, game.mods)
+        return xray.tree(game)
     if kind == DESCENT3:
-        return descent3.tree(folder, mods)
+        return descent3.tree(game)
     if kind == ARMA:
-        return arma.tree(folder, mods)
+        return arma.tree(game)
     raise ReadError("this folder has no game", file=str(folder), remedy=LOOKED_FOR)
 
 
 def tree_over(folders: Sequence[Path]) -> Tree:
-    """Return the tree of X-Ray folders of which the first that has a file wins: those of mods, the game's as the last.
+    """Return the tree of X-Ray folders, `InstalledGame.by_rank`: those of mods, the game's as the last.
 
     A folder that is no game is taken for an unpacked ``gamedata``. Raises `ReadError` as `tree_at`.
     """
-    *mods, last = folders
-    game = InstalledGame(last, tuple(reversed(mods)))
-    return tree_at(game) if kind_of(last) == XRAY else xray.tree(*game)
+    game = InstalledGame.ranked(folders)
+    return tree_at(game) if kind_of(game.folder) == XRAY else xray.tree(game)
 
 
 def folder_tree(folder: Path) -> Tree:
-    """Return the tree of one folder, on disk or in an archive. Names that files have are looked for directly in it."""
+    """Return the tree of one folder, on disk or in an archive. Names that files have are looked for directly in it.
+
+    As it may be any folder of a disk, `Tree.below` lists only its first `disk.MOST_FILES` entries.
+    """
     inside = archives.split(folder)
     if inside is None:
-        return Tree("", folder, Disk([Root(folder)]))
+        return Tree("", folder, Disk([Root(folder)]), most=disk.MOST_FILES)
     return Tree("", folder, Disk([]), [Mounted(inside[0], (0,), "")], data=f"{key_of(inside[1])}\\")
 
 

@@ -7,10 +7,11 @@ addons of later mods over those of earlier ones and of the game; the game itself
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from ...core.files import read_file
+from ...core.game import InstalledGame
 from ..arma import names
 from .disk import Disk, Root
 from .tree import Mounted, Tree, key_of
@@ -29,17 +30,17 @@ MOST_FOLDERS = 2_000
 _SOURCES = 1 << 20
 
 
-def tree(root: Path, mods: Sequence[Path] = (), sources: Sequence[Path] = ()) -> Tree:
-    """Return the tree of the game in a folder, with ``mods``, later ones over earlier ones, and folders of sources."""
-    folders = [folder for folder in (root, *mods, *sources) if not has_addons(folder)]
-    disk = Disk([root for folder in reversed(folders) for root in source_roots(folder)])
+def tree(game: InstalledGame) -> Tree:
+    """Return the tree of a game; its folder and its mods may also be folders of sources."""
+    folders = game.by_rank
+    disk = Disk([root for folder in folders if not has_addons(folder) for root in source_roots(folder)])
     archives = [
-        Mounted(path, (number, (path.name.lower().encode(),)))
-        for number, folder in enumerate((root, *mods))
+        Mounted(path, (-number, (path.name.lower().encode(),)))
+        for number, folder in enumerate(folders)
         for path in addons(folder)
     ]
     ordered = sorted(archives, key=lambda archive: archive.rank, reverse=True)
-    return Tree(KIND, root, disk, ordered, lambda _key: (_SOURCES,))
+    return Tree(KIND, game.folder, disk, ordered, lambda _key: (_SOURCES,))
 
 
 def has_addons(folder: Path) -> bool:

@@ -6,9 +6,9 @@ their names (``d3.hog``, ``extra.hog``, ``extra13.hog``); a mission's own (`.mn3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
+from ...core.game import InstalledGame
 from .disk import Disk, Root
 from .tree import Mounted, Tree, key_of
 
@@ -20,6 +20,14 @@ MOST_ARCHIVES = 64
 """Most archives of one folder that are opened."""
 
 
+class FlatDisk(Disk):
+    """Folders whose files are all directly in the tree, and which have no folders."""
+
+    def names(self, key: str) -> dict[str, tuple[Path, bool]]:
+        """Return small name -> path that wins, and False, of the files; nothing in any folder."""
+        return {} if key else {name: row for name, row in super().names("").items() if not row[1]}
+
+
 class FlatTree(Tree):
     """A tree whose files are found by their names alone."""
 
@@ -27,18 +35,11 @@ class FlatTree(Tree):
         """Return the last part of a name."""
         return key_of(name).rpartition("\\")[2]
 
-    def below(self, _folder: str, suffix: str = "", _refused: int = 0) -> dict[str, Path]:
-        """Return name -> path of all files with this suffix that the game takes."""
-        names = {name for name, (_, is_folder) in self.disk.names("").items() if not is_folder}
-        names |= {name for archive in self.archives for name, _ in archive.below("", suffix)}
-        paths = ((name, self.find(name)) for name in sorted(names) if name.endswith(suffix))
-        return {name: path for name, path in paths if path is not None}
 
-
-def tree(root: Path, mods: Sequence[Path] = (), first: Path | None = None) -> Tree:
-    """Return the tree of the game in a folder, under those of its mods; ``first``: an archive that wins over others."""
-    folders = [*reversed(mods), root]
-    disk = Disk([Root(folder / name if name else folder) for folder in folders for name in FOLDERS])
+def tree(game: InstalledGame, first: Path | None = None) -> Tree:
+    """Return the tree of a game; ``first``: an archive that wins over others."""
+    folders = game.by_rank
+    disk = FlatDisk([Root(folder / name if name else folder) for folder in folders for name in FOLDERS])
     archives = [Mounted(first, (0, (b"",)), "")] if first is not None else []
     for number, folder in enumerate(folders):
         names = sorted(Disk([Root(folder)]).names("").items(), reverse=True)
@@ -48,4 +49,4 @@ def tree(root: Path, mods: Sequence[Path] = (), first: Path | None = None) -> Tr
             for path in paths[:MOST_ARCHIVES]
             if path != first
         ]
-    return FlatTree(KIND, root, disk, archives, lambda _key: (1,))
+    return FlatTree(KIND, game.folder, disk, archives, lambda _key: (1,))

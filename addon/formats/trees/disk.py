@@ -12,7 +12,7 @@ from ...core.files import is_file
 from ...core.report import say
 
 MOST_FILES = 20_000
-"""Files that a walk visits below one folder, so that a mask without a folder does not read a whole disk."""
+"""Entries that are listed below a folder which may be any, so that a mask does not read a whole disk."""
 
 
 class Root(NamedTuple):
@@ -40,7 +40,7 @@ class Disk:
             listing: dict[str, list[tuple[str, bool]]] = {}
             try:
                 with os.scandir(folder) as entries:
-                    names = sorted((entry.name, entry.is_dir()) for entry in entries)
+                    names = sorted((entry.name, entry.is_dir()) for entry in entries if not _leads_up(entry))
             except OSError:
                 names = []
             for name, is_folder in names:
@@ -81,9 +81,9 @@ class Disk:
             result.setdefault(name, (next(self.folders(f"{key}{name}\\"), Path(name)), True))
         return result
 
-    def walk(self, key: str, refused: int = 0) -> Iterator[tuple[str, Path]]:
+    def walk(self, key: str, most: int = 0) -> Iterator[tuple[str, Path]]:
         """Yield key and path of the files below a folder: those of a folder in the order of their names, then its
-        folders. Ends after `MOST_FILES` entries; raises `ReadError` after ``refused`` ones, if that is given.
+        folders. Raises `ReadError` after ``most`` entries, if that is given.
         """
         visited, waiting = 0, [key]
         while waiting:
@@ -91,10 +91,17 @@ class Disk:
             entries = sorted(self.names(here).items())
             for name, (path, is_folder) in entries:
                 visited += 1
-                if refused and visited > refused:
-                    raise ReadError(say("the folder has more than {:# file|# files}", refused), file=str(path.parent))
-                if not refused and visited > MOST_FILES:
-                    return
+                if most and visited > most:
+                    folder = str(next(self.folders(key), path.parent))
+                    raise ReadError(say("the folder has more than {:# file|# files}", most), file=folder)
                 if not is_folder:
                     yield here + name, path
             waiting += [f"{here}{name}\\" for name, (_, is_folder) in reversed(entries) if is_folder]
+
+
+def _leads_up(entry: os.DirEntry[str]) -> bool:
+    """Return whether an entry of a folder is a link to a folder around it, by which a walk would never end."""
+    if not entry.is_symlink():
+        return False
+    target = os.path.realpath(entry.path)
+    return any(os.path.realpath(parent) == target for parent in Path(entry.path).parents)

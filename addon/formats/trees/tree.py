@@ -97,7 +97,8 @@ class Tree:
     first.
 
     ``rank``: of a loose file with this key. ``aliases``: first part of a name -> the folder that it stands for, as a
-    key; a name without an alias is looked for in ``data``. ``problems``: what could not be read or is odd.
+    key; a name without an alias is looked for in ``data``. ``problems``: what could not be read or is odd. ``most``:
+    loose files and folders that `below` lists, 0 for all; that there are more is a problem.
     """
 
     kind: str
@@ -108,6 +109,7 @@ class Tree:
     aliases: Mapping[str, str] = field(default_factory=dict)
     data: str = ""
     problems: Report = field(default_factory=Report, repr=False)
+    most: int = 0
 
     def key(self, name: str) -> str:
         """Return the key of a file that a game's file or a user names, "" for a name that leads out of the tree."""
@@ -153,17 +155,22 @@ class Tree:
         """Return whether the game looks where a file of this name is."""
         return archives.split(path) is not None or self.rank(self.key(name)) != NOT_SEEN
 
-    def below(self, folder: str, suffix: str = "", refused: int = 0) -> dict[str, Path]:
+    def below(self, folder: str, suffix: str = "", most: int = 0) -> dict[str, Path]:
         """Return key -> path of the files below a folder, those that the game takes; the loose ones first.
 
-        ``refused`` as in `Disk.walk`.
+        Raises `ReadError` for more than ``most`` loose files, if that is given.
         """
         key = self.key(folder)
         inside = f"{key}\\" if key else self.data
         result: dict[str, tuple[Rank, Path]] = {}
-        for name, path in self.disk.walk(inside, refused):
-            if name.endswith(suffix):
-                result[name] = self.rank(name), path
+        try:
+            for name, path in self.disk.walk(inside, most or self.most):
+                if name.endswith(suffix):
+                    result[name] = self.rank(name), path
+        except ReadError as refusal:
+            if most:
+                raise
+            self.problems.warn(say("{}; those further below are not found", refusal.problem), refusal.file)
         for archive in self.archives:
             for name, path in archive.below(inside, suffix):
                 if name not in result or result[name][0] < archive.rank:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from ...core.files import read_file
+from ...core.game import InstalledGame
 from ...core.report import Report
 from .disk import Disk, Root
 from .tree import NOT_SEEN, Mounted, Rank, Tree, key_of
@@ -79,10 +80,10 @@ def _folder(path: str) -> str | None:
     return f"{key}\\"
 
 
-def tree(root: Path, mods: Sequence[Path] = ()) -> Tree:
-    """Return the tree of the game in a folder, or of an unpacked ``gamedata``; later ``mods`` lie over earlier ones."""
+def tree(game: InstalledGame) -> Tree:
+    """Return the tree of a game, or of an unpacked ``gamedata``."""
     problems = Report()
-    disk = Disk([overlay(folder) for folder in (*reversed(mods), root)])
+    disk = Disk([overlay(folder) for folder in game.by_rank])
     fsgame = next(disk.files(FSGAME), None)
     text = read_file(fsgame).decode("cp1251", "replace") if fsgame is not None else _WITHOUT
     lines = read_fsgame(text, problems)
@@ -110,7 +111,7 @@ def tree(root: Path, mods: Sequence[Path] = ()) -> Tree:
     ordered = sorted(archives.values(), key=lambda archive: archive.rank, reverse=True)
     aliases = {alias[6:-1]: folder for alias, folder in named.items() if alias.startswith("$game_") and folder}
     aliases |= {"configs": aliases["config"]} if "config" in aliases else {}
-    return Tree(KIND, root, disk, ordered, rank, aliases, data, problems)
+    return Tree(KIND, game.folder, disk, ordered, rank, aliases, data, problems)
 
 
 _WITHOUT = "$game_data$ = true| true| $fs_root$| gamedata\\\n$mod_dir$ = false| false| $fs_root$| mods\\"

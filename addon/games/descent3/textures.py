@@ -258,9 +258,9 @@ def textures_for(source: Path, games: Sequence[InstalledGame], animated: Path | 
     Its folder with the archives there, then the ``games``. ``animated`` as in `Textures`.
     """
     archive = source if source.suffix.lower() in descent3.ARCHIVES else None
-    trees = [descent3.tree(source.parent, first=archive)]
+    trees = [descent3.tree(InstalledGame(source.parent), first=archive)]
     for game in games:
-        trees += [descent3.tree(*game)] if game.folder != source.parent else []
+        trees += [descent3.tree(game)] if game.folder != source.parent else []
     return Textures(trees, animated)
 
 

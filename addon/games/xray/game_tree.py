@@ -93,6 +93,13 @@ class GameTree:
         path = self._first(names)
         return [path] if path is not None else []
 
+    def report(self) -> Report:
+        """Return what could not be read so far."""
+        result = Report()
+        for tree in (self.beside, *self.trees):
+            result.include(tree.report())
+        return result
+
     @staticmethod
     def _first(names: Iterator[tuple[Tree, str]] | Sequence[tuple[Tree, str]]) -> Path | None:
         paths = (tree.find(name) for tree, name in names)

@@ -274,6 +274,14 @@ def test_existing_files_win_and_other_paths_lead_into_no_archive(tmp_path):
     assert archives.inner_file(folder / "x.ogf") is None
 
 
+def test_a_path_with_thousands_of_separators_costs_little(tmp_path, monkeypatch):
+    path = stored(tmp_path, written.xray([(b"a", b"1")]))
+    looks = []
+    monkeypatch.setattr(archives, "is_file", looks.append)
+    assert archives.split(f"{path}{'/a' * 20_000}") is None
+    assert len(looks) < 1000
+
+
 def test_patterns_and_folders_match_inner_names(tmp_path):
     path = stored(tmp_path, written.xray([*FILES, (b"meshes\\a[1].ogf", b"x")]))
     assert archives.expanded(f"{path}/*.ltx") == [f"{path}{os.sep}configs\\system.ltx"]

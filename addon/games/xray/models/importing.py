@@ -156,6 +156,7 @@ def import_model(
     inside = motion_set_of(document)
     digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
     result = ImportedModel(holder, rig, own_meshes, references_of(document, tree), inside, digest)
+    report.include(tree.report())
     missing = [reference.name for reference in result.references if not reference.files]
     for name in missing:
         report.note("a motion file of the model was not found; add its game to the games of the preferences", name)
