@@ -164,8 +164,8 @@ def center(positions: Singles) -> Singles:
     """Return (3,) the centre of the vertices' bounding box."""
     if not len(positions):
         return np.zeros(3, np.float32)
-    exact = positions.astype(np.float64)
-    result: Singles = ((exact.min(axis=0) + exact.max(axis=0)) / 2).astype(np.float32)
+    across = np.ascontiguousarray(positions.T)
+    result: Singles = ((across.min(axis=1).astype(np.float64) + across.max(axis=1)) / 2).astype(np.float32)
     return result
 
 
@@ -236,9 +236,8 @@ def encode_mesh(
     shape = _shape_of_base(base, old) if has_same_faces else _shape(mesh, base, vertices, changes)
     _check(mesh, positions[moved])
     pairs = _all_pairs(base) if has_same_faces else _pair(base, shape, vertices)
-    rows, corners = np.zeros(len(shape.counts), FACE), np.zeros(len(shape.corners), CORNER)
-    known = np.flatnonzero(shape.source >= 0)
-    rows[known] = base.faces.rows[shape.source[known]]
+    rows = base.faces.rows.copy() if has_same_faces else _known_rows(base, shape)
+    corners = np.zeros(len(shape.corners), CORNER)
     corners["vertex"] = shape.corners
     changed_uvs = changed_materials = np.zeros(len(rows), np.bool_)
     if has_same_faces and (mesh.uvs is None or _same_bits(mesh.uvs, old.uvs)):
@@ -250,7 +249,7 @@ def encode_mesh(
     changed = (shape.mesh >= 0) & ~(pairs.same & _is_unmoved(shape, moved))
     _recompute_faces(rows, positions, shape, changed)
     faces = Faces(rows, shape.counts, corners)
-    touched = moved | _vertices_of_changed_faces(base, vertices, shape, changed)
+    touched = moved | _vertices_of_changed_faces(base, vertices, shape, changed, has_same_faces=has_same_faces)
     normals, changed_normals = _encode_normals(mesh, base, vertices, faces, touched=touched, step=normal_step)
     alphas, changed_alphas = _encode_alphas(mesh, base, vertices)
     if not changes.resized("vertices {} -> {}", len(base.positions), len(positions)):
@@ -396,6 +395,13 @@ class _Pairs:
     theirs: NDArray[np.int64] | slice
 
 
+def _known_rows(base: SubObject, shape: _Shape) -> NDArray[np.void]:
+    """Return rows of `FACE`: those of the base, zeros for new faces."""
+    result, known = np.zeros(len(shape.counts), FACE), shape.source >= 0
+    result[known] = base.faces.rows[shape.source[known]]
+    return result
+
+
 def _all_pairs(base: SubObject) -> _Pairs:
     return _Pairs(np.ones(len(base.faces), np.bool_), slice(None), slice(None))
 
@@ -446,10 +452,14 @@ def _recompute_faces(rows: NDArray[np.void], positions: Singles, shape: _Shape, 
     rows["sizes"][fresh] = face_sizes(positions, rows["normal"][fresh], counts, corners)
 
 
-def _vertices_of_changed_faces(base: SubObject, vertices: Rows, shape: _Shape, changed: Flags) -> Flags:
+def _vertices_of_changed_faces(
+    base: SubObject, vertices: Rows, shape: _Shape, changed: Flags, *, has_same_faces: bool
+) -> Flags:
     """Return (vertices,) whether a vertex belongs to a changed face, here or in the base."""
     result = np.zeros(len(vertices.order), np.bool_)
-    result[shape.corners[polygons.corners_of(shape.counts, np.flatnonzero(changed))]] = True
+    result[shape.corners[np.repeat(changed, shape.counts)]] = True
+    if has_same_faces:
+        return result
     unchanged = np.zeros(len(base.faces), np.bool_)
     unchanged[shape.source[(shape.source >= 0) & ~changed]] = True
     old = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, np.flatnonzero(~unchanged))]
