@@ -5,6 +5,7 @@ A file can be read and written without loss and still crash the game. `verify` a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -96,10 +97,8 @@ def p3d_findings(document: p3d.P3d) -> Iterator[tuple[str, check.Finding]]:
     model_class = check.class_of((float(lod.resolution), lod.properties()) for lod in document.lods)
     for number, lod in enumerate(document.lods):
         content = p3d.content_of(lod, lod.name, Report())
-        hidden = check.hidden_uv_sets(content, lod)
-        for finding in check.find_problems(content, hidden_uv_sets=hidden, model_class=model_class):
-            yield f"LOD {number} ({lod.name}): ", finding
-        for finding in check.find_stored_problems(lod):
+        problems = check.find_problems(content, base=lod, model_class=model_class)
+        for finding in itertools.chain(problems, check.find_stored_problems(lod)):
             yield f"LOD {number} ({lod.name}): ", finding
     for finding in check.find_model_problems([float(lod.resolution) for lod in document.lods]):
         yield "", finding

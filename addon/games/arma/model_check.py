@@ -67,8 +67,9 @@ class GatheredLod:
         yield from self._problems_of(self.content)
 
     def _problems_of(self, content: p3d.LodContent) -> Iterator[check.Finding]:
-        hidden = check.hidden_uv_sets(content, self.base)
-        yield from check.find_problems(content, self.bones, hidden, self.model_class)
+        yield from check.find_problems(content, self.bones, self.base, self.model_class)
+        if self.not_imported and self.base is not None:
+            yield from check.find_stored_problems(self.base)
 
     def warn(self, report: Report, *, edited: bool) -> None:
         """Report the problems; of an ``edited`` imported LOD, those that it did not have before.

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from ....core import polygons
 from ....core.errors import WriteError
-from ....core.model import Domain, Material, PolygonMesh
+from ....core.model import FILE_VERTEX, Domain, Material, PolygonMesh
 from ....core.problems import Problem, some
 from ....core.report import Message, listed, say
 from .. import lod_kinds
 from ..lod_kinds import GEOMETRIES, SHADOWS
 from .components import BULGE, Parts, Surface, edges_among
 from .document import FURTHER_UVS, Lod
-from .mesh import MASS_ATTRIBUTE, LodContent
+from .mesh import MASS_ATTRIBUTE, LodContent, distinct_corners, is_of_proxy
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -88,11 +88,11 @@ def _about(
 
 
 def find_problems(
-    content: LodContent, bones: Collection[str] = (), hidden_uv_sets: int = 0, model_class: str = ""
+    content: LodContent, bones: Collection[str] = (), base: Lod | None = None, model_class: str = ""
 ) -> Iterator[Finding]:
     """Yield what the game or its tools reject in a LOD.
 
-    ``bones``: selections that move with a bone. ``hidden_uv_sets``: UV sets of its file that are no UV maps.
+    ``bones``: selections that move with a bone. ``base``: the imported LOD, or None for a new one.
     ``model_class``: value of the model's property class, as `class_of` returns it.
     """
     mesh, kind = content.mesh, lod_kinds.kind_of(content.resolution)
@@ -104,14 +104,14 @@ def find_problems(
     if kind == lod_kinds.ROADWAY:
         yield from _roadway_problems(mesh, bones)
     if kind in {lod_kinds.MEMORY, lod_kinds.LAND_CONTACT, lod_kinds.HIT_POINTS, lod_kinds.PATHS}:
-        yield from _point_problems(mesh, kind)
+        yield from _point_problems(mesh, kind, base)
     if kind != lod_kinds.GEOMETRY and (mass := mesh.values(MASS_ATTRIBUTE, Domain.VERTEX)) is not None and mass.any():
         sentence = "it has a mass, which only the Geometry LOD should have"
         yield from _about(sentence, "Remove the attribute mass (Properties > Data > Attributes)", rule=11)
     yield from _size_problems(mesh)
-    yield from _uv_problems(mesh, kind, hidden_uv_sets)
+    yield from _uv_problems(mesh, kind, hidden_uv_sets(content, base))
     yield from _face_problems(mesh, kind)
-    yield from _path_problems(content)
+    yield from _path_problems(content, base)
     yield from _bone_problems(mesh, bones)
     yield from _name_problems(content)
 
@@ -181,6 +181,8 @@ def _geometry_problems(surface: Surface, kind: str, model_class: str) -> Iterato
     yield from _component_names(parts, model_class)
     if parts.names:
         yield from _by(4, some(parts.part < 0, "face|faces", "{0:is|are} in no component", "Use Find Components"))
+        what = "{0:is|are} in several components"
+        yield from _by(4, some(parts.in_several, "face|faces", what, "Use Find Components"))
         sizes = np.bincount(parts.part[parts.part >= 0], minlength=parts.count)
         small = np.array(parts.names, object)[sizes < FEWEST_FACES].tolist()
         if small:
@@ -328,7 +330,7 @@ def _roadway_problems(mesh: PolygonMesh, bones: Collection[str]) -> Iterator[Fin
         )
 
 
-def _point_problems(mesh: PolygonMesh, kind: str) -> Iterator[Finding]:
+def _point_problems(mesh: PolygonMesh, kind: str, base: Lod | None) -> Iterator[Finding]:
     """Yield findings of LODs of which only the points count."""
     if kind == lod_kinds.PATHS:
         if not len(mesh.counts):
@@ -343,7 +345,7 @@ def _point_problems(mesh: PolygonMesh, kind: str) -> Iterator[Finding]:
             23, some(np.ones(len(mesh.counts), np.bool_), "face|faces", "{0:is|are} in a LOD of points", remedy)
         )
     if kind == lod_kinds.MEMORY:
-        named = np.zeros(len(mesh.positions), np.bool_)
+        named = _of_proxies(mesh, base)
         if mesh.weights is not None:
             named[mesh.weights.vertices[mesh.weights.weights > 0]] = True
         what, remedy = (
@@ -351,6 +353,16 @@ def _point_problems(mesh: PolygonMesh, kind: str) -> Iterator[Finding]:
             "Assign vertex groups, or delete {0:it|them}",
         )
         yield from _by(23, some(~named, "point|points", what, remedy, Domain.VERTEX))
+
+
+def _of_proxies(mesh: PolygonMesh, base: Lod | None) -> Bools:
+    """(vertices,): which are corners of the proxies of the imported LOD."""
+    rows = mesh.values(FILE_VERTEX, Domain.VERTEX)
+    if base is None or rows is None:
+        return np.zeros(len(mesh.positions), np.bool_)
+    chosen = is_of_proxy(base) & base.complete_faces()
+    corners = base.faces["corners"]["point"][base.used_corners() & chosen[:, None]]
+    return np.isin(rows, corners.astype(np.int64))
 
 
 # All LODs -------------------------------------------------------------------------------------------------------------
@@ -368,10 +380,17 @@ def _size_problems(mesh: PolygonMesh) -> Iterator[Finding]:
         if vertices > MOST_VERTICES:
             words = "it has {} different vertices (point, normal and UV), the game draws at most {}"
             yield from _about(say(words, vertices, MOST_VERTICES), "Split it, or decimate it", rule=27, kind="vertices")
-    if points > MANY_POINTS:
-        words = "it has {} points, with more than {} some versions of the game fail"
-        sentence = say(words, points, MANY_POINTS)
-        yield from _about(sentence, "Split it, or decimate it", rule=27, kind="points", severity=Severity.WARNING)
+    normals = mesh.corner_normals if mesh.corner_normals is not None else np.zeros((0, 3), np.float32)
+    different = 0
+    if len(normals) > MANY_POINTS:
+        different = int(polygons.row_groups(np.ascontiguousarray(normals, np.float32).view(np.int32)).max()) + 1
+    for count, words in (
+        (points, "it has {} points, with more than {} some versions of the game fail"),
+        (different, "it has {} different normals, with more than {} some versions of the game fail"),
+    ):
+        if count > MANY_POINTS:
+            sentence = say(words, count, MANY_POINTS)
+            yield from _about(sentence, "Split it, or decimate it", rule=27, kind=words, severity=Severity.WARNING)
 
 
 def _uv_problems(mesh: PolygonMesh, kind: str, hidden: int) -> Iterator[Finding]:
@@ -427,12 +446,19 @@ def _without_uv_area(mesh: PolygonMesh) -> Bools:
     return np.asarray(~np.nan_to_num(normals).any(axis=1))
 
 
-def _path_problems(content: LodContent) -> Iterator[Finding]:
-    materials = content.mesh.materials
+def _path_problems(content: LodContent, base: Lod | None) -> Iterator[Finding]:
+    materials = _used_materials(content.mesh)
     paths = list(dict.fromkeys(path for material in materials for path in (material.texture, material.shader) if path))
     real = [path for path in paths if not path.startswith(("#", "proxy:"))]
+    stored = {path for pair in base.textures() for path in pair} if base is not None else set()
     for wrong, words, remedy, severity in (
         ([p for p in real if ":" in p], "paths with a drive: {}", "Begin with the addon's folder", Severity.ERROR),
+        (
+            [p for p in paths if "/" in p and p in stored],
+            "paths with / instead of \\: {}",
+            "Replace it",
+            Severity.ERROR,
+        ),
         (
             [p for p in real if not {"\\", "/"} & set(p)],
             "paths without a folder: {}",
@@ -447,11 +473,16 @@ def _path_problems(content: LodContent) -> Iterator[Finding]:
 
 
 def find_stored_problems(lod: Lod) -> Iterator[Finding]:
-    """Yield problems of a LOD as it is stored, which an export of the scene does not make."""
-    paths = [path for path in dict.fromkeys(path for pair in lod.textures() for path in pair) if "/" in path]
-    if paths:
-        sentence = say("paths with / instead of \\: {}", listed(paths))
-        yield from _about(sentence, "Replace it", rule=32, severity=Severity.ERROR)
+    """Yield problems of a LOD as it is stored, which no mesh has: faces with one point at several corners."""
+    wrong = lod.complete_faces() & ~is_of_proxy(lod) & ~distinct_corners(lod).any(axis=1)
+    what = "{0:has|have} no area, because corners are at the same point"
+    yield from _by(17 if lod.kind in SHADOWS else 31, some(wrong, "face|faces", what, "Delete {0:it|them}"))
+
+
+def _used_materials(mesh: PolygonMesh) -> list[Material]:
+    """Return the materials that faces have; others, such as those of proxies, are not written."""
+    materials = mesh.materials if len(mesh.counts) else []
+    return [materials[number] for number in np.unique(_slots(mesh, len(materials))).tolist()] if materials else []
 
 
 def _not_rvmat(materials: Iterable[Material]) -> list[str]:
@@ -498,7 +529,7 @@ def _name_problems(content: LodContent) -> Iterator[Finding]:
             rule=34,
             kind="capitals",
         )
-    names += [text for material in mesh.materials for text in (material.texture, material.shader)]
+    names += [text for material in _used_materials(mesh) for text in (material.texture, material.shader)]
     names += [proxy.path for proxy in content.proxies or ()]
     wrong = [name for name in dict.fromkeys(names) if not name.isascii()]
     if wrong:

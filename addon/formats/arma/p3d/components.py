@@ -128,7 +128,7 @@ class Parts:
     def of(surface: Surface) -> Parts:
         """Return the components of a mesh, else its connected pieces. A face in several is in the first of them."""
         mesh = surface.mesh
-        named = np.array([COMPONENT.fullmatch(group) is not None for group in mesh.groups], np.bool_)
+        named = _are_components(mesh)
         if not named.any():
             return Parts(surface, surface.piece)
         face, group = faces_of_groups(mesh, named)
@@ -136,6 +136,14 @@ class Parts:
         number = np.cumsum(named) - 1
         part[face[::-1]] = number[group[::-1]]
         return Parts(surface, part, tuple(np.array(mesh.groups, object)[named]))
+
+    @cached_property
+    def in_several(self) -> Bools:
+        """(faces,): which faces are in more than one component."""
+        mesh = self.surface.mesh
+        face, _ = faces_of_groups(mesh, _are_components(mesh))
+        result: Bools = np.bincount(face, minlength=len(mesh.counts)) > 1
+        return result
 
     @cached_property
     def count(self) -> int:
@@ -246,6 +254,11 @@ class Parts:
         for name in self.names:
             if (match := COMPONENT.fullmatch(name)) is not None:
                 yield int(match[1])
+
+
+def _are_components(mesh: PolygonMesh) -> Bools:
+    """(groups,): which groups are components."""
+    return np.array([COMPONENT.fullmatch(group) is not None for group in mesh.groups], np.bool_)
 
 
 def edges_among(surface: Surface, pairs: NDArray[np.int32] | None) -> Ints:

@@ -133,6 +133,7 @@ def test_components_are_named_in_order_and_have_all_faces():
     assert found(gap) == {2: []}
     assert found(gap, model_class="man") == {}, "the game asks for 01 and 03 of men"
     assert found(two_boxes({**good, "Component03": range(3)})) == {5: []}
+    assert found(two_boxes({**good, "Component03": range(8, 16)})) == {4: list(range(6, 12)), 5: []}
     assert found(mesh(CUBE, []), GEOMETRY) == {}, "properties only"
 
 
@@ -203,11 +204,11 @@ def test_bones_uv_sets_and_names():
     assert found(drawn, 1.0) == {}
     assert found(drawn, 1.0, bones=["camo"]) == {}
     assert found(drawn, 1.0, bones=[name.upper() for name in groups]) == {35: [1], 36: [0, 1]}
-    assert found(drawn, 1.0, hidden_uv_sets=1) == {}
-    assert found(drawn, 1.0, hidden_uv_sets=2) == {28: []}
+    sets = [Tag(b"#UVSet#", number.to_bytes(4, "little") + bytes(8)) for number in range(3)]
+    stored = [level([[0, 1, 2]], tags=sets[:count]) for count in range(4)]
+    assert [found(drawn, 1.0, base=lod) for lod in stored] == [{}, {}, {}, {28: []}]
     second = replace(drawn, more_uvs={"UVSet 1": np.zeros((24, 2), np.float32)})
-    assert found(second, 1.0) == {}
-    assert found(second, 1.0, hidden_uv_sets=1) == {28: []}
+    assert [found(second, 1.0, base=lod) for lod in stored[1:3]] == [{}, {28: []}]
     assert found(replace(plain(box()), more_uvs=second.more_uvs)) == {29: []}
     foreign = replace(drawn, groups=["колесо", *drawn.groups[1:]], materials=[Material("ä", "a\\é.paa", "a\\b.rvmat")])
     content = p3d.LodContent(foreign, 1.0, {"größe": "1"}, [p3d.ProxyContent("ñ.001", np.eye(4))])
@@ -245,6 +246,70 @@ def test_paths(texture, material, severity):
     )
 
 
+def test_what_only_a_file_has():
+    """Faces with one point at several corners are no faces in Blender, and an export writes no path with /."""
+    lod = level([[0, 1, 2, 3], [0, 1, 1], [0, 1, 0, 1], [0, 0, 1, 2], [0, 1, 9]])
+    assert [(p.rule, p.elements.tolist()) for p in check.find_stored_problems(lod)] == [(31, [1, 2])]
+    lod.resolution = np.float32(SHADOW)
+    assert [p.rule for p in check.find_stored_problems(lod)] == [17]
+    lod.texts = [(b"a/b.paa", b"a\\b.rvmat")]
+    stored = p3d.content_of(lod, "x", Report()).mesh
+    assert found(stored, 1.0, base=lod)[32] == []
+    assert 32 not in found(stored, 1.0)
+    stored.material_index = np.zeros(len(stored.counts), np.int32)
+    stored.materials = [Material("x"), Material("y", "a/b.paa")]
+    assert 32 not in found(stored, 1.0, base=lod), "of no face, such as that of a proxy"
+
+
+def test_corners_of_proxies_are_no_points_without_a_name():
+    corners = np.zeros(6, np.uint8)
+    corners[2:5] = 1
+    selections = ((b"proxy:x.001", corners, b"\x01"), (b"eye", corners[::-1], b"\0"))
+    lod = level([[2, 3, 4]], tags=[Tag(name, points.tobytes() + face) for name, points, face in selections])
+    lod.resolution = np.float32(1e15)
+    assert found(p3d.content_of(lod, "x", Report()).mesh, 1e15, base=lod) == {23: [0, 5]}
+
+
+BARE, PAINTED, SHADED = Material("x"), Material("x", "a\\b.paa"), Material("x", "", "a\\b.rvmat")
+TOUCHING = mesh(
+    [*CUBE, *CUBE + np.float32([1, 0, 0])],
+    [*SIDES, *[[8 + corner for corner in side] for side in SIDES]],
+    {"Component01": range(8), "Component02": range(8, 16)},
+)
+"""Two boxes that share the plane between them: after welding, four faces are at each of its edges."""
+THIN = replace(box(mass=0.1), positions=CUBE * np.float32([1, 1, 0.02]))
+SOME_MASS = box()
+SOME_MASS.attributes["mass"].values[3:] = 0
+NO_SHADOW = {"lodnoshadow": "1"}
+SHADOW_EDGES = np.array(
+    [(a, b) for face in TRIANGLES for a, b in zip(face, face[1:] + face[:1], strict=True)], np.int32
+)
+NOT_CHECKED = {
+    "parts that touch": (TOUCHING, VIEW, {}),
+    "points without mass": (SOME_MASS, GEOMETRY, {"class": "house"}),
+    "a mass under 10 kg, and thinner than 0.5 m": (THIN, GEOMETRY, {"class": "house"}),
+    "a geometry without faces": (mesh(np.zeros((0, 3)), []), GEOMETRY, {"class": "road", "map": "main road"}),
+    "a mass of 0 elsewhere": (box(mass=0), 4e13, {}),
+    "geometry faces without material": (replace(box(), materials=[BARE]), GEOMETRY, {"class": "house"}),
+    "view faces without material": (plain(replace(box(), materials=[BARE])), VIEW, {}),
+    "textures on geometries": (replace(box(), materials=[PAINTED]), GEOMETRY, {"class": "house"}),
+    "textures on view geometries": (plain(replace(box(), materials=[PAINTED])), VIEW, {}),
+    "a texture without material": (mesh(CUBE, SIDES, materials=[PAINTED]), 1.0, {}),
+    "a material without texture": (mesh(CUBE, TRIANGLES[:1], materials=[SHADED], uvs=CUBE[:3, 1:]), 1.0, {}),
+    "a .tga": (mesh(CUBE, SIDES, materials=[Material("x", "a\\b_co.tga")]), 1.0, {}),
+    "a .png": (mesh(CUBE, SIDES, materials=[Material("x", "a\\b_co.png")]), 1.0, {}),
+    "a path with \\ in front": (mesh(CUBE, SIDES, materials=[Material("x", "\\a\\b_co.paa")]), 1.0, {}),
+    "long selections": (mesh(CUBE, SIDES, {"s" * 64: range(8)}, materials=[PAINTED]), 1.0, {}),
+    "shadow number 1": (plain(box({}, faces=TRIANGLES, sharp_edges=SHADOW_EDGES)), SHADOW + 1, NO_SHADOW),
+    "shadow number 500": (plain(box({}, faces=TRIANGLES, sharp_edges=SHADOW_EDGES)), SHADOW + 500, NO_SHADOW),
+}
+
+
+@pytest.mark.parametrize("case", NOT_CHECKED.values(), ids=NOT_CHECKED)
+def test_what_is_usual_in_good_models_is_no_finding(case):
+    assert found(*case, model_class=check.class_of([(case[1], case[2])])) == {}
+
+
 def test_large_lods():
     size = 182
     grid = np.stack(np.meshgrid(np.arange(size), np.arange(size), [0]), axis=-1).reshape(-1, 3)
@@ -256,6 +321,11 @@ def test_large_lods():
     large.uvs = np.arange(2 * len(large.corners), dtype=np.float32).reshape(-1, 2)
     severities = [p.severity for p in check.find_problems(p3d.LodContent(large, 1.0)) if p.rule == 27]
     assert severities == [check.Severity.ERROR, check.Severity.WARNING]
+    few = mesh(grid[: size * size // 2], faces[: len(faces) // 3].tolist(), **painted)
+    few.corner_normals = np.arange(3 * len(few.corners), dtype=np.float32).reshape(-1, 3)
+    assert found(few, 1.0) == {27: []}
+    few.corner_normals %= 3
+    assert found(few, 1.0) == {}
 
 
 def test_models():
