@@ -49,6 +49,12 @@ def draw_folded(layout: Any, operator: Any, opened_by: str) -> Any:
     return fields(layout.column()) if is_open else None
 
 
+class FoldedOptions:
+    """Mixin for operators whose dialog folds the options that few files need."""
+
+    show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
+
+
 def draw_tolerances(layout: bpy.types.UILayout, operator: "Shown") -> None:
     """Draw the two tolerances of curve fitting, for positions and rotations."""
     column = layout.column(align=True)

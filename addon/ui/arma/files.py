@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ...blender import nla, scope
 from ...blender.typed import Context, Object
@@ -31,7 +31,7 @@ from ..bases import (
 )
 from ..bones import HiddenKeysChoice
 from ..files import ArmatureExport, FileImport, ModelFileImport, doubts_of, draw_doubts
-from ..layouts import draw_folded, fields
+from ..layouts import FoldedOptions, draw_folded, fields
 from ..operation import Outcome, call_operator
 from ..preferences import known_games
 from ..sidebar import MotionbridgePanel
@@ -92,12 +92,6 @@ class BoneNamesChoice:
             return skeletons.read_table_file(bpy.path.abspath(self.bone_table))
         shipped = skeletons.flashpoint_to_arma()
         return shipped if self.bone_names == "FLASHPOINT_ON_ARMA" else shipped.reversed()
-
-
-class FoldedOptions:
-    """Mixin for operators whose dialog folds the options that few files need."""
-
-    show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
 
 
 SKELETON_FILES = ("config", "pivots_model")

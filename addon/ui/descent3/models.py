@@ -34,7 +34,7 @@ from ..files import (
     source_collection,
 )
 from ..images import ImageExport, ImageImport
-from ..layouts import TickedChoice, TickedRows, fields, name_filter
+from ..layouts import FoldedOptions, TickedChoice, TickedRows, draw_folded, fields, name_filter
 from ..operation import Need, Outcome, call_operator
 from ..playing import TICKS_PER_SECOND
 from ..preferences import known_games
@@ -55,18 +55,10 @@ KEY_ITEMS = (
     ("EVERY", "Every Tick", "Playback is the same as in the game"),
     ("FEW", "As in the File", "Keys of the file, and more where needed to stay within 0.05° of the game"),
 )
-OPTIONS = (
-    "shown_as",
-    "readable_bones",
-    "points",
-    "textures",
-    "animated_textures",
-    "animation",
-    "keys",
-    "rotors",
-    "match_scene",
-    "new_collection",
-)
+IN_VIEW = ("shown_as", "textures", "animation", "new_collection")
+FURTHER = ("readable_bones", "points", "animated_textures", "keys", "rotors", "match_scene")
+OPTIONS = (*IN_VIEW, "show_options", *FURTHER)
+"""Options of the import's dialog: those in view, and those that are folded."""
 
 
 class ListedModel(bpy.types.PropertyGroup):
@@ -84,7 +76,9 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
         return iface_("{} kB").format(max(item.bytes // 1024, 1))
 
 
-class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_oof(
+    ModelImportProperties, FoldedOptions, TickedChoice, ModelFileImport, ImportHelper, BlenderOperator
+):
     """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
 
     bl_idname = "import_scene.descent3_oof"
@@ -196,13 +190,17 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
                 text = iface_("No model is ticked: the highlighted one is imported, {}").format(name)
                 layout.label(text=text, icon="INFO", translate=False)
         column = fields(layout.column())
-        for name in OPTIONS:
-            row = column.row()
-            needed = {
-                "keys": self.animation,
-                "animated_textures": self.textures,
-                "readable_bones": self.shown_as == "BONES",
-            }
+        for name in IN_VIEW:
+            column.prop(self, name)
+        if (further := draw_folded(layout, self, "show_options")) is None:
+            return
+        needed = {
+            "keys": self.animation,
+            "animated_textures": self.textures,
+            "readable_bones": self.shown_as == "BONES",
+        }
+        for name in FURTHER:
+            row = further.row()
             row.active = needed.get(name, True)
             row.prop(self, name)
 

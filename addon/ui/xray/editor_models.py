@@ -35,7 +35,7 @@ from ..files import (
     ModelFileImport,
     source_collection,
 )
-from ..layouts import draw_tolerances, fields
+from ..layouts import FoldedOptions, draw_folded, draw_tolerances, fields
 from ..operation import Check, Need, Operation, Outcome, draw_last_check
 from ..preferences import model_options
 from ..saving import ModelSaveBack
@@ -91,7 +91,13 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, ModelFileImport, Import
 
 
 class EXPORT_SCENE_OT_xray_object(
-    ModelExportProperties, RemovedMotions, FileExport, EditorMotionChoices, ExportHelper, BlenderOperator
+    ModelExportProperties,
+    FoldedOptions,
+    RemovedMotions,
+    FileExport,
+    EditorMotionChoices,
+    ExportHelper,
+    BlenderOperator,
 ):
     """Export a model of the editor of S.T.A.L.K.E.R. (X-Ray): an imported one with its unedited bytes, or a new one"""
 
@@ -136,13 +142,16 @@ class EXPORT_SCENE_OT_xray_object(
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "motions")
         holder = editor_model_of(context)
-        if holder is None:
-            layout.prop(self, "sdk")
         rig = holder or active_rig(context)
-        if self.motions and rig is not None and rig.type == "ARMATURE":
+        has_motions = self.motions and rig is not None and rig.type == "ARMATURE"
+        if has_motions:
             self.draw_rest_change(layout, rig, "motionbridge_skeletal_files")
             self.draw_hidden_keys(layout, rig)
-            draw_tolerances(layout, self)
+        if (holder is None or has_motions) and (body := draw_folded(self.layout, self, "show_options")):
+            if holder is None:
+                body.prop(self, "sdk")
+            if has_motions:
+                draw_tolerances(body, self)
         self.draw_last(context)
 
     def run(self, context: Context, report: Report) -> Outcome:

@@ -46,7 +46,7 @@ from ..files import (
     keep_and_show,
     source_collection,
 )
-from ..layouts import SIDEBAR, fields, paragraph
+from ..layouts import SIDEBAR, FoldedOptions, draw_folded, fields, paragraph
 from ..operation import Need, Operation, Outcome
 from ..preferences import model_options
 from ..saving import ModelSaveBack
@@ -189,6 +189,7 @@ def _has_mesh_or_model(context: Context) -> bool:
 
 class EXPORT_SCENE_OT_xray_ogf(
     ModelExportProperties,
+    FoldedOptions,
     motion_choices.RemovedMotions,
     FileExport,
     motion_choices.ExportChoices,
@@ -242,14 +243,16 @@ class EXPORT_SCENE_OT_xray_ogf(
             row.prop(self, "replace_meshes")
         layout.prop(self, "skeleton")
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
-        layout.prop(self, "most_links")
         rig = active_rig(context)
         motion_choices.draw_bone_limit(layout, self, rig)
         if active_model(context) is None:
             layout.prop(self, "kind" if rig is None else "bones_as")
             if rig is not None and not rig.motionbridge_editor_model.is_model:
                 self._draw_motions(layout, rig)
-            layout.prop(self, "collapse")
+        if body := draw_folded(self.layout, self, "show_options"):
+            body.prop(self, "most_links")
+            if active_model(context) is None:
+                body.prop(self, "collapse")
         self.draw_last(context)
 
     def _draw_motions(self, layout: bpy.types.UILayout, rig: Object) -> None:

@@ -29,7 +29,7 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..layouts import draw_folded, fields
+from ..layouts import FoldedOptions, draw_folded, fields
 from ..operation import FileChoice, Need, Outcome
 from ..preferences import model_options
 from ..saving import Target
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 MotionImportProperties: Any = properties_from(MotionImportOptions)
 
 
-class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOperator):
+class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FoldedOptions, MotionImport, BlenderOperator):
     """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_omf"
@@ -81,7 +81,6 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOper
         description="Set the scene to 30 frames per second, as in the game, and to the length of the first motion",
         default=False,
     )
-    show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature onto which motions are imported."""

@@ -32,7 +32,7 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..layouts import draw_tolerances, fields, name_filter
+from ..layouts import FoldedOptions, draw_folded, draw_tolerances, fields, name_filter
 from ..motion_lists import ActionRows, ListMenu, draw_file, draw_list
 from ..operation import FileChoice, Need, Outcome
 from ..saving import Target
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
 
 
-class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, MotionImport, BlenderOperator):
+class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FoldedOptions, MotionImport, BlenderOperator):
     """Import motions of the S.T.A.L.K.E.R. (X-Ray) editor onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_skl"
@@ -79,9 +79,10 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, MotionImport, BlenderOp
         self.draw_list(self.layout)
         layout = fields(self.layout.column())
         layout.prop(self, "rotation")
-        draw_tolerances(layout, self)
-        for name in ("fake_user", "match_scene", "stash"):
-            layout.prop(self, name)
+        if body := draw_folded(self.layout, self, "show_options"):
+            draw_tolerances(body, self)
+            for name in ("fake_user", "match_scene", "stash"):
+                body.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files("Choose at least one file of motions (.skl, .skls)")
