@@ -74,6 +74,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "animation_import",
         "flags",
         "lod_list",
+        "mass",
         "model_check",
         "model_export",
         "model_import",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import bpy
 import numpy as np
@@ -35,11 +35,11 @@ def views_of(
                     yield from ((area, space) for space in area.spaces if space.type == "VIEW_3D")
 
 
-def show_textures(context: Context) -> None:
-    """Let the solid 3D views of the context's window show textures."""
+def show_colours(context: Context, kind: Literal["MATERIAL", "TEXTURE", "VERTEX"]) -> None:
+    """Let the solid 3D views of the context's window show textures, or the colors of materials or of attributes."""
     for _, space in views_of(context, filter(None, [context.window])):
         if space.shading.type == "SOLID":
-            space.shading.color_type = "TEXTURE"
+            space.shading.color_type = kind
 
 
 def box_of(objects: Sequence[Object]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

@@ -57,7 +57,7 @@ class FirstView(MixedIn):
             objects = [obj for obj in scope.objects_of(context.view_layer) if obj.session_uid not in self._existing]
             views.frame(context, objects)
             if self.texture_shading:
-                views.show_textures(context)
+                views.show_colours(context, "TEXTURE")
             playing.follow_active(context)
         return answer
 

@@ -7,7 +7,7 @@ import pytest
 
 from addon.core.report import Report
 from addon.formats.arma import p3d
-from addon.games.arma import lod_list, model_check, model_export
+from addon.games.arma import lod_list, mass, model_export
 from addon.games.arma.options import ModelExportOptions
 from addon.ui.arma import models
 from tests.blender.scenes import editing
@@ -162,8 +162,7 @@ def test_findings_of_closed_open_and_flat_sources(kind, shape):
     assert findings() == {}
     geometry = next(lod.obj for lod in lod_list.lods_of(bpy.context) if lod.name == "Geometry")
     assert (
-        model_check.mass_of(geometry) == pytest.approx({"flat": 200 * 0.0401}.get(kind, 200 * 8), rel=0.01)
-        or kind == "flat"
+        mass.mass_of(geometry) == pytest.approx({"flat": 200 * 0.0401}.get(kind, 200 * 8), rel=0.01) or kind == "flat"
     )
     size = np.ptp([geometry.matrix_world @ vertex.co for vertex in geometry.data.vertices], axis=0)
     assert size.min() >= 0.01

@@ -9,7 +9,7 @@ from addon.blender import compat
 from addon.blender.mesh import outside_edit_mode
 from addon.core.report import Report
 from addon.formats.arma import p3d
-from addon.games.arma import model_check
+from addon.games.arma import mass, model_check
 from addon.ui.arma import models
 from tests.blender.scenes import delete_faces, editing
 from tests.blender.test_p3d_export import cube, exported, load
@@ -101,7 +101,7 @@ def test_a_mass_follows_from_a_density():
     bpy.context.view_layer.update()
     assert bpy.ops.motionbridge.arma_set_mass(distribution="DENSITY", density=300) == {"FINISHED"}
     assert last_report() == ["hull has a mass of 2400 kg"]
-    assert model_check.mass_of(hull) == pytest.approx(2400)
+    assert mass.mass_of(hull) == pytest.approx(2400)
     without_face(hull)
     assert "is not closed" in refusal(bpy.ops.motionbridge.arma_set_mass, distribution="DENSITY", density=300)
 
@@ -378,7 +378,7 @@ def test_a_mass_by_volume_and_in_edit_mode():
     bpy.ops.mesh.primitive_cube_add(location=(5, 0, 0), size=2)
     assert bpy.ops.motionbridge.arma_set_mass(mass=72, distribution="VOLUME") == {"FINISHED"}
     assert hull.mode == "EDIT"
-    assert model_check.mass_of(hull) == pytest.approx(72), "where the dialog starts"
+    assert mass.mass_of(hull) == pytest.approx(72), "where the dialog starts"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert masses(hull) == pytest.approx([1] * 8 + [8] * 8)
     without_face(hull)
@@ -413,7 +413,7 @@ def test_undo_takes_components_and_mass_back(mode):
         assert obj.mode == mode
         with outside_edit_mode(obj) as data:
             weights = [[group.group for group in vertex.groups] for vertex in data.vertices]
-        return [group.name for group in obj.vertex_groups], weights, model_check.mass_of(obj)
+        return [group.name for group in obj.vertex_groups], weights, mass.mass_of(obj)
 
     states = [(["Component07"], [[]] * 8, 0), (["Component01"], [[0]] * 8, 0), (["Component01"], [[0]] * 8, 8)]
     assert state() == states[2]

@@ -278,8 +278,8 @@ UNREAD = {
     "BoneProperties.rest_offset ArmaLevelProperties.path HudActionProperties.hands_motion LodListProperties.solo "
     "LevelCollectionProperties.is_level LevelCollectionProperties.is_layer "
     "HudActionProperties.item_motion HudActionProperties.fallback",
-    "how Blender shows it": "LevelCollectionProperties.is_tree LevelCollectionProperties.edited_from "
-    "LevelCollectionProperties.tree_count "
+    "how Blender shows it": "ArmaLevelProperties.centre LevelCollectionProperties.is_tree "
+    "LevelCollectionProperties.edited_from LevelCollectionProperties.tree_count "
     "LevelProperties.shown_by LevelProperties.scattered DescentModelProperties.shows_rotors "
     "DescentModelProperties.shows_turrets HudProperties.camera_effects HudProperties.attached HudProperties.gizmos "
     "HudProperties.stance HudProperties.aspect HudProperties.shown_stance HudProperties.view HudProperties.hands "

@@ -53,8 +53,18 @@ class SceneLod:
 
     def hide(self, *, hidden: bool) -> None:
         """Close or open the eyes of its objects."""
-        for part in self.parts:
+        for part in filter(None, [*self.parts, self._centre()]):
             part.hide_set(hidden)
+
+    def _centre(self) -> Object | None:
+        """Return the empty that marks its center of mass."""
+        centre = self.obj.motionbridge_arma_level.centre
+        return centre if centre is not None and centre.parent == self.obj else None
+
+    def remove(self) -> None:
+        """Remove its objects."""
+        for part in list(filter(None, [*self.parts, self._centre()])):
+            bpy.data.objects.remove(part)
 
 
 def lods_of(context: Context) -> list[SceneLod]:
@@ -167,12 +177,6 @@ def copy_proxy(proxy: Object, obj: Object) -> Object:
     for collection in proxy.users_collection:
         collection.objects.link(result)
     return result
-
-
-def remove(lod: SceneLod) -> None:
-    """Remove the objects of a LOD."""
-    for part in lod.parts:
-        bpy.data.objects.remove(part)
 
 
 def neighbour(lods: Sequence[SceneLod], index: int, step: int) -> SceneLod | None:

@@ -1,4 +1,4 @@
-"""Checks of Arma models, and repairs of geometry LODs: components of connected pieces, and a mass.
+"""Checks of Arma models, and a repair of geometry LODs: components of connected pieces.
 
 What the game refuses is in `formats.arma.p3d.check`; here it gets the objects and polygons that show it.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import attributes, modifiers, sharp_mesh
-from ...blender.mesh import Offending, outside_edit_mode
+from ...blender.mesh import Offending
 from ...core.errors import WriteError
 from ...core.model import Domain, VertexWeights
 from ...core.problems import Problem
@@ -150,33 +150,3 @@ def number_components(obj: Object) -> int:
     mesh.weights = VertexWeights(members[:, 1], members[:, 0], np.ones(len(members), np.float32))
     attributes.build_vertex_groups(obj, mesh)
     return count
-
-
-def mass_of(obj: Object) -> float:
-    """Return the sum of the masses of a LOD's points, in kg; 0 without masses."""
-    with outside_edit_mode(obj) as data:
-        values = attributes.gather(data, p3d.MASS_ATTRIBUTE, Domain.VERTEX, np.float32)
-    return float(values.sum(dtype=np.float64)) if values is not None else 0.0
-
-
-def mass_by_density(obj: Object, density: float) -> float:
-    """Return the mass of all components of a LOD, in kg; ``density`` in kg per cubic metre. Called in object mode."""
-    mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
-    scale = abs(obj.matrix_local.determinant())
-    return density * scale * float(np.abs(components.Surface(mesh).volumes).sum())
-
-
-def set_mass(obj: Object, total: float, report: Report, *, by_volume: bool) -> None:
-    """Distribute a mass of ``total`` kg on the points of a LOD. Called in object mode. Raises `WriteError`."""
-    if modifiers.is_modified(obj):
-        report.warn("its modifiers are applied later, which can change the sum: apply them first", obj.name)
-    mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
-    values = components.mass_of_points(mesh, total, by_volume=by_volume)
-    groups: Any = obj.vertex_groups
-    group = groups.get(p3d.MASS_ATTRIBUTE)
-    if group is not None:  # Blender makes no attribute with the name of a vertex group, but the other way round
-        group.name += "_"
-    attributes.write(obj.data, p3d.MASS_ATTRIBUTE, Domain.VERTEX, values)
-    if group is not None:
-        group.name = p3d.MASS_ATTRIBUTE
-    obj.data.update()

@@ -24,6 +24,7 @@ from ...core.model import Material, PolygonMesh
 from ...core.report import Report, say
 from ...formats.arma import lod_kinds, new_lods, p3d
 from . import lod_list, model_export
+from . import mass as masses
 from .options import FireShape, GeometryShape, NewLod, NewLodOptions
 from .properties import model_of
 
@@ -237,6 +238,8 @@ class _Maker:
             obj.motionbridge_arma_level.model = model_of(self.source)
         else:
             obj = lod.obj
+            if masses.is_shown(obj):
+                masses.hide(obj)
             old, obj.data = obj.data, data
             data.name = old.name
             obj.vertex_groups.clear()

@@ -187,6 +187,9 @@ class ArmaLevelProperties(bpy.types.PropertyGroup):
     index: IntProperty(
         description="Index of the LOD in the imported file, -1 for new ones", default=-1, options={"HIDDEN"}
     )
+    centre: PointerProperty(
+        type=bpy.types.Object, description="Empty that marks the center of mass", options={"HIDDEN"}
+    )
     has_proxies: BoolProperty(
         name="Proxies Imported", description="Whether the proxies of the LOD were imported", options={"HIDDEN"}
     )

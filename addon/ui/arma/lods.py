@@ -15,7 +15,7 @@ from ...blender.properties import AddedProperties
 from ...blender.typed import Context
 from ...core.report import Report
 from ...formats.arma import lod_kinds
-from ...games.arma import lod_list
+from ...games.arma import lod_list, mass
 from ...games.arma.options import LOD_KINDS, LOD_WORDS
 from ...games.arma.properties import is_of_model
 from ..bases import BlenderList, BlenderMenu, BlenderOperator, classes_of, rpt_
@@ -49,6 +49,14 @@ def _active_row(_scene: Any) -> int:
     if not bpy.app.background:  # nothing changes while Blender draws
         return _drawn["row"]
     return lod_list.index_of(lod_list.lods_of(context), active_object(context))
+
+
+def _undone(*_: Any) -> None:
+    """Let marks of centers of mass follow the masses, where Edit Mode takes back meshes only."""
+    context: Any = bpy.context
+    active = active_object(context)
+    if active is not None and active.mode == "EDIT" and active.type == "MESH":
+        mass.follow_undo(context)
 
 
 def _show_row(scene: Any, index: int) -> None:
@@ -251,7 +259,7 @@ class MOTIONBRIDGE_OT_arma_lod_remove(Operation, BlenderOperator):
         name = lod.name
         if lods:
             lod_list.show(context, (), lods[min(index, len(lods) - 1)], alone=False)
-        lod_list.remove(lod)
+        lod.remove()
         return Outcome(rpt_("Removed the LOD {}").format(name))
 
 
@@ -286,6 +294,7 @@ ADDED = AddedProperties(
             name="Active LOD", description="Click a LOD to show it", get=_active_row, set=_show_row, options={"HIDDEN"}
         ),
     },
+    (("undo_post", _undone), ("redo_post", _undone)),
 )
 
 

@@ -1,4 +1,4 @@
-"""Check of an Arma model, and repairs of its geometry LODs: components and mass."""
+"""Check of an Arma model, and repairs of its geometry LODs: components and mass, also shown."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from ...blender import compat, scope
+from ...blender import compat, scope, views
 from ...blender.typed import Context, Object
+from ...core.errors import WriteError
 from ...core.report import Report
-from ...games.arma import lod_list, model_check, model_export
+from ...games.arma import flags, lod_list, mass, model_check, model_export
 from ...games.arma.options import ModelExportOptions
 from ...games.arma.properties import level_of, model_of
 from ..bases import BlenderOperator, classes_of, rpt_
@@ -107,6 +108,10 @@ DISTRIBUTIONS = (
     ("VOLUME", "By Volume", "To each component by its volume, evenly on its points"),
     ("DENSITY", "By Density", "The volume of each component times the density, evenly on its points"),
 )
+PARTS = (
+    ("WHOLE", "Whole LOD", "All points of the LOD"),
+    ("SELECTED", "Selected", "The selected vertices; by volume or density all of the loose parts that they are in"),
+)
 
 
 def _with_mass(context: Context) -> Any:
@@ -115,15 +120,34 @@ def _with_mass(context: Context) -> Any:
     return level.id_data if level is not None and model_check.has_mass(level.id_data) else None
 
 
+def _edited_masses(context: Context) -> list[Any]:
+    """Return the active LOD and the others with mass that are selected, or edited with it, one for each mesh."""
+    active = _with_mass(context)
+    if active is None:
+        return []
+    layer = context.view_layer
+    is_edited = active.mode == "EDIT"
+    others = [
+        obj
+        for obj in (scope.objects_of(layer) if is_edited else layer.objects.selected)
+        if obj.type == "MESH" and model_check.has_mass(obj) and (obj.mode == "EDIT") == is_edited
+    ]
+    return list({obj.data: obj for obj in reversed([active, *others])}.values())[::-1]
+
+
 class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
-    """Distribute a mass on the points of the geometry LOD"""
+    """Distribute a mass on the points of the selected geometry LODs, or in Edit Mode on their selected parts"""
 
     bl_idname = "motionbridge.arma_set_mass"
     bl_label = "Set Mass"
     needs = (Need("The active LOD has no mass: make the Geometry LOD active", _with_mass),)
 
     mass: FloatProperty(
-        name="Mass (kg)", description="Mass of the whole LOD in kilograms", default=100, min=0, soft_max=100_000
+        name="Mass (kg)",
+        description="Mass of the whole LOD, or of the selection, in kilograms",
+        default=100,
+        min=0,
+        soft_max=100_000,
     )
     density: FloatProperty(
         name="Density (kg/m³)", description="Mass per volume of all components", default=200, min=0, soft_max=10_000
@@ -131,27 +155,83 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
     distribution: EnumProperty(
         name="Distribution", description="How much each point gets", items=DISTRIBUTIONS, default="EVENLY"
     )
+    part: EnumProperty(
+        name="Apply To",
+        description="Which points get the mass; the others keep theirs",
+        items=PARTS,
+        options={"SKIP_SAVE"},
+    )
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        return [block for obj in _edited_masses(context) for block in (obj, obj.data)]
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
+        """Start from the present mass; in Edit Mode from that of the selection, if there is one."""
+        obj = _with_mass(context)
+        if obj.mode == "EDIT" and not self.properties.is_property_set("part"):
+            obj.update_from_editmode()
+            self.part = "SELECTED" if obj.data.total_vert_sel else "WHOLE"
+        self.mass = mass.mass_of(obj, selected=self.part == "SELECTED") or self.mass
+        return context.window_manager.invoke_props_dialog(self)
+
+    def draw(self, context: Context) -> None:
+        layout = fields(self.layout)
+        layout.prop(self, "density" if self.distribution == "DENSITY" else "mass")
+        layout.prop(self, "distribution")
+        if context.mode == "EDIT_MESH":
+            layout.prop(self, "part")
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        objects, selected = _edited_masses(context), self.part == "SELECTED"
+        by_volume = self.distribution != "EVENLY"
+        with scope.object_mode(context):
+            if selected:
+                objects = [obj for obj in objects if flags.selected(obj.data, "VERTEX").any()]
+            if not objects:
+                raise WriteError("no vertex is selected", remedy="Select vertices in edit mode")
+            totals = [
+                mass.mass_by_density(obj, self.density, selected=selected)
+                if self.distribution == "DENSITY"
+                else self.mass
+                for obj in objects
+            ]
+            points = 0
+            for obj, total in zip(objects, totals, strict=True):
+                points += mass.set_mass(obj, total, report, by_volume=by_volume, selected=selected)
+        name = ", ".join(obj.name for obj in objects)
+        if selected:
+            text = rpt_("{}: {:g} kg on {} points, {:g} kg in all")
+            return Outcome(text.format(name, sum(totals), points, sum(mass.mass_of(obj) for obj in objects)))
+        return Outcome(rpt_("{} has a mass of {:g} kg").format(name, sum(totals)))
+
+
+class MOTIONBRIDGE_OT_arma_show_mass(Operation, BlenderOperator):
+    """Show the masses of the LOD's points as colors, from blue to red, and mark the center of mass; or remove both"""
+
+    bl_idname = "motionbridge.arma_show_mass"
+    bl_label = "Show Mass"
+    needs = (
+        Need("The active LOD has no mass: make the Geometry LOD active", _with_mass),
+        Need("Leave edit mode first (Tab)", lambda context: _with_mass(context).mode == "OBJECT"),
+    )
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         obj = _with_mass(context)
         return obj, obj.data
 
-    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Start from the present mass."""
-        self.mass = model_check.mass_of(_with_mass(context)) or self.mass
-        return context.window_manager.invoke_props_dialog(self)
-
-    def draw(self, _context: Context) -> None:
-        layout = fields(self.layout)
-        layout.prop(self, "density" if self.distribution == "DENSITY" else "mass")
-        layout.prop(self, "distribution")
-
-    def run(self, context: Context, report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         obj = _with_mass(context)
-        with scope.object_mode(context):
-            mass = model_check.mass_by_density(obj, self.density) if self.distribution == "DENSITY" else self.mass
-            model_check.set_mass(obj, mass, report, by_volume=self.distribution != "EVENLY")
-        return Outcome(rpt_("{} has a mass of {:g} kg").format(obj.name, mass))
+        if mass.is_shown(obj):
+            mass.hide(obj)
+            views.show_colours(context, "MATERIAL")
+            return Outcome(rpt_("The mass is no longer shown"))
+        total, centre = mass.mass_of(obj), mass.centre_of(obj)
+        if centre is None:
+            return Outcome(rpt_("{} has no mass").format(obj.name), done=False)
+        largest = mass.show(context, obj)
+        views.show_colours(context, "VERTEX")
+        text = rpt_("{}: {:g} kg, center at {:.3f}, {:.3f}, {:.3f}; red is {:g} kg")
+        return Outcome(text.format(obj.name, total, *centre, largest))
 
 
 CLASSES = classes_of(__name__)

@@ -15,6 +15,7 @@ from ...core.report import Report, say
 from ...formats.arma import lod_kinds
 from ...games import plan as plans
 from ...games.arma import kinds, lod_list, model_check, model_export, textures
+from ...games.arma import mass as masses
 from ...games.arma.options import LOD_KINDS, LOD_WORDS, ModelExportOptions, lod_identifier
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import (
@@ -378,7 +379,10 @@ def _draw_level(layout: bpy.types.UILayout, level: Any) -> None:
     if model_check.has_components(level.id_data):
         column.operator("motionbridge.arma_find_components", icon="MOD_EXPLODE")
     if model_check.has_mass(level.id_data):
-        column.operator("motionbridge.arma_set_mass", icon="PHYSICS")
+        row = column.row(align=True)
+        row.operator("motionbridge.arma_set_mass", icon="PHYSICS")
+        is_shown = masses.is_shown(level.id_data)
+        row.operator("motionbridge.arma_show_mass", text="", icon="HIDE_OFF", depress=is_shown)
 
 
 class MOTIONBRIDGE_PT_arma_material(BlenderPanel):

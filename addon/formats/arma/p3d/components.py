@@ -289,24 +289,43 @@ def faces_of_groups(mesh: PolygonMesh, wanted: Bools) -> tuple[Ints, Ints]:
     return keys // len(mesh.groups), keys % len(mesh.groups)
 
 
-def mass_of_points(mesh: PolygonMesh, total: float, *, by_volume: bool) -> NDArray[np.float32]:
-    """Return (vertices,) kg: ``total`` in equal parts on the vertices of faces, or of each piece by its volume.
+def mass_of_points(
+    mesh: PolygonMesh, total: float, *, by_volume: bool, chosen: Bools | None = None
+) -> tuple[NDArray[np.float32], Bools]:
+    """Return (vertices,) kg, and which vertices get it: ``total`` in equal parts on the ``chosen`` vertices of faces
+    (by default all), or by volume on all vertices of the pieces with chosen ones.
 
-    A mesh without faces gets it on all vertices. Raises `WriteError` for volumes that are not closed or 0.
+    A mesh without faces gets it on its vertices. Raises `WriteError` for volumes that are not closed or 0.
     """
     surface, count = Surface(mesh), len(mesh.positions)
+    chosen = np.ones(count, np.bool_) if chosen is None else chosen
     if by_volume:
-        if not len(mesh.counts) or (surface.uses != 2).any():
-            raise WriteError(
-                say("{!r} is not closed, so its volume is unknown", mesh.name),
-                remedy="Close it (see Select Invalid Elements), or distribute the mass evenly",
-            )
-        volumes = np.abs(surface.volumes)
-        if not float(volumes.sum()) > 0:
-            raise WriteError(say("{!r} has no volume", mesh.name), remedy="Distribute the mass evenly")
+        volumes = chosen_volumes(surface, chosen)
         pairs = np.unique(surface.piece[surface.face] * count + mesh.corners)
         piece, vertex = pairs // count, pairs % count
         share = (volumes / volumes.sum() / np.bincount(piece))[piece]
-        return (total * np.bincount(vertex, share, minlength=count)).astype(np.float32)
+        replaced = np.bincount(vertex, volumes[piece] > 0, minlength=count) > 0
+        return (total * np.bincount(vertex, share, minlength=count)).astype(np.float32), replaced
     used = np.bincount(mesh.corners, minlength=count) > 0 if len(mesh.corners) else np.ones(count, np.bool_)
-    return np.where(used, total / max(int(used.sum()), 1), 0).astype(np.float32)
+    used &= chosen
+    return np.where(used, total / max(int(used.sum()), 1), 0).astype(np.float32), used
+
+
+def chosen_volumes(surface: Surface, chosen: Bools) -> Floats:
+    """Return (pieces,) the volumes in cubic metres of the pieces with ``chosen`` vertices, 0 for the others.
+
+    Raises `WriteError` for volumes that are not closed or 0.
+    """
+    mesh = surface.mesh
+    wanted = np.zeros(len(surface.volumes), np.bool_)
+    wanted[surface.piece[surface.face[chosen[mesh.corners]]]] = True
+    edges = surface.edge[wanted[surface.piece[surface.face]]] if len(mesh.counts) else _NONE
+    if not len(edges) or (surface.uses[edges] != 2).any():
+        raise WriteError(
+            say("{!r} is not closed, so its volume is unknown", mesh.name),
+            remedy="Close it (see Select Invalid Elements), or distribute the mass evenly",
+        )
+    result = np.where(wanted, np.abs(surface.volumes), 0)
+    if not float(result.sum()) > 0:
+        raise WriteError(say("{!r} has no volume", mesh.name), remedy="Distribute the mass evenly")
+    return result
