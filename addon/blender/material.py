@@ -334,10 +334,7 @@ def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.
     One picture per frame. Blender cannot pack sequences, so it needs the files as long as the image is used. The folder
     is created if it is missing. Raises `WriteError` if a folder or file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise WriteError(say("cannot make the folder: {}", wrong.strerror or wrong), file=str(folder)) from wrong
+    files.make_folder(folder)
     # A name in a game file must not be used as a path.
     stem = re.sub(r"[^\w-]+", "_", name) or "texture"
     paths = [folder / f"{stem}_{number:04d}.png" for number in range(1, len(pictures) + 1)]

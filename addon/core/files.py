@@ -292,6 +292,15 @@ def is_folder(path: Path | str) -> bool:
     return os.path.isdir(_spelled(path))  # noqa: PTH112
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those around it, if they are missing. Raises `WriteError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        words = say("cannot make the folder: {}", wrong.strerror or wrong)
+        raise WriteError(words, file=str(folder), remedy="Choose another folder") from wrong
+
+
 def backup_of(path: Path | str) -> Path:
     """Return where `write_atomically` keeps the old bytes of a file: ``.bak`` appended to its name, links followed."""
     target = resolved(path)

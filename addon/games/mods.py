@@ -11,7 +11,7 @@ import bpy
 
 from ..blender.properties import AddedProperties, is_local
 from ..core.errors import WriteError
-from ..core.files import FileLocation, exists, write_atomically
+from ..core.files import FileLocation, exists, make_folder, write_atomically
 from ..core.game import InstalledGame
 from ..core.report import Report, say
 from ..formats import archives, trees
@@ -111,7 +111,7 @@ def copy_into(mod: Path, file: Path, known: Sequence[InstalledGame], report: Rep
         if FileLocation(str(path)).content() != data:
             raise refused(path)
         return path
-    make_folders(path)
+    make_folder(path.parent)
     write_atomically(path, data)
     return path
 
@@ -120,15 +120,6 @@ def refused(path: Path) -> WriteError:
     """Return the error for another file of the mod that would be replaced."""
     remedy = "Import it from the mod, or choose another mod"
     return WriteError("the mod has this file already, and it is another one", file=str(path), remedy=remedy)
-
-
-def make_folders(path: Path) -> None:
-    """Make the folders of a file that is written into a mod. Raises `WriteError`."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        words = say("cannot make its folder: {}", wrong.strerror or wrong)
-        raise WriteError(words, file=str(path), remedy="Choose another folder for the mod") from wrong
 
 
 # What remembers the file ----------------------------------------------------------------------------------------------

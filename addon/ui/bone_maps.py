@@ -204,7 +204,7 @@ def write_map(name: str, source: "Rig", target: "Rig", links: "Sequence[Link]") 
     """Write the pairs of bones as a file for `read_map`; ``name`` as in `path_of`."""
     text = json.dumps({"bones": bone_map.table_of(links, source, target)}, indent=1, ensure_ascii=False)
     path = Path(path_of(name))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    files.make_folder(path.parent)
     files.write_atomically(str(path), f"{text}\n".encode())
 
 

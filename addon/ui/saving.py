@@ -305,7 +305,7 @@ class SaveBack(Operation, BackupChoice):
         moved: dict[str, Path] = {}
         try:
             for old, new in targets.items():
-                mods.make_folders(new)
+                files.make_folder(new.parent)
                 mods.follow(ADDED, old, new)
                 moved[old] = new
             self.put(context, plan, backup=self.backup)

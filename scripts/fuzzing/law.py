@@ -479,18 +479,25 @@ _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"} | {
 
 
 def judge_extraction(data: bytes) -> str:
-    """Judge the extraction of an archive: only new files below the folder, with names valid everywhere."""
+    """Judge the extraction of an archive, under names of Arma and of X-Ray: only new files below the folder, with names
+    valid everywhere.
+    """
+    outcomes = {_extracted(data, suffix) for suffix in (".pbo", ".db0")}
+    return "kept" if "kept" in outcomes else "refused"
+
+
+def _extracted(data: bytes, suffix: str) -> str:
     with tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-") as name:
-        source, folder = Path(name) / "damaged.pbo", Path(name) / "inner" / "folder"
+        source, folder = Path(name) / f"damaged{suffix}", Path(name) / "inner" / "folder"
         source.write_bytes(data)
         folder.mkdir(parents=True)
         (folder / "file.oof").write_bytes(b"mine")
         try:
             archive = archives.open_archive(source, report := Report())
+            written = archives.extract(archive, folder, report)
         except ReadError as refusal:
             _require_reason(refusal)
             return "refused"
-        written = archives.extract(archive, folder, report)
         report.lines()
         archives.describe(archive.table)
         files = {path for path in Path(name).rglob("*") if path.is_file()}

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from addon.formats import FORMATS, HEAD_SIZE, archives, detect
-from fuzzing import law, packing, structures
+from fuzzing import law, packed_archives, packing, structures
 from fuzzing.mutation import Way, mutated
 
 MEMORY = (4 << 20, 160.0)
@@ -268,6 +268,7 @@ OTHER_TARGETS = (
         _is_archive,
         (),
         (structures.change_table, *structures.CHUNK_FILE_WAYS),
+        packed_archives.fresh,
     ),
     Target("lzhuf", "LZHUF streams", _by_bytes(law.judge_lzhuf), _never, (b"\1\0\0\0\0",), (), _fresh_lzhuf),
     Target("lzo", "LZO streams", _by_bytes(law.judge_lzo), _never, (b"\1\0\0\0\x12a\x11\0\0",), (), _fresh_lzo),

@@ -85,7 +85,7 @@ def test_a_save_that_fails_leaves_everything_as_it_was(game, edited, tmp_path, m
     assert edited.motionbridge_motion_files[0].path == path
     assert not (tmp_path / "mod" / OMF).exists()
     (tmp_path / "file").write_bytes(b"")
-    assert "its folder" in refusal(save, mod=tmp_path / "file/mod")
+    assert "cannot make the folder" in refusal(save, mod=tmp_path / "file/mod")
 
 
 def test_another_file_of_the_mod_is_not_replaced(game, edited, tmp_path):  # noqa: F811

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...core.errors import ReadError
-from ...core.files import exists, is_file, opened_for_reading, warn_of_replacing, write_atomically
+from ...core.files import exists, is_file, make_folder, opened_for_reading, warn_of_replacing, write_atomically
 from ...core.report import Report, say
 from .. import Format, detect, format_named
 from . import hog, kept, pbo, xray
@@ -29,6 +29,8 @@ FORMAT = Format("archive", "archive of a game", (), "archives")
 """Archives that are only read, for commands that describe and compare: their document is the `Table`."""
 _KINDS = (hog, xray, pbo)
 _HEAD = 16
+_MOST_SHARED = 64
+"""How often the files that are extracted at once may have the size of the archive: X-Ray stores equal files once."""
 
 
 def is_archive(path: Path | str) -> bool:
@@ -214,10 +216,15 @@ def extract(
     """Write all files, or those with the indices ``wanted``, below an existing folder. Returns the paths written.
 
     Existing files (unless ``overwrite``), whatever lies behind a link, and files whose bytes are damaged are left out
-    and reported, as is what a replaced file loses. Raises `WriteError` if the system refuses to write.
+    and reported, as is what a replaced file loses. Raises `WriteError` if the system refuses to write, and `ReadError`
+    if the files have the same bytes so often that they would fill a disk.
     """
     written: list[Path] = []
-    for index in range(len(archive)) if wanted is None else wanted:
+    indices = list(range(len(archive)) if wanted is None else wanted)
+    if int(archive.table.numbers["stored"][indices].sum()) > _MOST_SHARED * archive.status[0]:
+        words = "its {:# file|# files} are the same bytes again and again"
+        raise ReadError(say(words, len(indices)), file=str(archive.path), remedy="Extract only files that you need")
+    for index in indices:
         name = archive.table.names[index]
         path = folder.joinpath(*name.split("\\"))
         above = [parent for parent in path.parents if folder in parent.parents]
@@ -235,7 +242,7 @@ def extract(
                 continue
             if problem := checksum_problem(archive.entry(index), data):
                 report.warn(say("damaged: {}; written as it is", problem), name)
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             warn_of_replacing(path, report)
             write_atomically(path, data, tidy=not written)
             written.append(path)

@@ -28,13 +28,15 @@ LARGEST = 512 << 20
 NUMBERS = np.dtype([("offset", "<u8"), ("stored", "<u8"), ("size", "<i8"), ("checksum", "<i8"), ("method", "u1")])
 """Of each file: where its bytes begin in the archive, how many they are, its size (-1: the bytes say it), CRC-32 of its
 unpacked bytes (-1: unknown), and a `Method`."""
-_LONGEST_PATH = 260
+_LONGEST_PATH, _LONGEST_NAME = 260, 255
+"""Characters of a path, and bytes of a name in UTF-8, that systems store."""
 _LAST = "\U0010ffff"
 _MAYBE_UNCLEAN = re.compile(
     r"[\x00-\x09\x0b-\x1f/:*?\"<>|]"  # characters of no name
     r"|[. ](?:[\\\n]|\Z)|\\(?:[\\\n]|\Z)|(?:\A|\n)(?:[\\\n]|\Z)"  # ends of parts, and empty parts
     r"|(?:\A|[\\\n])(?:con|prn|aux|nul|clock\$|com[^\\\n]|lpt[^\\\n])"  # begins of devices
-    rf"|[^\n]{{{_LONGEST_PATH + 1}}}",
+    rf"|[^\n]{{{_LONGEST_PATH + 1}}}"
+    rf"|[^\\\n]{{{_LONGEST_NAME // 4 + 1}}}",  # perhaps of four bytes each
     re.IGNORECASE,
 )
 """Finds something in names, one a line, of which one is perhaps not clean."""
@@ -79,7 +81,9 @@ def keys_of(names: list[str]) -> list[str]:
 
 def is_clean(name: str) -> bool:
     """Return whether a name in an archive is a path of names of files, below the archive and on every system."""
-    return 0 < len(name) <= _LONGEST_PATH and not any(map(why_unsafe, name.split("\\")))
+    parts = name.split("\\")
+    too_long = any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST_NAME for part in parts)
+    return 0 < len(name) <= _LONGEST_PATH and not too_long and not any(map(why_unsafe, parts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

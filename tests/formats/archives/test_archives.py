@@ -1,17 +1,19 @@
 """Archives of the games: every entry of real ones against a second reader, written ones of every kind, hostile ones."""
 
+import errno
 import os
 import struct
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.compression import lzo
-from addon.core.errors import ReadError
+from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import archives
@@ -304,6 +306,28 @@ def test_files_are_not_written_over_others_or_through_links(tmp_path):
     assert [*outside.iterdir()] == []
     assert len(report.warnings) == 2
     assert archives.extract(archive, folder, report, overwrite=True) == [folder / "a.txt"]
+
+
+def test_files_that_would_fill_a_disk_with_the_same_bytes_are_refused(tmp_path):
+    path = stored(tmp_path, written.xray([(b"a", bytes(1000))]))
+    archive = archives.open_archive(path, Report())
+    names = [f"{number:04}" for number in range(10_000)]
+    many = archives.Table("", names, np.repeat(archive.table.numbers, len(names)))
+    bomb = archives.Archive(path, many, archive.status)
+    with pytest.raises(ReadError, match="its 10000 files are the same bytes"):
+        archives.extract(bomb, tmp_path / "out", Report())
+    assert len(archives.extract(bomb, tmp_path / "out", Report(), range(10))) == 10
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, monkeypatch):
+    archive = archives.open_archive(stored(tmp_path, written.xray([(b"a\\b", b"1")])), Report())
+
+    def full(*_args, **_options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(WriteError, match="No space left on device"):
+        archives.extract(archive, tmp_path, Report())
 
 
 def test_tables_are_dumped_and_compared(tmp_path):

@@ -121,7 +121,7 @@ def test_kept_tables_do_not_fill_the_disk(opened, archive, tmp_path, monkeypatch
 
 
 parts = st.text(st.sampled_from("aCONlpt1 .\\/:\x01\x7f*é"), max_size=6) | st.sampled_from(
-    ["con", "nul", "COM1", "a" * 261]
+    ["con", "nul", "COM1", "a" * 261, "a" * 255, "a" * 256, "é" * 127, "é" * 128, "\U0001f600" * 64]
 )
 
 
