@@ -64,6 +64,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "games": (
         "images",
+        "linked_textures",
         "mods",
         "plan",
         "renamed_bones",
@@ -134,6 +135,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "timing",
     ),
     "ui": (
+        "game_details",
         "listed_actions",
         "scene_command",
     ),

@@ -164,19 +164,27 @@ def load_image(path: Path) -> bpy.types.Image | None:
 def _packed_image(name: str, inner: inner_files.InnerFile) -> bpy.types.Image | None:
     """Return the image of a file inside of an archive, an existing one if there is one of this path."""
     images: Any = bpy.data.images
-    known = (image for image in images if image.filepath == inner.path and image.packed_file and image.library is None)
-    image = next(known, None)
+    packed = (image for image in images if image.packed_file and image.library is None)
+    image = next((image for image in packed if bpy.path.abspath(image.filepath) == inner.path), None)
     if image is not None:
         return image
     image = images.new(names.shortened(name), 1, 1)
-    data = inner.read()
-    image.pack(data=data, data_len=len(data))
-    image.filepath_raw = inner.path
+    pack_texture(image, inner.read(), inner.path)
     image.source = "FILE"
+    if not inner_files.are_saved():
+        image[LINKED] = inner.path
     if image.size[0] and image.size[1]:
         return image
     images.remove(image)
     return None
+
+
+def pack_texture(image: Any, data: bytes, path: str) -> None:
+    """Let an image show the bytes of a file, which leads into an archive; Blender packs them."""
+    image.pack(data=data, data_len=len(data))
+    image.filepath_raw = path
+    image[PACKED] = _packed_of(image)
+    image.buffers_free()  # else one that was opened without its file stays empty
 
 
 def materials_of(obj: Object, data: Mesh) -> list[Any]:
@@ -256,6 +264,8 @@ CONTENT = "motionbridge_content"
 """Custom property of an image: the hash of the pixels it was made from."""
 PACKED = "motionbridge_packed"
 """Custom property of an image: the hash of the packed file it was made with, which packing it again replaces."""
+LINKED = "motionbridge_linked"
+"""Custom property of an image that the .blend does not store: the path of its file, in an archive of a game."""
 
 
 def _content_of(pixels: NDArray[np.uint8]) -> str:

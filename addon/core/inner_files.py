@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -35,3 +36,12 @@ def _none(path: str) -> InnerFile | None:
 
 
 find: Finder = _none
+
+
+def always() -> bool:
+    """Return that images are saved."""
+    return True
+
+
+are_saved: Callable[[], bool] = always
+"""Returns whether new images out of archives are saved in the .blend: the preferences know, and `ui` sets it."""

@@ -25,6 +25,7 @@ from . import (
     control_rig,
     descent3,
     from_game,
+    game_textures,
     installed_games,
     list_operators,
     manual,
@@ -76,6 +77,7 @@ _WITH_MORE: tuple[Any, ...] = (
     badges,
     bases,
     command,
+    game_textures,
     manual,
 )
 

@@ -15,13 +15,13 @@ from ..core.errors import ReadError, WriteError
 from ..core.report import Report, say
 from ..formats import trees
 from ..games import mods
-from . import game_offers
+from . import game_details, game_offers
 from .bases import CALL, BlenderList, BlenderOperator, FileHandler, MixedIn, classes_of, iface_, rpt_, tell
 from .game_offers import HUD_SCENE, ITEMS, LEVEL, OFFERS, ORIGINS, Offer, Opened, Source, known_rows, source_at
 from .images import ImageImport
 from .layouts import DrawnRows
 from .operation import FileChoice, Need, Operation, Outcome, call_operator, status_line, stores_nothing
-from .preferences import installed_game
+from .preferences import installed_game, preferences
 from .target import likely_rig
 
 WIDTH = 620
@@ -121,6 +121,7 @@ def _fill(operator: Any, context: Context) -> None:
     kept = [row.name for row in operator.listed if row.ticked]
     names, total = opened.search(offer, operator.search, operator.below, operator.origin)
     operator.listed.clear()
+    operator.active_listed = 0  # before there are rows: the first one was not clicked
     for name in dict.fromkeys([*kept, *last, *names]):
         path = opened.path(offer, name)
         if path is not None:
@@ -128,7 +129,10 @@ def _fill(operator: Any, context: Context) -> None:
             row.name, row.path, row.source = name, str(path), trees.source_of(opened.tree, path).name
             row.is_recent, row.ticked, row.is_unusable = name in last, name in kept, opened.is_unusable(name, path)
     operator.more, operator.problem = max(total - len(names), 0), ""
-    operator.active_listed = 0
+
+
+def _clicked(operator: Any, _context: Context) -> None:
+    operator.clicked = "".join(row.name for row in operator.active_rows())
 
 
 def _remember(context: Context, source: Source, names: list[str]) -> None:
@@ -217,7 +221,8 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         options={"SKIP_SAVE", "HIDDEN"},
     )
     listed: CollectionProperty(type=GameFile, options={"SKIP_SAVE", "HIDDEN"})
-    active_listed: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
+    active_listed: IntProperty(options={"SKIP_SAVE", "HIDDEN"}, update=_clicked)
+    clicked: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
     more: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
     problem: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
 
@@ -296,17 +301,34 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
 
     def _draw_options(self, layout: Any, context: Context, source: Source) -> None:
         offer = game_offers.offer_of(source.kind, self.kind)
-        if (source.kind, offer.identifier) == ("XRAY", "MODELS"):
-            layout.prop(self, "with_motions")
-        elif offer.identifier == "MOTIONS":
-            rig = likely_rig(context)
-            text = iface_("Armature: {}").format(rig.name) if rig is not None else iface_("No armature is active")
-            layout.label(text=text, icon="ARMATURE_DATA", translate=False)
+        clicked = {row.name: Path(row.path) for row in self.listed if row.ticked or row.name == self.clicked}
+        if offer.identifier == "MOTIONS":
+            self._draw_bones(layout, source, likely_rig(context), clicked)
+        elif source.kind == "XRAY" and offer.identifier != "PATHS":
+            self._draw_textures(layout, context, source, offer, clicked)
         if mod := _mod_of(source):
             text = iface_("Copy into Mod: {}").format(mod.name)
             button = layout.operator("motionbridge.copy_into_mod", text=text, icon="COPYDOWN", translate=False)
             button.game, button.kind = self.game, self.kind
             button.names = SEPARATOR.join(row.name for row in self.rows())
+
+    def _draw_bones(self, layout: Any, source: Source, rig: Any, clicked: dict[str, Path]) -> None:
+        text = iface_("Armature: {}").format(rig.name) if rig is not None else iface_("No armature is active")
+        layout.label(text=text, icon="ARMATURE_DATA", translate=False)
+        for line in game_details.bones(game_offers.opened(source), rig, clicked) if rig is not None else ():
+            layout.label(text=line, icon="BLANK1", translate=False)
+
+    def _draw_textures(
+        self, layout: Any, context: Context, source: Source, offer: Offer, clicked: dict[str, Path]
+    ) -> None:
+        """Draw whether textures are stored in the .blend, and how much that adds."""
+        row = layout.row()
+        if offer.identifier == "MODELS":
+            row.prop(self, "with_motions")
+        chosen = preferences(context)
+        row.prop(chosen, "pack_textures")
+        if chosen.pack_textures and offer.identifier in ("MODELS", "TEXTURES"):
+            layout.label(text=game_details.textures(game_offers.opened(source), offer, clicked), translate=False)
 
     def execute(self, context: Context) -> Any:
         """Import the chosen files, each kind by its own operator, which reports itself."""
@@ -340,8 +362,11 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         chosen += [source, list(paths), _imports(source, offer, paths, options)]
 
     def rows(self) -> list[Any]:
-        rows = [row for row in self.listed if row.ticked]
-        return rows or list(self.listed)[self.active_listed : self.active_listed + 1]
+        return [row for row in self.listed if row.ticked] or self.active_rows()
+
+    def active_rows(self) -> list[Any]:
+        """Return the row that is active, if there is one."""
+        return list(self.listed)[self.active_listed : self.active_listed + 1]
 
 
 def _imports(source: Source, offer: Offer, paths: dict[str, Path], options: dict[str, Any]) -> list[Callable[..., Any]]:

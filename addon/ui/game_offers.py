@@ -123,6 +123,7 @@ class Opened:
         self.tree = trees.archive_tree(folder) if folder.is_file() else trees.tree_at(source.game)
         self._unusable: dict[str, bool] = {}
         self._folders: dict[str, list[str]] = {}
+        self.details: dict[tuple[str, str], Any] = {}  # what `game_details` found out about files
 
     @cached_property
     def index(self) -> "Index":

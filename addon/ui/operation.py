@@ -220,19 +220,19 @@ class Operation(LongWork):
         try:
             outcome = result()
         except MotionbridgeError as refusal:
-            _store_report(context, tell(refusal.sentence(), rpt_), report)
+            show_report(context, tell(refusal.sentence(), rpt_), report)
             # Blender does not wrap its pop-up: a long path would push the remedy out of the window.
             sentence = tell(refusal.sentence(with_folder=bpy.app.background), rpt_)
             self.report({"ERROR"}, names.printable(sentence))
             return {"CANCELLED"}
         except pausing.Stopped:
             sentence = rpt_("Stopped: no changes were made")
-            _store_report(context, sentence, Report())
+            show_report(context, sentence, Report())
             self.report({"INFO"}, sentence)
             return {"CANCELLED"}
         if outcome is None:
             return {"RUNNING_MODAL"}
-        _store_report(context, outcome.sentence, report)
+        show_report(context, outcome.sentence, report)
         shortened = names.printable(status_line(outcome.sentence, report))
         self.report({"WARNING"} if report.warnings else {"INFO"}, shortened)
         return {"FINISHED"} if outcome.done else {"CANCELLED"}
@@ -317,7 +317,8 @@ def status_line(sentence: str, report: Report) -> str:
     return f"{' '.join(clauses).rstrip('.;,')}. {more}"
 
 
-def _store_report(context: Context, sentence: str, report: Report) -> None:
+def show_report(context: Context, sentence: str, report: Report) -> None:
+    """Let **Report** show a sentence and what was found."""
     lines = [on_one_line(sentence), *(tell(line, rpt_) for line in report.lines())]
     context.window_manager.motionbridge_report = names.printable("\n".join(lines))
 

@@ -41,6 +41,10 @@ def _recognise(game: Any, _context: Context) -> None:
     game.name = game.name or Path(path).name
 
 
+def _changed(_preferences: Any, context: Context) -> None:
+    context.preferences.is_dirty = True  # also where a dialog shows the option
+
+
 class KnownGame(bpy.types.PropertyGroup):
     """An installed game. ``kind``: which one its folder has, an identifier of `GAMES`, "" for none; ``recent``: names
     of the files that were imported last, a line each.
@@ -102,6 +106,13 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         ),
         default=True,
     )
+    pack_textures: BoolProperty(
+        name="Pack Textures",
+        description="Store textures out of archives in the .blend. Otherwise they are loaded from the game each time "
+        "the .blend is opened",
+        default=True,
+        update=_changed,
+    )
     follow_length: BoolProperty(
         name="Follow Length",
         description="Set the preview range to the length of a motion that is chosen; the range of the scene stays",
@@ -116,7 +127,7 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         layout.prop(self, "games")
         self._draw_games(layout)
         layout.separator()
-        for name in ("backup", "follow_length", "play_on_click"):
+        for name in ("backup", "pack_textures", "follow_length", "play_on_click"):
             layout.prop(self, name)
 
     def _draw_games(self, layout: Any) -> None:

@@ -5,7 +5,7 @@ import shutil
 import bpy
 import pytest
 
-from addon.ui import from_game, game_offers
+from addon.ui import from_game, game_details, game_offers
 from tests.blender.dialogs import Dialog
 from tests.blender.test_installed_games import HEADER, game, shown  # noqa: F401 (a fixture)
 from tests.blender.test_ui import installed, last_report, refusal
@@ -200,3 +200,46 @@ def test_the_dialog_says_what_is_missing(game, tmp_path):  # noqa: F811
         assert "no file is chosen" in refusal(bpy.ops.motionbridge.from_game)
     (tmp_path / "none").mkdir()
     assert "no game" in refusal(bpy.ops.motionbridge.from_game, folder=str(tmp_path / "none"))
+
+
+def test_the_dialog_says_what_textures_add_and_how_many_bones_fit(game, samples, tmp_path):  # noqa: F811
+    size = (tmp_path / "picture.png").stat().st_size
+    (game / "gamedata/rawdata").mkdir(parents=True)
+    shutil.copy(samples / "weapon.object", game / "gamedata/rawdata")
+    with installed(game):
+        opened = game_offers.opened(from_game._source_of(Dialog(from_game.MOTIONBRIDGE_OT_from_game), bpy.context))
+        models, motions, *_ = (offer for offer in game_offers.OFFERS if offer.game == "XRAY")
+        chosen = {MODEL: opened.path(models, MODEL)}
+        wanted = f"Textures: 1, which add {size / game_details.MEGABYTE:.1f} MB to the .blend"
+        assert game_details.textures(opened, models, chosen) == wanted
+        texture = str(game / "db/textures.db0/textures/samples/humanoid.png")
+        assert opened.details == {("MODELS", MODEL): {texture: size}}
+        editor = "rawdata\\weapon.object"
+        assert opened.path(models, editor) is not None
+        assert game_details.textures(opened, models, {editor: opened.path(models, editor)}) == ""
+        assert game_details.textures(opened, motions, {}) == ""
+        bpy.ops.motionbridge.from_game(names=MODEL, with_motions=False)
+        assert game_details.textures(opened, models, chosen) == ""
+        rig = bpy.context.view_layer.objects.active
+        count = len(rig.data.bones)
+        lines = game_details.bones(opened, rig, {MOTIONS: opened.path(motions, MOTIONS)})
+        assert lines == [f"humanoid.omf: {count} of {count} bones are in this armature"]
+        (game / "db/broken.db0").write_bytes(
+            written.xray([(b"meshes\\x.omf", b"x"), (b"meshes\\x.ogf", b"x")], header=HEADER)
+        )
+        broken = game / "db/broken.db0/meshes/x"
+        assert game_details.textures(opened, models, {"x": broken.with_suffix(".ogf")}) == ""
+        assert game_details.bones(opened, rig, {"x": broken.with_suffix(".omf")}) == []
+
+
+def test_bones_of_an_animation_of_arma_are_counted(tmp_path, samples):
+    archive = tmp_path / "arma/addons/men.pbo"
+    archive.parent.mkdir(parents=True)
+    rows = [(name.encode(), (samples / "arma" / name).read_bytes()) for name in ("man.p3d", "walk.rtm")]
+    archive.write_bytes(written.pbo(rows, properties=[(b"prefix", b"men")]))
+    with installed(tmp_path / "arma"):
+        opened = game_offers.opened(from_game._source_of(Dialog(from_game.MOTIONBRIDGE_OT_from_game), bpy.context))
+        offer = game_offers.offer_of("ARMA", "MOTIONS")
+        rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
+        (line,) = game_details.bones(opened, rig, {"men\\walk.rtm": opened.path(offer, "men\\walk.rtm")})
+        assert line.startswith("walk.rtm: 0 of ")

@@ -34,7 +34,7 @@ from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, ExportSca
 from ....formats.xray.object.mapping import decode_mesh
 from ....formats.xray.object.mapping import decode_skeleton as decode_editor_skeleton
 from ....formats.xray.object.smoothing import has_normals
-from ....formats.xray.ogf.chunk_types import BoneNames, IkData, UserData
+from ....formats.xray.ogf.chunk_types import BoneNames, IkData, Texture, UserData
 from ....formats.xray.ogf.document import (
     Ogf,
     OldVisualType,
@@ -256,6 +256,19 @@ def build_material(surface: Material, tree: GameTree, options: ModelImportOption
             report.warn("Blender cannot show a texture", str(path))
     see_through = any(part in surface.shader.lower() for part in TRANSPARENT_SHADERS)
     return material.build(surface, image, see_through=see_through)
+
+
+def textures_of(path: Path, tree: GameTree) -> list[Path]:
+    """Return the files of a model's textures (.ogf, .object), without those that are missing. Raises `ReadError`."""
+    data, report = files.read_file(path), Report()
+    if path.suffix.lower() == MODEL_SUFFIX:
+        visuals = (part.visual.first(Texture) for part in parts(ogf.read(data, str(path), report)))
+        listed = [visual.texture for visual in visuals if visual is not None]
+    else:
+        listed = [surface.texture for surface in editor_model.read(data, str(path), report).model.surfaces]
+    texts = dict.fromkeys(map(names.decode, listed))
+    paths = (tree.find_texture(text) for text in texts if not text.startswith("$"))
+    return list(dict.fromkeys(texture for texture in paths if texture is not None))
 
 
 def gather_below(holder: Any, own_meshes: Sequence[Object], into: bpy.types.Collection) -> None:
