@@ -245,3 +245,9 @@ def face_layers(edited: bmesh.types.BMesh, kind: str) -> Any:
     None for ``bool`` in 4.2, which has no boolean layers in edit mode.
     """
     return getattr(edited.faces.layers, kind, None)
+
+
+def keep_out_of_lamps(material: Any) -> None:
+    """Let Cycles, if it is enabled, not count the triangles of a glowing material among the lamps of the scene."""
+    if hasattr(material, "cycles"):
+        material.cycles.emission_sampling = "NONE"

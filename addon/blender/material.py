@@ -43,18 +43,24 @@ def build(
     see_through: bool = False,
     colour: tuple[float, ...] = NEUTRAL,
     pictures: int = 1,
+    like: Material | None = None,
 ) -> Any:
     """Return a Blender material, an existing one if texture, shader and image are the same.
 
     ``image`` is shown as its color, with ``see_through`` also as its transparency; without an image it has ``colour``.
-    ``pictures``: number of images of an image sequence, which are played in a loop.
+    ``pictures``: number of images of an image sequence, which are played in a loop. ``like``: a material with the same
+    nodes except for the images, which is copied, because building nodes takes ten times as long.
     """
     existing = _find_same(material, image)
     if existing is not None:
         return existing
-    datablock: Any = bpy.data.materials.new(material.name)
+    datablock: Any = bpy.data.materials.new(material.name) if like is None else like.copy()
     datablock.motionbridge_material.texture = material.texture
     datablock.motionbridge_material.shader = material.shader
+    if like is not None:
+        datablock.name = material.name
+        show_image(datablock, image)
+        return datablock
     if datablock.node_tree is None:
         # Since 5.0 every material has nodes, and use_nodes is deprecated.
         datablock.use_nodes = True

@@ -42,6 +42,13 @@ def show_colours(context: Context, kind: Literal["MATERIAL", "TEXTURE", "VERTEX"
             space.shading.color_type = kind
 
 
+def preview_materials(context: Context, *, wanted: bool) -> None:
+    """Let the solid 3D views of the context's window preview materials, or let those that do be solid again."""
+    for _, space in views_of(context, filter(None, [context.window])):
+        if space.shading.type == ("SOLID" if wanted else "MATERIAL"):
+            space.shading.type = "MATERIAL" if wanted else "SOLID"
+
+
 def box_of(objects: Sequence[Object]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Return the lowest and the highest coordinates of the objects in the world.
 

@@ -280,6 +280,7 @@ UNREAD = {
     "HudActionProperties.item_motion HudActionProperties.fallback",
     "how Blender shows it": "ArmaLevelProperties.centre LevelCollectionProperties.is_tree "
     "LevelCollectionProperties.edited_from LevelCollectionProperties.tree_count "
+    "LevelProperties.light_scale LevelProperties.light_bias LevelProperties.light_sky Scene.motionbridge_level_light "
     "LevelProperties.shown_by LevelProperties.scattered DescentModelProperties.shows_rotors "
     "DescentModelProperties.shows_turrets HudProperties.camera_effects HudProperties.attached HudProperties.gizmos "
     "HudProperties.stance HudProperties.aspect HudProperties.shown_stance HudProperties.view HudProperties.hands "

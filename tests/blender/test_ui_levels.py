@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from addon.blender import scope
+from addon.blender.views import views_of
 from addon.core.pausing import Stopped, Work
 from addon.core.report import Report
 from addon.games.xray.levels import geometry as level_geometry
@@ -77,6 +78,14 @@ def test_a_layer_is_shown_hidden_and_selected_whatever_hides_it(sample_level):
         assert bpy.context.active_object in bpy.context.selected_objects
     with pytest.raises(RuntimeError, match="no layer of the scene"):
         bpy.ops.motionbridge.level_layer_show(layer="walls")
+
+
+def test_the_light_of_levels_is_shown_in_material_preview_and_goes_with_it(sample_level):
+    (view, *_) = (space for _, space in views_of(bpy.context))
+    view.shading.type = "SOLID"
+    for is_lit, shading in ((True, "MATERIAL"), (False, "SOLID")):
+        assert bpy.ops.motionbridge.level_light() == {"FINISHED"}
+        assert (bpy.context.scene.motionbridge_level_light, view.shading.type) == (is_lit, shading)
 
 
 def test_a_folder_without_a_level_is_refused(tmp_path):

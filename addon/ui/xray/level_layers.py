@@ -1,4 +1,4 @@
-"""The layers of imported levels in the sidebar: shown, hidden and selected as a whole.
+"""The layers of imported levels in the sidebar: shown, hidden and selected as a whole; the light of levels.
 
 A layer is a collection in the collection of its level; hidden ones are excluded from the view layer, so that redraws do
 not evaluate them.
@@ -9,10 +9,11 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ...blender import scope
+from ...blender import scope, views
 from ...blender.typed import Context
 from ...core.errors import WriteError
 from ...core.report import Report, say
+from ...games.xray.levels.properties import SHOWS_LIGHT
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_
 from ..layouts import DrawnRows
 from ..operation import Need, Operation, Outcome, stores_nothing
@@ -80,6 +81,24 @@ class MOTIONBRIDGE_OT_level_layer_select(LayerOperation, BlenderOperator):
         return Outcome(rpt_("Selected objects: {}").format(len(objects)))
 
 
+class MOTIONBRIDGE_OT_level_light(Operation, BlenderOperator):
+    """Show levels in their stored light, as Material Preview, or without it, in Solid shading"""
+
+    bl_idname = "motionbridge.level_light"
+    bl_label = "Level Light"
+    needs = LayerOperation.needs
+
+    def edited(self, context: Context) -> tuple[bpy.types.ID]:
+        """The scene."""
+        return (context.scene,)
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        wanted = not getattr(context.scene, SHOWS_LIGHT)
+        setattr(context.scene, SHOWS_LIGHT, wanted)
+        views.preview_materials(context, wanted=wanted)
+        return Outcome(rpt_("Levels are shown in their light") if wanted else rpt_("Levels are shown without light"))
+
+
 class MOTIONBRIDGE_UL_level_layers(DrawnRows, BlenderList):
     """Layers of a level: the eye, the name, the number of objects, a button that selects them."""
 
@@ -124,6 +143,8 @@ class MOTIONBRIDGE_PT_level_layers(MotionbridgePanel, BlenderPanel):
 
     def draw(self, context: Context) -> None:
         levels = _levels(context)
+        is_lit = bool(getattr(context.scene, SHOWS_LIGHT))
+        self.layout.operator("motionbridge.level_light", icon="LIGHT_SUN", depress=is_lit)
         for level in levels:
             if len(levels) > 1:
                 self.layout.label(text=level.name, translate=False)

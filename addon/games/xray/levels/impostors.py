@@ -24,7 +24,8 @@ from ....formats.xray.level import edit, structure
 from ....formats.xray.level.document import Level
 from ....formats.xray.level.structure import FACETS, Impostors
 from .file import listed_objects
-from .visuals import HEMI, LIGHT, VISUAL
+from .light import HEMI, LIGHT
+from .visuals import VISUAL
 
 if TYPE_CHECKING:
     from ....blender.typed import Object

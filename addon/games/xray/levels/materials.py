@@ -7,6 +7,7 @@ objects). Colours only show attributes, except those of collision, which are its
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,12 +77,17 @@ def textured(surface: Material, tree: GameTree, textures: bool, report: Report) 
     return material.build(surface, image, see_through=True)
 
 
-def find_image(texture: str, tree: GameTree, report: Report) -> Any:
-    """Return the image of a texture; None, with a warning, if it is not found or Blender cannot show it."""
+def find_image(
+    texture: str,
+    tree: GameTree,
+    report: Report,
+    report_missing: Callable[[str, Report], None] = warn_of_missing_texture,
+) -> Any:
+    """Return the image of a texture; None, which is reported, if it is not found or Blender cannot show it."""
     path = tree.find_texture(texture)
     image = material.load_image(path) if path is not None else None
     if path is None:
-        warn_of_missing_texture(texture, report)
+        report_missing(texture, report)
     elif image is None:
         report.warn("Blender cannot show a texture", str(path))
     return image

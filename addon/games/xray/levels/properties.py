@@ -7,7 +7,15 @@ The file is stored on its mesh, or on the empty that is the parent of the meshes
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from ....blender.properties import AddedProperties, bytes_property, nearest_ancestor, seal_property
 from ....blender.typed import Object
@@ -42,6 +50,8 @@ JOINED = frozenset({"CFORM", "HOM", "SOM"})
 """Kinds of which any number of meshes become one file."""
 VISUAL_KINDS = frozenset({"SURFACE", "TREE", "TREE_PART", "LOD", "PORTAL", "LIGHT", "GLOW"})
 """Kinds that belong to a level file."""
+SHOWS_LIGHT = "motionbridge_level_light"
+"""Property of a scene: whether its levels show their light."""
 SHOWN_BY = (
     ("MODEL", "Model", "The densest detail model of each slot"),
     ("DENSITY", "Density", "Density of the slot, all models together"),
@@ -85,6 +95,11 @@ class LevelProperties(bpy.types.PropertyGroup):
     parts: PointerProperty(
         name="Parts", description="The collection of the parts that the tree shows", type=bpy.types.Collection
     )
+    light_scale: FloatVectorProperty(size=4, options={"HIDDEN"})
+    """For a tree, with ``light_bias``: factor and addend of the hemi of its vertices; red, green, blue, sun."""
+    light_bias: FloatVectorProperty(size=4, options={"HIDDEN"})
+    light_sky: FloatVectorProperty(size=3, options={"HIDDEN"})
+    """For a tree: factor and addend of the hemi of its vertices for the light of the sky; 1."""
     level_file: PointerProperty(
         name="Level File", description="What remembers the level file that this is of", type=bpy.types.Object
     )
@@ -141,6 +156,7 @@ ADDED = AddedProperties(
     {
         (bpy.types.Object, "motionbridge_level"): PointerProperty(type=LevelProperties),
         (bpy.types.Collection, "motionbridge_level"): PointerProperty(type=LevelCollectionProperties),
+        (bpy.types.Scene, SHOWS_LIGHT): BoolProperty(options={"HIDDEN"}),
     },
 )
 

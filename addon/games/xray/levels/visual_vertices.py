@@ -34,7 +34,8 @@ from ....formats.xray.level.geometry import Geometry, VertexBuffer
 from ....formats.xray.level.mesh import Vertices
 from ...plan import saved_here
 from .file import listed_objects
-from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
+from .light import HEMI, LIGHT, LIGHT_MAP
+from .visuals import GEOMETRY, WIND, digest_of, simplified
 
 if TYPE_CHECKING:
     from ....blender.typed import Object

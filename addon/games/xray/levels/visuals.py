@@ -24,18 +24,19 @@ from ....blender.properties import keep
 from ....core import files
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh, PolygonMesh
-from ....core.report import Report, counted, say
+from ....core.report import EACH, Report, counted, say
 from ....formats.trees import folder_tree
 from ....formats.xray import level as levels
 from ....formats.xray.level import geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
-from ....formats.xray.level.document import Level
+from ....formats.xray.level.document import Kind, Level
 from ....formats.xray.level.geometry import Geometry
-from ..game_tree import GameTree, tree_of
+from ..game_tree import GameTree, tree_of, warn_of_missing_texture
 from ..options import LevelFolderOptions
-from . import marks, tree_sets
+from . import light, marks, tree_sets
 from . import materials as level_materials
 from .file import ImportedLevelFile, new_object
+from .light import HEMI, LIGHT, LIGHT_MAP
 
 if TYPE_CHECKING:
     from ....blender import typed
@@ -44,10 +45,8 @@ if TYPE_CHECKING:
 
 FILE = "level"
 GEOMETRY = "level.geom"
-LIGHT_MAP = "Light Map"
-"""Name of the second UV map."""
-HEMI, LIGHT, WIND, VISUAL = "hemi", "light", "wind", "visual"
-"""Attributes: visible share of the sky; static light with the share of the sun; wind stiffness; index of the visual."""
+WIND, VISUAL = "wind", "visual"
+"""Attributes: wind stiffness; index of the visual."""
 SHEAR_TOLERANCE = 1e-3
 """Cosine between two axes of a tree above which Blender's location, rotation and scale cannot show its transform."""
 OBJECTS_PER_STEP = 64
@@ -158,6 +157,7 @@ class _Materials:
     def __post_init__(self) -> None:
         self._made: dict[int, Any] = {}
         self._images: dict[str, Any] = {}
+        self._like: dict[tuple[bool, ...], Any] = {}
 
     def get(self, number: int) -> typed.Material:
         """Return the material of a shader by index; one without names if the level has no such shader."""
@@ -168,11 +168,28 @@ class _Materials:
 
     def _build(self, shader: structure.Shader) -> Any:
         texture = shader.texture
-        if self.textures and texture and texture not in self._images:
-            self._images[texture] = level_materials.find_image(texture, self.tree, self.report)
+        image = self._image(texture, warn_of_missing_texture)
         name = texture.replace("/", "\\").rpartition("\\")[2] or shader.name or "no shader"
         surface = Material(name, shader.textures, shader.name)
-        return material.build(surface, self._images.get(texture), see_through=shader.see_through)
+        names = shader.textures.split(",")[1:3]
+        lightmaps = [light.as_numbers(self._image(lightmap, _note_missing_lightmap)) for lightmap in names]
+        kind = (shader.see_through, *(there is not None for there in (image, *lightmaps)))
+        known = len(bpy.data.materials)
+        used = material.build(surface, image, see_through=shader.see_through, like=self._like.get(kind))
+        is_new = len(bpy.data.materials) > known
+        used = light.add(used, lightmaps, is_new=is_new)
+        if is_new:
+            self._like.setdefault(kind, used)
+        return used
+
+    def _image(self, texture: str, report_missing: Callable[[str, Report], None]) -> Any:
+        if self.textures and texture and texture not in self._images:
+            self._images[texture] = level_materials.find_image(texture, self.tree, self.report, report_missing)
+        return self._images.get(texture)
+
+
+def _note_missing_lightmap(texture: str, report: Report) -> None:
+    report.note(say("{:# lightmap is|# lightmaps are} missing: light is that of the vertices", EACH), texture)
 
 
 @dataclass
@@ -225,8 +242,11 @@ def _trees(
     _, first = np.unique(tree_of_pair, return_index=True)
     trees = tree_sets.build([titles[number] for number in first.tolist()], list(parts_of.values()), datas)
     matrices = visual_mesh.tree_matrices(level.document, visuals[first])
-    for number, (tree, matrix) in enumerate(zip(trees, matrices, strict=True)):
+    stored = level.document.visuals.fixed[Kind.TREE][level.document.visuals.rows_of(Kind.TREE)[visuals[first]]]
+    lights = zip(stored["scale"].tolist(), stored["bias"].tolist(), strict=True)
+    for number, (tree, matrix, (scale, bias)) in enumerate(zip(trees, matrices, lights, strict=True)):
         tree.matrix_world = Matrix(matrix.tolist())
+        light.keep_tree_light(tree, scale, bias)
         if number % OBJECTS_PER_STEP == 0:
             step(0.75 + 0.25 * number / len(trees))
     _warn_of_trees(matrices, level)
