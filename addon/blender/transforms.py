@@ -161,11 +161,6 @@ def in_world(obj: Object, points: NDArray[Any]) -> Floats:
     return transformed(points, world_matrix(obj))
 
 
-def bounds(points: Floats) -> Floats:
-    """Return (2, 3) the lowest and the highest corner of the bounding box of points (n, 3)."""
-    return np.stack([points.min(axis=0), points.max(axis=0)])
-
-
 def world_matrix(obj: Object) -> Floats:
     """Return the transform (4, 4) of an object in world space, also if it is excluded, disabled or in another scene.
 

@@ -32,6 +32,15 @@ def test_corners_starts_and_turning_round(faces, data):
     assert sorted((int(face), corners[column].tolist()) for face, column in alike) == list(enumerate(faces))
 
 
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_bounds(count):
+    points = np.random.default_rng(count).normal(size=(count, 3)).astype(np.float32)
+    wanted = [[min(column, default=0) for column in points.T], [max(column, default=0) for column in points.T]]
+    result = polygons.bounds(points)
+    assert result.dtype == np.float32
+    assert result.tolist() == wanted
+
+
 @given(FACES)
 def test_a_vertex_named_twice_is_found(faces):
     for some in (faces, [face[:3] for face in faces if len(face) >= 3]):

@@ -361,7 +361,7 @@ def _check_positions(positions: NDArray[np.float32], name: str) -> None:
 def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return minimum and maximum corner, without vertices that are NaN or infinite (from a broken file)."""
     finite = positions if np.isfinite(positions).all() else positions[np.isfinite(positions).all(axis=1)]
-    return np.stack([finite.min(axis=0), finite.max(axis=0)]) if len(finite) else np.zeros((2, 3), np.float32)
+    return polygons.bounds(finite)
 
 
 def _with_values(faces: NDArray[np.void], values: dict[str, NDArray[Any]]) -> NDArray[np.void]:

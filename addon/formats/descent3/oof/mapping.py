@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import space
+from ....core import polygons, space
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import parents_first
@@ -269,7 +269,7 @@ def _encode_header(base: Oof, parts: list[SubObject]) -> ObjectHeader:
     if len(parts) == len(existing) and all(part is known for part, known in zip(parts, existing, strict=True)):
         return old
     before, after = _rest_positions(existing), _rest_positions(parts)
-    old_radius, new_radius = radius(before.T), radius(after.T)
+    old_radius, new_radius = radius(before), radius(after)
     # The game's tools also measured helper objects, which became points.
     measured_more = float(old.radius) > float(old_radius) * (1 + 1e-6)
     if new_radius == old_radius:
@@ -277,18 +277,15 @@ def _encode_header(base: Oof, parts: list[SubObject]) -> ObjectHeader:
     elif measured_more:
         new_radius = max(old.radius, new_radius)
     # Without vertices in the base there is no difference to apply: the box is computed.
-    box = (old.box + (_box(after) - _box(before)) if before.size else _box(after)).astype("<f4")
+    box = polygons.bounds(after)
+    box = (old.box + (box - polygons.bounds(before)) if len(before) else box).astype("<f4")
     header = ObjectHeader(len(parts), np.float32(new_radius), box, old.details)
     same = header.radius == old.radius and np.array_equal(box, old.box) and header.sub_objects == old.sub_objects
     return old if same else header
 
 
-def _box(across: Floats) -> Floats:
-    return np.stack([across.min(axis=1), across.max(axis=1)]) if across.size else np.zeros((2, 3))
-
-
 def _rest_positions(parts: list[SubObject]) -> Floats:
-    """Return (3, vertices) the vertices of all parts at rest, in model space."""
+    """Return (vertices, 3) the vertices of all parts at rest, in model space."""
     indices = {part.index: index for index, part in enumerate(parts)}
     parents = [-1 if part.parent == part.index else indices.get(part.parent, -1) for part in parts]
     pivots = np.zeros((len(parts), 3))
@@ -301,7 +298,7 @@ def _rest_positions(parts: list[SubObject]) -> Floats:
     for part, pivot in zip(parts, pivots, strict=True):
         start, end = end, end + len(part.positions)
         result[:, start:end] = part.positions.astype(np.float64).T + pivot[:, None]
-    return result
+    return result.T
 
 
 # Phase 5: join -------------------------------------------------------------------------------------------------------

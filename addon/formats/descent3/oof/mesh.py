@@ -164,8 +164,7 @@ def center(positions: Singles) -> Singles:
     """Return (3,) the centre of the vertices' bounding box."""
     if not len(positions):
         return np.zeros(3, np.float32)
-    across = np.ascontiguousarray(positions.T)
-    result: Singles = ((across.min(axis=1).astype(np.float64) + across.max(axis=1)) / 2).astype(np.float32)
+    result: Singles = (polygons.bounds(positions).astype(np.float64).sum(axis=0) / 2).astype(np.float32)
     return result
 
 

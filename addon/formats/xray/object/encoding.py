@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, rebase, space
+from ....core import names, polygons, rebase, space
 from ....core.changes import NORMALS, TEXTURE_COORDINATES, Changes
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, VertexWeights
-from ....core.polygons import row_groups
 from ....core.report import Report, say
 from .document import Mesh, Model
 from .mapping import POINT, SMOOTHING, decode_mesh, group_of_map, vmref_values
@@ -112,14 +111,14 @@ def chunk_values(geometry: Geometry) -> dict[type, Any]:
     points[geometry.point[::-1]] = geometry.positions[::-1]
     maps, uv_ref = _uv_maps(geometry)
     rows, counts = _weight_refs(geometry, maps)
-    vmref = row_groups(np.concatenate([geometry.corners.reshape(-1, 1), uv_ref], axis=1))
+    vmref = polygons.row_groups(np.concatenate([geometry.corners.reshape(-1, 1), uv_ref], axis=1))
     total = int(vmref.max()) + 1 if len(vmref) else 0
     vertex, first = np.zeros(total, np.int64), np.zeros((total, 2), np.int64)
     vertex[vmref], first[vmref] = geometry.corners.ravel(), uv_ref
     refs = _vmref_rows(first, vertex, rows, counts)
     corners = np.stack([geometry.point[geometry.corners], vmref.reshape(-1, 3)], axis=2).astype(np.uint32)
     result: dict[type, Any] = {
-        Box: Box(box_of(points)),
+        Box: Box(polygons.bounds(points)),
         Points: Points(points),
         Faces: Faces(corners),
         VertexMapRefs: VertexMapRefs(refs),
@@ -139,13 +138,6 @@ def chunk_values(geometry: Geometry) -> dict[type, Any]:
     return result
 
 
-def box_of(points: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return (2, 3) the lowest and highest corner; zeros without points."""
-    if not len(points):
-        return np.zeros((2, 3), np.float32)
-    return np.stack([points.min(axis=0), points.max(axis=0)])
-
-
 def _uv_maps(geometry: Geometry) -> tuple[list[VertexMap], NDArray[np.int64]]:
     """Return the uv maps, and (corners, 2) the map and the entry of each corner."""
     point, uvs = geometry.point[geometry.corners].ravel(), geometry.uvs.reshape(-1, 2)
@@ -159,7 +151,7 @@ def _uv_maps(geometry: Geometry) -> tuple[list[VertexMap], NDArray[np.int64]]:
     ref = np.stack([np.zeros(len(point), np.int64), entry[point]], axis=1)
     others = np.flatnonzero((bits != bits[first[point]]).any(axis=1))
     if len(others):
-        group = row_groups(np.concatenate([point[others, None], bits[others]], axis=1))
+        group = polygons.row_groups(np.concatenate([point[others, None], bits[others]], axis=1))
         last_corner = np.zeros(int(group.max()) + 1, np.int64)
         last_corner[group] = others  # the last one stays, as in the SDK's files
         maps.append(
@@ -411,7 +403,7 @@ def _edited(mesh: PolygonMesh, compared: _Compared, base: Mesh, report: Report) 
             compared.moved[:count, None], space.xray_points(compared.positions[:count]), points.positions
         ).astype(np.float32)
         values[Points] = Points(positions, points.faces)
-        values[Box] = Box(box_of(positions))
+        values[Box] = Box(polygons.bounds(positions))
     stored = base.first(Normals)
     if compared.normals.any() and stored is not None and mesh.corner_normals is not None:
         values[Normals] = Normals(_merged_corners(_xray_vectors(mesh.corner_normals), compared.normals, stored.normals))
@@ -541,7 +533,7 @@ def _file_points(mesh: PolygonMesh) -> Indices:
     if stored is None:
         return np.arange(len(mesh.positions))
     bits = np.ascontiguousarray(mesh.positions + np.float32(0)).view(np.int32)
-    group = row_groups(np.concatenate([stored.astype(np.int64)[:, None], bits], axis=1))
+    group = polygons.row_groups(np.concatenate([stored.astype(np.int64)[:, None], bits], axis=1))
     first = np.full(int(group.max()) + 1 if len(group) else 0, len(group), np.int64)
     np.minimum.at(first, group, np.arange(len(group)))
     rank = np.empty(len(first), np.int64)

@@ -11,8 +11,8 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ....blender import mesh as meshes
-from ....blender.transforms import bounds, in_world, transformed, world_matrix
-from ....core import rebase
+from ....blender.transforms import in_world, transformed, world_matrix
+from ....core import polygons, rebase
 from ....core.changes import Changes, Noun, Part
 from ....core.report import say
 from ....formats.xray.level import edit, structure
@@ -171,7 +171,8 @@ class Trees:
     def _boxes(self, present: _Visuals) -> Floats:
         """Return the bounding boxes (n, 2, 3) at the places that are written."""
         pairs = zip(present.visuals.tolist(), present.wanted, strict=True)
-        return np.array([bounds(transformed(self._points(self.parts[visual]), matrix)) for visual, matrix in pairs])
+        placed = ((self._points(self.parts[visual]), matrix) for visual, matrix in pairs)
+        return np.array([polygons.bounds(transformed(*points)) for points in placed])
 
     def _points(self, part: Object) -> Floats:
         if part not in self.points:

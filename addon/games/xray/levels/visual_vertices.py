@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....blender.transforms import bounds, in_world, transformed
-from ....core import files, pausing, rebase
+from ....blender.transforms import in_world, transformed
+from ....core import files, pausing, polygons, rebase
 from ....core.changes import Changes, Noun, Part
 from ....core.errors import ReadError
 from ....core.model import Domain
@@ -307,7 +307,7 @@ class VertexEdits:
         for visual, tree in zip(visuals.tolist(), trees, strict=True):
             with meshes.outside_edit_mode(visual_objects[visual]) as data:
                 points = in_world(visual_objects[visual], meshes.positions_of(data))
-            boxes.append(bounds(transformed(points, tree)))
+            boxes.append(polygons.bounds(transformed(points, tree)))
         edit.reshape(self.document, visuals, np.array(boxes))
 
     def move_in_fast_geometry(self, path: Path) -> bytes | None:
