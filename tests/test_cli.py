@@ -19,8 +19,10 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import format_named
+from addon.formats.arma import p3d
 from addon.formats.verification import Status
 from tests.conftest import IN_BLENDER
+from tests.formats.arma.p3d.test_polygons import level
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -266,7 +268,7 @@ def test_verify_judges_every_file_of_a_tree_as_json(run, tmp_path, samples, jobs
     status, out, err = run("verify", "--json", "--jobs", jobs, folder)
     assert (status, err) == (0, "")
     objects = [json.loads(line) for line in out]
-    assert all(list(each) == ["file", "format", "status", "raw_bytes", "detail"] for each in objects)
+    assert all(list(each) == ["file", "format", "status", "raw_bytes", "detail", "findings"] for each in objects)
     result = {Path(each["file"]).relative_to(folder).as_posix(): each for each in objects}
     assert {name: (each["format"], each["status"]) for name, each in result.items()} == EXPECTED
     assert result["good.omf"]["raw_bytes"] == 0.0
@@ -305,6 +307,24 @@ def test_what_the_game_refuses_is_listed_though_identical(run, omf):
         assert out[1] == "1 file: 1 identical (1 with warnings)"
     assert any("  problem: " in line and "motions are declared" in line for line in run("info", omf)[1])
     assert "motions are declared" in json.loads(run("verify", "--json", omf)[1][0])["detail"]
+
+
+def test_verify_of_a_model_lists_the_worst_first_and_each_on_a_line_if_verbose(run, tmp_path):
+    lods = [level([[0, 1, 2], [0, 2, 3]], resolution=kind) for kind in (1, 3e15)]
+    for lod in lods:
+        lod.texts = [(b"p:\\a.paa", b"")]
+    path = tmp_path / "model.p3d"
+    path.write_bytes(p3d.write(p3d.P3d(0x101, lods)))
+    drive = "LODs 0, 1 (Resolution 1, Roadway): paths with a drive: p:\\a.paa [Paths]"
+    down = "LOD 1 (Roadway): 2 of 2 faces do not face up, so that people fall through [Roadway Direction]"
+    assert run("verify", path)[1] == [f"error     {path}: {drive}; {down}", "1 file: 1 identical (1 with warnings)"]
+    assert run("verify", "-v", path)[1] == [
+        f"error     {path}",
+        f"  error    {drive}. Begin with the addon's folder",
+        f"  warning  {down}. Flip them (Alt N)",
+        "1 file: 1 identical (1 with warnings)",
+    ]
+    assert [row["kind"] for row in json.loads(run("verify", "--json", path)[1][0])["findings"]] == ["error", "warning"]
 
 
 def test_verify_says_where_a_format_loses_bytes(run, omf, monkeypatch):

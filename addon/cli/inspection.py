@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..formats.verification import engine_problems, first_difference
+from ..formats.engine_rules import remarks
+from ..formats.verification import first_difference
 from .files import expanded, opened
 from .output import TROUBLE, complain, say
 
@@ -51,8 +52,8 @@ def _info(chosen: argparse.Namespace) -> int:
         say(f"{path}: {source.title} ({source.name}), {len(data)} bytes")
         for line in source.module.describe(document):
             say(f"  {line}")
-        for line in engine_problems(source, document):
-            say(f"  problem: {line}")
+        for remark in remarks(source.name, document):
+            say(f"  {remark.kind}: {remark.text}")
         for kind, lines in (("warning", Report(report.warnings)), ("note", Report(notes=report.notes))):
             for line in lines.lines():
                 say(f"  {kind}: {line}")

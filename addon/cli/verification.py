@@ -17,6 +17,7 @@ from typing import Any
 from ..core.errors import ReadError
 from ..core.report import on_one_line
 from ..formats import archives, detect
+from ..formats.engine_rules import KINDS, Remark
 from ..formats.verification import Status, Verdict, file_data, verify
 from . import processes
 from .files import expanded
@@ -37,7 +38,10 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it")
     command.add_argument("--json", action="store_true", help="one JSON object a line, for every file")
     command.add_argument(
-        "-v", "--verbose", action="store_true", help="list identical files that have warnings or notes too"
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="list everything that was noticed in each file, down to warnings and notes, and what helps",
     )
     command.add_argument(
         "--deep", action="store_true", help="also decode and encode each file, as an import and an export do"
@@ -53,18 +57,11 @@ def _verify(chosen: argparse.Namespace) -> int:
     for verdict in _verdicts(files, chosen.jobs, chosen.deep):
         counts[verdict.status] += 1
         warned += bool(verdict.warnings or verdict.problems) and verdict.status is Status.IDENTICAL
-        notes = verdict.notes if chosen.verbose else ()
-        detail = "; ".join(filter(None, [verdict.detail, *verdict.problems, *verdict.warnings, *notes]))
         if chosen.json:
-            say(json.dumps(_as_json(verdict, detail)), at_once=True)
-        elif verdict.status not in (Status.IDENTICAL, Status.LISTED):
-            say(f"{verdict.status.value:<9} {_line(verdict.file, verdict.detail)}", at_once=True)
-        elif verdict.problems:
-            say(f"{'problem':<9} {_line(verdict.file, detail if chosen.verbose else _shown(verdict))}", at_once=True)
-        elif verdict.warnings and (chosen.verbose or verdict.status is Status.LISTED):
-            say(f"{'warning':<9} {_line(verdict.file, detail)}", at_once=True)
-        elif notes:
-            say(f"{'note':<9} {_line(verdict.file, detail)}", at_once=True)
+            say(json.dumps(_as_json(verdict)), at_once=True)
+        else:
+            for line in _lines(verdict, verbose=chosen.verbose):
+                say(line, at_once=True)
     if not chosen.json:
         parts = [f"{counts[status]} {status.value}" for status in Status if counts[status]]
         if warned:
@@ -73,14 +70,40 @@ def _verify(chosen: argparse.Namespace) -> int:
     return int(bool(counts[Status.DIFFERS] or counts[Status.CRASHED]))
 
 
-def _as_json(verdict: Verdict, detail: str) -> dict[str, object]:
+def _as_json(verdict: Verdict) -> dict[str, object]:
     return {
         "file": verdict.file,
         "format": verdict.format,
         "status": verdict.status.value,
         "raw_bytes": verdict.raw_share,
-        "detail": detail,
+        "detail": "; ".join(filter(None, [verdict.detail, *verdict.problems, *verdict.warnings])),
+        "findings": [remark._asdict() for remark in _remarks(verdict)],
     }
+
+
+def _remarks(verdict: Verdict) -> list[Remark]:
+    """Return all that was noticed in a file, the worst first."""
+    every = [*verdict.remarks, *(Remark("warning", text) for text in verdict.warnings)]
+    return sorted(every, key=lambda remark: KINDS.index(remark.kind))
+
+
+def _lines(verdict: Verdict, *, verbose: bool) -> Iterator[str]:
+    """Yield the lines about a file; none for an identical one of which there is nothing to say."""
+    if verdict.status not in (Status.IDENTICAL, Status.LISTED):
+        yield f"{verdict.status.value:<9} {_line(verdict.file, verdict.detail)}"
+        return
+    every = _remarks(verdict)
+    if verbose and len(every) > 1:
+        yield f"{every[0].kind:<9} {_line(verdict.file, '')}"
+        yield from (f"  {remark.kind:<8} {on_one_line(_in_full(remark))}" for remark in every)
+    elif verdict.problems and not verbose:
+        yield f"{every[0].kind:<9} {_line(verdict.file, _shown(verdict))}"
+    elif every and (verbose or verdict.status is Status.LISTED):
+        yield f"{every[0].kind:<9} {_line(verdict.file, '; '.join(map(_in_full, every)))}"
+
+
+def _in_full(remark: Remark) -> str:
+    return f"{remark.text}. {remark.remedy}" if remark.remedy else remark.text
 
 
 def _shown(verdict: Verdict) -> str:

@@ -6,13 +6,13 @@ A file can be read and written without loss and still crash the game. `verify` a
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..core import names
 from ..core.errors import ReadError
 from ..core.problems import Problem
-from ..core.report import Report, counted
+from ..core.report import Report, counted, listed
 from .arma import p3d, paa
 from .arma.p3d import check
 from .arma.rtm import Rtm
@@ -29,8 +29,22 @@ from .xray.ogf.text import problems as model_problems
 from .xray.omf import edit
 from .xray.omf.document import MotionSet, Omf
 
-Rules = Callable[[Any], Iterator[str]]
-"""Function that takes a document and yields one sentence per problem."""
+
+class Remark(NamedTuple):
+    """Something that is wrong or unusual in a document.
+
+    ``kind``: ``error``, ``warning`` or ``note`` of rules with severities, else ``problem``.
+    """
+
+    kind: str
+    text: str
+    remedy: str = ""
+
+
+KINDS = ("problem", "error", "warning", "note")
+"""Kinds of remarks, the worst first."""
+Rules = Callable[[Any], Iterator[str | Remark]]
+"""Function that takes a document and yields one remark per finding, or the text of each problem."""
 
 
 def _motions(motions: MotionSet) -> Iterator[str]:
@@ -92,28 +106,33 @@ def _rtm(document: Rtm) -> Iterator[str]:
         yield f"the bone {group[0]!r} occurs {len(group)} times"
 
 
-def p3d_findings(document: p3d.P3d) -> Iterator[tuple[str, check.Finding]]:
-    """Yield the findings of a model, each with the name of its LOD, "" for those of the whole model."""
+def p3d_findings(document: p3d.P3d) -> Iterator[tuple[int, check.Finding]]:
+    """Yield the findings of a model, each with the index of its LOD, -1 for those of the whole model."""
     model_class = check.class_of((float(lod.resolution), lod.properties()) for lod in document.lods)
     for number, lod in enumerate(document.lods):
         content = p3d.content_of(lod, lod.name, Report())
         problems = check.find_problems(content, base=lod, model_class=model_class)
         for finding in itertools.chain(problems, check.find_stored_problems(lod)):
-            yield f"LOD {number} ({lod.name}): ", finding
+            yield number, finding
     for finding in check.find_model_problems([float(lod.resolution) for lod in document.lods]):
-        yield "", finding
+        yield -1, finding
 
 
-def _p3d(document: p3d.P3d) -> Iterator[str]:
-    for where, finding in p3d_findings(document):
-        if not finding.is_note:
-            yield f"{where}{finding.sentence}"
+def _p3d(document: p3d.P3d) -> Iterator[Remark]:
+    """Yield the findings, the worst first; the same about several LODs is one."""
+    lods: dict[tuple[str, str, str], list[int]] = {}
+    for number, finding in sorted(p3d_findings(document), key=lambda row: check.rank(row[1])):
+        text = f"{finding.sentence} [{finding.label}]"
+        lods.setdefault((finding.severity.value, text, finding.remedy), []).append(number)
+    for (kind, text, remedy), numbers in lods.items():
+        yield Remark(kind, f"{_lods(document, [number for number in numbers if number >= 0])}{text}", remedy)
 
 
-def _p3d_notes(document: p3d.P3d) -> Iterator[str]:
-    for where, finding in p3d_findings(document):
-        if finding.is_note:
-            yield f"{where}{finding.sentence}"
+def _lods(document: p3d.P3d, numbers: Sequence[int]) -> str:
+    if not numbers:
+        return ""
+    named = listed([document.lods[number].name for number in numbers])
+    return f"{'LODs' if len(numbers) > 1 else 'LOD'} {listed(list(map(str, numbers)))} ({named}): "
 
 
 def _details(document: details.Details) -> Iterator[str]:
@@ -172,5 +191,10 @@ RULES: Mapping[str, Rules] = {
     "som": lambda document: _fatal(som.find_problems(som.decode(document, Report()))),
 }
 """Rules by the name of the format (`formats.FORMATS`)."""
-NOTES: Mapping[str, Rules] = {"p3d": _p3d_notes}
-"""What is unusual in a document of a format, but harmless in most files."""
+
+
+def remarks(name: str, document: Any) -> tuple[Remark, ...]:
+    """Return what the game would reject or misread in a document of the format ``name``, and what is unusual."""
+    rules = RULES.get(name)
+    rows = dict.fromkeys(rules(document)) if rules is not None else ()
+    return tuple(Remark("problem", row) if isinstance(row, str) else row for row in rows)

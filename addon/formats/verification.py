@@ -15,7 +15,7 @@ from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.files import map_file, read_file
 from ..core.report import Report, say
 from . import FORMATS, HEAD_SIZE, Format, archives, detect
-from .engine_rules import NOTES, RULES
+from .engine_rules import Remark, remarks
 from .round_trips import ROUND_TRIPS
 
 DIFFERENCES_SHOWN = 5
@@ -45,8 +45,7 @@ class Verdict:
 
     ``raw_share``: share (0 to 1) of the bytes that are stored without being interpreted, None if the file could not be
     read. ``detail``: the refusal, the difference or the failure. ``warnings``: warnings from reading the file.
-    ``problems``: what its game would reject or misread (`engine_rules`), and imports or exports that are refused.
-    ``notes``: what is unusual, but harmless in most files.
+    ``remarks``: what its game would reject or misread (`engine_rules`), and imports or exports that are refused.
     """
 
     file: str
@@ -55,8 +54,12 @@ class Verdict:
     raw_share: float | None = None
     detail: str = ""
     warnings: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Texts of the remarks that are no notes."""
+        return tuple(remark.text for remark in self.remarks if remark.kind != "note")
 
 
 def file_data(path: str) -> Bytes:
@@ -95,25 +98,18 @@ def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
     except ReadError as refusal:
         return Verdict(file, file_format.name, Status.REFUSED, detail=str(refusal))
     share = file_format.module.raw_size(document) / len(data) if data else 0.0
-    problems = engine_problems(file_format, document)
+    odd = remarks(file_format.name, document)
     difference = _difference(file_format, document, data)
     if deep and not difference:
         try:
             difference = _deep_difference(file_format, document, data)
         except ReadError as refusal:
-            problems = (*problems, f"cannot be imported: {str(refusal).rstrip('.')}")
+            odd = (*odd, Remark("problem", f"cannot be imported: {str(refusal).rstrip('.')}"))
         except WriteError as refusal:
-            problems = (*problems, f"cannot be exported as it was imported: {str(refusal).rstrip('.')}")
+            odd = (*odd, Remark("problem", f"cannot be exported as it was imported: {str(refusal).rstrip('.')}"))
     warnings = tuple(Report(report.warnings).lines())
     status = Status.DIFFERS if difference else Status.IDENTICAL
-    notes = tuple(dict.fromkeys(NOTES[file_format.name](document))) if file_format.name in NOTES else ()
-    return Verdict(file, file_format.name, status, share, difference, warnings, problems, notes)
-
-
-def engine_problems(file_format: Format, document: Any) -> tuple[str, ...]:
-    """Return what the game would reject or misread in a document of this format."""
-    rules = RULES.get(file_format.name)
-    return tuple(dict.fromkeys(rules(document))) if rules is not None else ()
+    return Verdict(file, file_format.name, status, share, difference, warnings, odd)
 
 
 def _difference(file_format: Format, document: Any, data: Bytes) -> str:

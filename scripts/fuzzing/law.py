@@ -30,9 +30,10 @@ from addon.formats.arma import model_cfg, p3d, rtm, skeletons
 from addon.formats.arma.skeletons import MAN_ARMA_3
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.document import SubObject
+from addon.formats.engine_rules import remarks
 from addon.formats.round_trips import ROUND_TRIPS
 from addon.formats.trees import masks
-from addon.formats.verification import engine_problems, first_difference
+from addon.formats.verification import first_difference
 from addon.formats.xray import cform, hom, ltx, som
 from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.geometry import Geometry
@@ -81,7 +82,7 @@ def judge_format(known: Format, data: bytes, *, decoding: bool = True) -> str:
     if not 0 <= module.raw_size(document) <= max(len(data), unpacked(report) * PACKED * len(data)):
         raise Broken(f"raw_size says {module.raw_size(document)} of {len(data)} bytes")
     module.describe(document)
-    engine_problems(known, document)
+    remarks(known.name, document)
     report.lines()
     if len(data) <= DUMPED_UP_TO:
         deque(known.walk.dump(document), maxlen=0)

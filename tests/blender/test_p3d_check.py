@@ -16,7 +16,9 @@ from tests.blender.test_p3d_export import cube, exported, load
 from tests.blender.test_ui import last_report, refusal
 from tests.blender.test_written_motions import as_in_a_window, drawn
 
-NO_COMPONENTS = "it has no components (vertex groups Component01, Component02 and so on); use Find Components"
+NO_COMPONENTS = (
+    "it has no components (vertex groups Component01, Component02 and so on); use Find Components [Components]"
+)
 OPEN = "4 of 5 faces have an open edge; this LOD must be closed"
 
 
@@ -75,7 +77,7 @@ def test_a_new_geometry_is_reported_to_lack_components_until_they_are_made_and_g
     exported(tmp_path)
     assert [line for line in last_report() if line.startswith("it")] == [
         f"{NO_COMPONENTS} (hull)",
-        "it has no mass; use Set Mass (hull)",
+        "it has no mass; use Set Mass [Mass] (hull)",
     ]
     assert check() == {"FINISHED"}
     assert last_report()[0] == "Findings: 2"
@@ -228,7 +230,7 @@ def test_names_of_points_and_several_uv_maps():
     body.data.uv_layers.new(name="third")
     assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="глаз") == {"FINISHED"}
     assert check() == {"FINISHED"}
-    assert "it has 3 UV sets, the game supports 2; delete UV maps (body)" in last_report()
+    assert "it has 3 UV sets, the game supports 2; delete UV maps [UV Sets] (body)" in last_report()
     assert any("names with letters that the game does not know: глаз" in line for line in last_report())
 
 

@@ -89,18 +89,16 @@ def test_levels_of_an_arma_model_are_checked_as_in_blender():
     outside = "have points of their component outside (0.01 m, 1 %); components must be convex"
     no_folder = "paths without a folder: a.paa, a.rvmat"
     assert verdict.problems == (
-        f"LOD 0 (Resolution 1): {no_folder}",
-        "LOD 1 (Geometry): it has no components (vertex groups Component01, Component02 and so on)",
-        "LOD 1 (Geometry): 2 of 2 faces have an open edge; this LOD must be closed",
-        f"LOD 1 (Geometry): 2 of 2 faces {outside}",
-        f"LOD 1 (Geometry): {no_folder}",
-        "LOD 2 (Roadway): 2 of 2 faces do not face up, so that people fall through",
-        f"LOD 2 (Roadway): {no_folder}",
+        f"LODs 0, 1, 2 (Resolution 1, Geometry, Roadway): {no_folder} [Paths]",
+        "LOD 1 (Geometry): it has no components (vertex groups Component01, Component02 and so on) [Components]",
+        "LOD 1 (Geometry): 2 of 2 faces have an open edge; this LOD must be closed [Closed]",
+        f"LOD 1 (Geometry): 2 of 2 faces {outside} [Convex]",
+        "LOD 2 (Roadway): 2 of 2 faces do not face up, so that people fall through [Roadway Direction]",
     )
-    assert verdict.notes == (
-        "LOD 0 (Resolution 1): 2 of 2 faces have a material, but no area in the UV map",
-        "LOD 1 (Geometry): it has no mass",
-    )
+    assert [remark.text for remark in verdict.remarks if remark.kind == "note"] == [
+        "LOD 0 (Resolution 1): 2 of 2 faces have a material, but no area in the UV map [Useless Faces]",
+        "LOD 1 (Geometry): it has no mass [Mass]",
+    ]
 
 
 def test_every_format_that_is_imported_has_a_round_trip_and_names_are_formats():

@@ -16,6 +16,7 @@ import pytest
 from markdown.extensions.toc import slugify_unicode
 
 from addon.formats import FORMATS
+from addon.formats.arma.p3d import check
 from scripts.make_manual import GUIDE
 from tests.sources.trees import ADDING_A_FORMAT, code_on, nodes_of, tree_of
 
@@ -265,6 +266,23 @@ def test_the_form_for_bugs_knows_every_kind_of_file_and_every_blender():
     assert suffixes - set(re.findall(r"\.[a-z0-9_]+", form)) == set()
     wheels = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["motionbridge"]["wheels"]
     assert [version for version in wheels if wheels[version].get("gate", True) and f'"{version}' not in form] == []
+
+
+def severities_in(page):
+    """Name of a rule -> its severities, as a page lists them."""
+    rows = [line.strip("| ").split(" | ") for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()]
+    return {row[0]: row[1] for row in rows if len(row) == 4}
+
+
+def test_the_guide_lists_each_rule_for_arma_models_with_its_severity():
+    words = json.loads((ADDON / "ui" / "ru_reports.json").read_text(encoding="utf-8"))
+    russian = {"error": "ошибка", "warning": "предупреждение", "note": "заметка"}
+    pages = severities_in("arma.md"), severities_in("arma.ru.md")
+    assert len({rule.name for rule in check.RULES.values()}) == len(check.RULES)
+    for rule in check.RULES.values():
+        worst = pages[0][rule.name].partition(", ")[0]
+        assert worst == rule.severity.value
+        assert pages[1][words[rule.name]].partition(", ")[0] == russian[worst]
 
 
 @pytest.mark.parametrize(("english", "russian"), TRANSLATED.items())

@@ -46,13 +46,14 @@ class GatheredLod:
     is_modified: bool = False
     model_class: str = ""
 
-    def cut_faces(self) -> Iterator[Problem]:
+    def cut_faces(self) -> Iterator[check.Finding]:
         """Yield the faces with more than four corners; elements are polygons of the mesh."""
         cut = np.unique(self.polygons[1:][np.diff(self.polygons) == 0]).astype(np.int64)
         if len(cut):
             words = "{0:# face has|# faces have} more than four corners and {0:is|are} written as triangles"
             sentence = say(words, len(cut))
-            yield Problem(sentence, "Triangulate them (Ctrl T) to see how they are cut", Domain.FACE, cut)
+            problem = Problem(sentence, "Triangulate them (Ctrl T) to see how they are cut", Domain.FACE, cut)
+            yield from check.by_rule(check.FOUR_CORNERS, [problem])
 
     def selectable(self, problem: Problem) -> Offending:
         """Return a problem with the polygons or vertices of the object's own mesh."""

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,15 +54,67 @@ class Severity(Enum):
     NOTE = "note"
 
 
-ERRORS = frozenset({9, 14, 22, 26, 27, 32})
-"""Rules whose findings are errors; some findings of 27 and 32 are warnings."""
-NOTES = frozenset({3, 16, 23, 24, 25, 29, 31, 34, 36})
-"""Rules whose findings are notes. Those of all others are warnings."""
+class Rule(NamedTuple):
+    """A rule. ``name``: what findings and the guide call it; ``game``: the one that has it, "" for all.
+
+    ``severity``: that of its worst findings.
+    """
+
+    name: str
+    severity: Severity = Severity.WARNING
+    game: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name, with the game if only one has the rule."""
+        return say("{}, {}", self.name, self.game) if self.game else self.name
+
+
+ASCII_NAMES, FOUR_CORNERS = 100, 101
+RULES = {
+    1: Rule(say("Components")),
+    2: Rule(say("Component Numbers")),
+    3: Rule(say("Component Names"), Severity.NOTE),
+    4: Rule(say("Faces of Components")),
+    5: Rule(say("Small Components")),
+    6: Rule(say("Closed")),
+    7: Rule(say("Convex")),
+    8: Rule(say("Separate Pieces")),
+    9: Rule(say("Inward Faces"), Severity.ERROR),
+    10: Rule(say("Mass")),
+    11: Rule(say("Mass Elsewhere"), game="DayZ"),
+    12: Rule(say("Penetration")),
+    14: Rule(say("Closed Shadow"), Severity.ERROR),
+    15: Rule(say("Plain Shadow")),
+    16: Rule(say("Sharp Shadow"), Severity.NOTE),
+    17: Rule(say("Shadow without Area")),
+    18: Rule(say("Inward Shadow")),
+    20: Rule(say("Roadway Texture")),
+    21: Rule(say("Roadway Direction")),
+    22: Rule(say("Roadway Size"), Severity.ERROR),
+    23: Rule(say("Named Points"), Severity.NOTE),
+    24: Rule(say("Entrances"), Severity.NOTE),
+    25: Rule(say("Nothing Drawn"), Severity.NOTE),
+    26: Rule(say("LOD Numbers"), Severity.ERROR),
+    27: Rule(say("LOD Size"), Severity.ERROR),
+    28: Rule(say("UV Sets")),
+    29: Rule(say("Unused UV Set"), Severity.NOTE),
+    30: Rule(say("White Faces")),
+    31: Rule(say("Useless Faces"), Severity.NOTE),
+    32: Rule(say("Paths"), Severity.ERROR),
+    33: Rule(say("Spaces")),
+    34: Rule(say("Lower Case"), Severity.NOTE),
+    35: Rule(say("Four Bones")),
+    36: Rule(say("Sum of Weights"), Severity.NOTE),
+    ASCII_NAMES: Rule(say("ASCII Names")),
+    FOUR_CORNERS: Rule(say("Four Corners")),
+}
+"""Number -> rule: those of the survey, and from 100 on those of this extension."""
 
 
 @dataclass(frozen=True, eq=False)
 class Finding(Problem):
-    """A problem by one of the rules. ``rule``: its number in the survey; 0 for rules of this extension."""
+    """A problem by one of the `RULES`. ``rule``: its number."""
 
     rule: int = 0
     severity: Severity = Severity.WARNING
@@ -71,10 +124,20 @@ class Finding(Problem):
         """Whether this is unusual, but harmless in most files."""
         return self.severity is Severity.NOTE
 
+    @property
+    def label(self) -> str:
+        """The name of its rule."""
+        return RULES[self.rule].label
 
-def _by(rule: int, problems: Iterable[Problem], severity: Severity | None = None) -> Iterator[Finding]:
-    if severity is None:
-        severity = Severity.ERROR if rule in ERRORS else Severity.NOTE if rule in NOTES else Severity.WARNING
+    @property
+    def line(self) -> str:
+        """The finding, its remedy and its rule, for a report."""
+        return say("{}; {:lower} [{}]", self.sentence, self.remedy, self.label)
+
+
+def by_rule(rule: int, problems: Iterable[Problem], severity: Severity | None = None) -> Iterator[Finding]:
+    """Yield problems as findings by a rule."""
+    severity = severity or RULES[rule].severity
     for problem in problems:
         values = {field.name: getattr(problem, field.name) for field in fields(Problem)}
         yield Finding(**values, rule=rule, severity=severity)
@@ -84,7 +147,7 @@ def _about(
     sentence: str, remedy: str, *, rule: int, kind: str = "", severity: Severity | None = None
 ) -> Iterator[Finding]:
     """Yield a finding about the whole LOD."""
-    yield from _by(rule, [Problem(sentence, remedy, Domain.FACE, _NONE, kind=kind or sentence)], severity)
+    yield from by_rule(rule, [Problem(sentence, remedy, Domain.FACE, _NONE, kind=kind or sentence)], severity)
 
 
 def find_problems(
@@ -159,7 +222,7 @@ def refuse_errors(problems: Iterable[Finding], name: str) -> None:
     """Raise `WriteError` for the first error among these findings of the LOD ``name``."""
     for problem in problems:
         if problem.severity is Severity.ERROR:
-            raise WriteError(say("{!r}: {}", name, problem.sentence), remedy=problem.remedy)
+            raise WriteError(say("{!r}: {} [{}]", name, problem.sentence, problem.label), remedy=problem.remedy)
 
 
 def hidden_uv_sets(content: LodContent, base: Lod | None) -> int:
@@ -180,9 +243,9 @@ def _geometry_problems(surface: Surface, kind: str, model_class: str) -> Iterato
         )
     yield from _component_names(parts, model_class)
     if parts.names:
-        yield from _by(4, some(parts.part < 0, "face|faces", "{0:is|are} in no component", "Use Find Components"))
+        yield from by_rule(4, some(parts.part < 0, "face|faces", "{0:is|are} in no component", "Use Find Components"))
         what = "{0:is|are} in several components"
-        yield from _by(4, some(parts.in_several, "face|faces", what, "Use Find Components"))
+        yield from by_rule(4, some(parts.in_several, "face|faces", what, "Use Find Components"))
         sizes = np.bincount(parts.part[parts.part >= 0], minlength=parts.count)
         small = np.array(parts.names, object)[sizes < FEWEST_FACES].tolist()
         if small:
@@ -190,7 +253,7 @@ def _geometry_problems(surface: Surface, kind: str, model_class: str) -> Iterato
             yield from _about(sentence, "Close them, or remove their vertex groups", rule=5, kind="small components")
     whole = Parts(surface, np.zeros(len(mesh.counts), np.int64))
     opened = surface.faces_at(np.flatnonzero(whole.is_open))
-    yield from _by(
+    yield from by_rule(
         6,
         some(
             opened,
@@ -201,10 +264,10 @@ def _geometry_problems(surface: Surface, kind: str, model_class: str) -> Iterato
     )
     remedy = "Use Mesh > Convex Hull, or cut the component into convex ones"
     what = "{0:has|have} points of {0:its|their} component outside ({2} m, 1 %); components must be convex"
-    yield from _by(7, some(parts.bulging(), "face|faces", what, remedy, values=(BULGE,)))
+    yield from by_rule(7, some(parts.bulging(), "face|faces", what, remedy, values=(BULGE,)))
     if parts.names:
         apart = np.append(parts.in_pieces(), False)
-        yield from _by(
+        yield from by_rule(
             8,
             some(
                 apart[parts.part],
@@ -214,7 +277,7 @@ def _geometry_problems(surface: Surface, kind: str, model_class: str) -> Iterato
             ),
         )
     inwards = np.append(parts.turned_inwards, False)
-    yield from _by(
+    yield from by_rule(
         9, some(inwards[parts.part], "face|faces", "{0:points|point} inwards", "Recalculate the normals (Shift N)")
     )
     masses = mesh.values(MASS_ATTRIBUTE, Domain.VERTEX)
@@ -223,7 +286,7 @@ def _geometry_problems(surface: Surface, kind: str, model_class: str) -> Iterato
         yield from _about("it has no mass", "Use Set Mass", rule=10, severity=severity)
     if kind.endswith(lod_kinds.FIRE_GEOMETRY):
         bare = np.array([not material.shader for material in mesh.materials] or [True])
-        yield from _by(
+        yield from by_rule(
             12,
             some(
                 bare[_slots(mesh, len(bare))], "face|faces", "{0:has|have} no material (.rvmat)", "Assign one to them"
@@ -265,7 +328,7 @@ def _shadow_problems(surface: Surface, properties: Mapping[str, str]) -> Iterato
     mesh = surface.mesh
     whole = Parts(surface, np.zeros(len(mesh.counts), np.int64))
     opened = surface.faces_at(np.flatnonzero(whole.is_open))
-    yield from _by(
+    yield from by_rule(
         14,
         some(
             opened,
@@ -275,28 +338,28 @@ def _shadow_problems(surface: Surface, properties: Mapping[str, str]) -> Iterato
         ),
     )
     what = "{0:has|have} four corners; a shadow is made of triangles"
-    yield from _by(15, some(mesh.counts > 3, "face|faces", what, "Triangulate (Ctrl T)"))
+    yield from by_rule(15, some(mesh.counts > 3, "face|faces", what, "Triangulate (Ctrl T)"))
     drawn = np.array([bool(material.texture or material.shader) for material in mesh.materials] or [False])
     what, remedy = (
         "{0:has|have} a texture or material; a shadow has none",
         "Remove the materials from {0:its|their} slots",
     )
-    yield from _by(15, some(drawn[_slots(mesh, len(drawn))], "face|faces", what, remedy))
+    yield from by_rule(15, some(drawn[_slots(mesh, len(drawn))], "face|faces", what, remedy))
     smooth = np.ones(len(surface.uses), np.bool_)
     smooth[edges_among(surface, mesh.sharp_edges)] = False
     what = "{0:has|have} smooth edges; those of a shadow are all sharp"
     corners = np.flatnonzero(smooth[surface.edge]) if len(mesh.counts) else _NONE
-    yield from _by(
+    yield from by_rule(
         16, some(surface.faces_at(corners), "face|faces", what, "Select all edges and use Edge > Mark Sharp")
     )
     if {name.lower(): value for name, value in properties.items()}.get("lodnoshadow") != "1":
         yield from _about("it lacks the named property lodnoshadow = 1", "Add it", rule=16)
-    yield from _by(
+    yield from by_rule(
         17, some(_without_area(mesh), "face|faces", "{0:has|have} no area", "Use Mesh > Clean Up > Degenerate Dissolve")
     )
     pieces = Parts(surface, surface.piece)
     inwards = np.append(pieces.turned_inwards, False)
-    yield from _by(
+    yield from by_rule(
         18, some(inwards[pieces.part], "face|faces", "{0:points|point} inwards", "Recalculate the normals (Shift N)")
     )
 
@@ -314,11 +377,11 @@ def _roadway_problems(mesh: PolygonMesh, bones: Collection[str]) -> Iterator[Fin
         return
     bare = np.array([not material.texture for material in mesh.materials] or [True])
     what = "{0:has|have} no texture, by which the game chooses the sound of steps"
-    yield from _by(20, some(bare[_slots(mesh, len(bare))], "face|faces", what, "Assign a material with a texture"))
+    yield from by_rule(20, some(bare[_slots(mesh, len(bare))], "face|faces", what, "Assign a material with a texture"))
     with np.errstate(invalid="ignore", over="ignore"):
         up = polygons.normals(mesh.positions, mesh.counts, mesh.corners)[:, 2]
     down = ~(up > 0) & ~_without_area(mesh)
-    yield from _by(
+    yield from by_rule(
         21, some(down, "face|faces", "{0:does|do} not face up, so that people fall through", "Flip {0:it|them} (Alt N)")
     )
     known = {bone.lower() for bone in bones}
@@ -341,7 +404,7 @@ def _point_problems(mesh: PolygonMesh, kind: str, base: Lod | None) -> Iterator[
         return
     if len(mesh.counts):
         remedy = "Delete Only Edges & Faces"
-        yield from _by(
+        yield from by_rule(
             23, some(np.ones(len(mesh.counts), np.bool_), "face|faces", "{0:is|are} in a LOD of points", remedy)
         )
     if kind == lod_kinds.MEMORY:
@@ -352,7 +415,7 @@ def _point_problems(mesh: PolygonMesh, kind: str, base: Lod | None) -> Iterator[
             "{0:is|are} in no selection, so {0:it has|they have} no name",
             "Assign vertex groups, or delete {0:it|them}",
         )
-        yield from _by(23, some(~named, "point|points", what, remedy, Domain.VERTEX))
+        yield from by_rule(23, some(~named, "point|points", what, remedy, Domain.VERTEX))
 
 
 def _of_proxies(mesh: PolygonMesh, base: Lod | None) -> Bools:
@@ -408,17 +471,21 @@ def _face_problems(mesh: PolygonMesh, kind: str) -> Iterator[Finding]:
     if kind in lod_kinds.DRAWN:
         bare = np.array([not (material.texture or material.shader) for material in mesh.materials] or [True])
         what = "{0:has|have} neither texture nor material and {0:is|are} drawn white"
-        yield from _by(30, some(bare[_slots(mesh, len(bare))], "face|faces", what, "Assign a material with a texture"))
+        yield from by_rule(
+            30, some(bare[_slots(mesh, len(bare))], "face|faces", what, "Assign a material with a texture")
+        )
     if kind in SHADOWS:
         return
     flat = _without_area(mesh)
-    yield from _by(31, some(flat, "face|faces", "{0:has|have} no area", "Use Mesh > Clean Up > Degenerate Dissolve"))
-    yield from _by(31, some(_repeated(mesh), "face|faces", "{0:repeats|repeat} another face", "Delete {0:it|them}"))
+    yield from by_rule(
+        31, some(flat, "face|faces", "{0:has|have} no area", "Use Mesh > Clean Up > Degenerate Dissolve")
+    )
+    yield from by_rule(31, some(_repeated(mesh), "face|faces", "{0:repeats|repeat} another face", "Delete {0:it|them}"))
     if kind in lod_kinds.DRAWN and mesh.uvs is not None and len(mesh.uvs):
         shaded = np.array([bool(material.shader) for material in mesh.materials] or [False])
         wrong = shaded[_slots(mesh, len(shaded))] & ~flat & _without_uv_area(mesh)
         what = "{0:has|have} a material, but no area in the UV map"
-        yield from _by(31, some(wrong, "face|faces", what, "Unwrap {0:it|them} (U)"))
+        yield from by_rule(31, some(wrong, "face|faces", what, "Unwrap {0:it|them} (U)"))
 
 
 def _repeated(mesh: PolygonMesh) -> Bools:
@@ -476,7 +543,7 @@ def find_stored_problems(lod: Lod) -> Iterator[Finding]:
     """Yield problems of a LOD as it is stored, which no mesh has: faces with one point at several corners."""
     wrong = lod.complete_faces() & ~is_of_proxy(lod) & ~distinct_corners(lod).any(axis=1)
     what = "{0:has|have} no area, because corners are at the same point"
-    yield from _by(17 if lod.kind in SHADOWS else 31, some(wrong, "face|faces", what, "Delete {0:it|them}"))
+    yield from by_rule(17 if lod.kind in SHADOWS else 31, some(wrong, "face|faces", what, "Delete {0:it|them}"))
 
 
 def _used_materials(mesh: PolygonMesh) -> list[Material]:
@@ -503,14 +570,14 @@ def _bone_problems(mesh: PolygonMesh, bones: Collection[str]) -> Iterator[Findin
     remedy = "Use Weights > Limit Total in weight paint mode"
     values = (MOST_BONES,)
     what = "{0:has|have} more than {2} bones"
-    yield from _by(35, some(number > MOST_BONES, "vertex|vertices", what, remedy, Domain.VERTEX, values=values))
+    yield from by_rule(35, some(number > MOST_BONES, "vertex|vertices", what, remedy, Domain.VERTEX, values=values))
     sums = np.bincount(vertices, mesh.weights.weights[follows], len(mesh.positions))
     off = (number > 0) & (np.abs(sums - 1) > WEIGHT_SUM)
     what, remedy = (
         "{0:has|have} bone weights that do not sum up to 1",
         "Use Weights > Normalize All in weight paint mode",
     )
-    yield from _by(36, some(off, "vertex|vertices", what, remedy, Domain.VERTEX))
+    yield from by_rule(36, some(off, "vertex|vertices", what, remedy, Domain.VERTEX))
 
 
 def _name_problems(content: LodContent) -> Iterator[Finding]:
@@ -534,7 +601,9 @@ def _name_problems(content: LodContent) -> Iterator[Finding]:
     wrong = [name for name in dict.fromkeys(names) if not name.isascii()]
     if wrong:
         remedy = "Rename them with the letters A to Z, digits and underscores"
-        yield from _about(say("names with letters that the game does not know: {}", listed(wrong)), remedy, rule=0)
+        yield from _about(
+            say("names with letters that the game does not know: {}", listed(wrong)), remedy, rule=ASCII_NAMES
+        )
 
 
 def _quoted(names: Iterable[str]) -> Message:

@@ -328,6 +328,13 @@ def test_large_lods():
     assert found(few, 1.0) == {}
 
 
+def test_a_finding_names_its_rule_and_the_game_that_alone_has_it():
+    (finding,) = check.find_problems(p3d.LodContent(box(), VIEW))
+    assert finding.line.endswith("[Mass Elsewhere, DayZ]")
+    (finding,) = check.find_problems(p3d.LodContent(plain(box(faces=SIDES[1:])), VIEW))
+    assert finding.line.endswith("merge vertices at the same position (M) [Closed]")
+
+
 def test_models():
     def rules(*resolutions):
         return [(p.rule, p.severity) for p in check.find_model_problems(resolutions)]
@@ -501,6 +508,6 @@ Geometry, 7 once, 12 once, 23 and 30 in the man, 29, 31 for UVs without area, 34
 def test_rules_of_the_vendors_models(file):
     document = p3d.read(file.read_bytes(), file.name, Report())
     rules: dict[str, list[int]] = {}
-    for where, finding in engine_rules.p3d_findings(document):
-        rules.setdefault(where[where.find("(") + 1 : where.rfind(")")], []).append(finding.rule)
+    for number, finding in engine_rules.p3d_findings(document):
+        rules.setdefault(document.lods[number].name, []).append(finding.rule)
     assert rules == VENDOR[file.stem]
