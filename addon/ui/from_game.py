@@ -131,8 +131,13 @@ def _fill(operator: Any, context: Context) -> None:
     operator.more, operator.problem = max(total - len(names), 0), ""
 
 
+def _active_rows(operator: Any) -> list[Any]:
+    """Return the row that is active, if there is one; ``operator`` may be its properties alone, as Blender passes."""
+    return list(operator.listed)[operator.active_listed : operator.active_listed + 1]
+
+
 def _clicked(operator: Any, _context: Context) -> None:
-    operator.clicked = "".join(row.name for row in operator.active_rows())
+    operator.clicked = "".join(row.name for row in _active_rows(operator))
 
 
 def _remember(context: Context, source: Source, names: list[str]) -> None:
@@ -362,11 +367,7 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         chosen += [source, list(paths), _imports(source, offer, paths, options)]
 
     def rows(self) -> list[Any]:
-        return [row for row in self.listed if row.ticked] or self.active_rows()
-
-    def active_rows(self) -> list[Any]:
-        """Return the row that is active, if there is one."""
-        return list(self.listed)[self.active_listed : self.active_listed + 1]
+        return [row for row in self.listed if row.ticked] or _active_rows(self)
 
 
 def _imports(source: Source, offer: Offer, paths: dict[str, Path], options: dict[str, Any]) -> list[Callable[..., Any]]:
