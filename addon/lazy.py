@@ -80,6 +80,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model_export",
         "model_import",
         "new_lods",
+        "proxies",
         "textures",
         "timing",
     ),

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from . import files, flags, lods, model_tools, models, new_lods, panels, textures
+from . import files, flags, lods, model_tools, models, new_lods, panels, proxies, textures
 
-_WITH_CLASSES: tuple[Any, ...] = (panels, files, flags, lods, models, model_tools, new_lods, textures)
+_WITH_CLASSES: tuple[Any, ...] = (panels, files, flags, lods, models, model_tools, new_lods, proxies, textures)
 
 CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]

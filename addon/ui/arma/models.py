@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
+from ...blender import attributes, scope
 from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report, say
 from ...formats.arma import lod_kinds
 from ...games import plan as plans
-from ...games.arma import kinds, lod_list, model_check, model_export, textures
+from ...games.arma import kinds, lod_list, model_check, model_export, proxies, textures
 from ...games.arma import mass as masses
 from ...games.arma.options import LOD_KINDS, LOD_WORDS, ModelExportOptions, lod_identifier
 from ...games.arma.properties import is_of_model, level_of, model_of
@@ -40,6 +41,7 @@ from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH, active_object, has_mesh, objects_of, on_active
 from . import flags, lods
+from .proxies import AXES
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -275,8 +277,14 @@ MARKS = (
 )
 
 
+PLACES = (
+    ("CURSOR", "3D Cursor", "At the 3D cursor, not rotated"),
+    *((key, label, description) for key, label, description in AXES),
+)
+
+
 class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
-    """Add a point or a proxy to the model, at the 3D cursor"""
+    """Add a point or a proxy to the model, at the 3D cursor or at the active face"""
 
     bl_idname = "motionbridge.arma_mark_add"
     bl_label = "Add Point or Proxy"
@@ -289,13 +297,31 @@ class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
         description="Name of the point, or path of the attached model with a number: tag\\addon\\gun.001",
         default="point",
     )
+    align: EnumProperty(
+        name="Align", description="Where it is added, and how a proxy is turned", items=PLACES, options={"SKIP_SAVE"}
+    )
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
+        """Open the dialog; in Edit Mode the active face is where it is added."""
+        active = context.view_layer.objects.active
+        is_at_face = active.mode == "EDIT" and attributes.active_face(active.data, ()) is not None
+        if is_at_face and not self.properties.is_property_set("align"):
+            self.kind, self.align = "PROXY", "UP"
         return context.window_manager.invoke_props_dialog(self)
 
     def run(self, context: Context, _report: Report) -> Outcome:
+        """Add it. Edit Mode ends, where an undo would not remove a new object."""
         active = context.view_layer.objects.active
-        mark = model_export.add_mark(context, active, self.kind, self.label)
+        with scope.leaving_edit_mode(context):
+            level = level_of(active)
+            frame = None
+            if self.align != "CURSOR":
+                if level is None:
+                    raise WriteError("no LOD is active", remedy="Make the LOD active whose face it is")
+                frame = proxies.active_frame(level.id_data, self.align)
+            mark = model_export.add_mark(context, active, self.kind, self.label)
+            if frame is not None:
+                proxies.place(mark, frame)
         return Outcome(rpt_("Added {}").format(mark.name))
 
 
@@ -372,6 +398,10 @@ def _draw_mark(layout: bpy.types.UILayout, active: Object) -> None:
     if mark.kind != "NONE":
         column = fields(layout.column())
         column.prop(mark, "game_name", text="Proxy" if mark.kind == "PROXY" else "Point")
+    if mark.kind == "PROXY":
+        row = layout.row(align=True)
+        row.operator_menu_enum("motionbridge.arma_proxy_align", "axis", text="Align to Face", icon="SNAP_NORMAL")
+        row.operator("motionbridge.arma_proxies_copy", text="Copy to LODs", icon="DUPLICATE")
 
 
 def _draw_level(layout: bpy.types.UILayout, level: Any) -> None:
