@@ -50,36 +50,45 @@ def preview_materials(context: Context, *, wanted: bool) -> None:
 
 
 def box_of(objects: Sequence[Object]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the lowest and the highest coordinates of the objects in the world.
+    """Return the lowest and the highest coordinates in the world of objects with data, or that instance a collection.
 
     None without objects, and if a coordinate is NaN or infinite.
     """
     users: dict[Any, list[Any]] = {}
     for obj in objects:
-        users.setdefault(obj.data, []).append(obj)
+        users.setdefault(obj.data or obj.instance_collection, []).append(obj)
     if not users:
         return None
     corners = np.concatenate([_corners(sharing) for sharing in users.values()])
-    return (corners.min(axis=0), corners.max(axis=0)) if np.isfinite(corners).all() else None
+    return (corners.min(axis=0), corners.max(axis=0)) if len(corners) and np.isfinite(corners).all() else None
 
 
 def _corners(sharing: list[Object]) -> Any:
-    """Return bounding box corners (8 · objects, 3) of objects with the same data, which is measured only once."""
+    """Return bounding box corners (n, 3) of objects with the same data or instances, which are measured only once."""
+    own = _instanced_corners(sharing[0]) if sharing[0].data is None else np.array(sharing[0].bound_box, np.float64)
     matrices = np.array([obj.matrix_world for obj in sharing], np.float64)
     with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
-        turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(matrices[:, :3, :3], 1, 2)
+        turned = own @ np.swapaxes(matrices[:, :3, :3], 1, 2)
         return (turned + matrices[:, None, :3, 3]).reshape(-1, 3)
 
 
+def _instanced_corners(obj: Object) -> NDArray[np.float64]:
+    """Return bounding box corners (n, 3) of the meshes that an empty instances, in its space."""
+    collection: Any = obj.instance_collection
+    members = (_corners([member]) for member in collection.all_objects if member.type == "MESH")
+    return np.concatenate([np.zeros((0, 3)), *members]) - np.array(collection.instance_offset)
+
+
 def frame(context: Context, objects: Sequence[Object]) -> None:
-    """Move the 3D views of the scene so that they show the objects: meshes, or if there are none, armatures.
+    """Move the 3D views of the scene so that they show the objects: meshes, else armatures, else instances.
 
     The direction stays. Views through a camera, of a single object (local view) or locked to one stay as they are.
     """
     context.view_layer.update()
     visible = [obj for obj in objects if obj.visible_get(view_layer=context.view_layer)]
-    kinds = ([obj for obj in visible if obj.type == kind and obj.data is not None] for kind in ("MESH", "ARMATURE"))
-    box = box_of(next(filter(None, kinds), []))
+    of_type = ([obj for obj in visible if obj.type == kind and obj.data is not None] for kind in ("MESH", "ARMATURE"))
+    instances = [obj for obj in visible if obj.instance_collection and obj.instance_type == "COLLECTION"]
+    box = box_of(next(filter(None, (*of_type, instances)), []))
     if box is None:
         return
     radius = max(float(np.linalg.norm(box[1] - box[0])) / 2, SMALLEST_RADIUS)

@@ -272,6 +272,20 @@ def test_edit_tree_shows_the_parts_says_how_many_trees_change_and_goes_back(yard
     assert (yard / "level.geom").read_bytes() == saved
 
 
+def test_only_the_tree_that_is_edited_offers_to_finish_that(yard):
+    near, far = imported(yard)["TREE"]
+    far.motionbridge_level.parts = far.instance_collection = near.instance_collection.copy()
+    select_only(far)
+    assert bpy.ops.motionbridge.tree_edit() == {"FINISHED"}
+    (part,) = bpy.context.selected_objects
+    for active, offered in ((near, "tree_edit"), (far, "tree_edit_end"), (part, "tree_edit_end")):
+        lines = panel_says(active)
+        assert [line for line in lines if line.startswith("motionbridge.tree_edit")] == [f"motionbridge.{offered}"]
+    select_only(near)
+    assert bpy.ops.motionbridge.tree_edit() == {"FINISHED"}
+    assert tree_sets.edited_sets(bpy.context.scene) == [near.instance_collection]
+
+
 def test_the_panel_of_a_tree_has_the_textures_of_its_parts(real):
     tree = imported(real)["TREE"][0]
     materials = [part.data.materials[0] for part in tree_sets.parts_of(tree.instance_collection).values()]

@@ -73,6 +73,29 @@ def test_new_models_are_framed_from_the_same_direction(view):
     assert tuple(view.region_3d.view_location) == (-8.5, 6.5, 2), "who looks through a camera goes on"
 
 
+def test_without_other_objects_instances_are_framed(view):
+    """As of a level of which only trees are imported. Of an empty collection nothing is shown."""
+    collection, empty_collection = (bpy.data.collections.new(name) for name in ("parts", "empty"))
+    collection.instance_offset = 1, 1, 0
+    obj = square(3)
+    bpy.context.scene.collection.objects.unlink(obj)
+    collection.objects.link(obj)
+    trees = [bpy.data.objects.new("tree", None) for _ in range(3)]
+    for tree, parts in zip(trees, (collection, collection, empty_collection), strict=True):
+        tree.instance_type, tree.instance_collection = "COLLECTION", parts
+        bpy.context.scene.collection.objects.link(tree)
+    trees[1].location, trees[1].scale = (100, 0, 0), (2, 2, 2)
+    views.frame(bpy.context, trees)
+    assert tuple(view.region_3d.view_location) == ((104 - 1) / 2, (4 - 2) / 2, 0)
+    before = view.region_3d.view_distance
+    views.frame(bpy.context, trees[2:])
+    assert view.region_3d.view_distance == before
+    trees[1].location.x = 900
+    bpy.context.view_layer.update()
+    extend_clipping(bpy.context, trees, Report())
+    assert view.clip_end > 3 * 900
+
+
 @pytest.mark.parametrize("hidden", [True, False])
 def test_what_is_not_seen_is_not_framed(view, hidden):
     before = tuple(view.region_3d.view_location)

@@ -61,13 +61,14 @@ class MOTIONBRIDGE_OT_tree_edit_end(Operation, BlenderOperator):
 
 
 def draw_tree(layout: Any, context: Context) -> None:
-    """Draw the button that edits the parts of the active tree, or ends that."""
-    sets = tree_sets.edited_sets(context.scene)
-    if sets:
-        text = iface_("Trees that change: {}").format(sets[0].motionbridge_level.tree_count)
+    """Draw the button that edits the parts of the active tree; for that tree and its parts, the one that ends that."""
+    active: Any = context.active_object
+    edited = next(iter(tree_sets.edited_sets(context.scene)), None)
+    if edited is not None and edited in (active.motionbridge_level.parts, *active.users_collection):
+        text = iface_("Trees that change: {}").format(edited.motionbridge_level.tree_count)
         layout.label(text=text, icon="INFO", translate=False)
         layout.operator("motionbridge.tree_edit_end", icon="LOOP_BACK")
-    elif tree_sets.is_tree(context.active_object):
+    elif tree_sets.is_tree(active):
         layout.operator("motionbridge.tree_edit", icon="EDITMODE_HLT")
 
 

@@ -172,7 +172,8 @@ def extend_clipping(context: Context, objects: Sequence[Object], report: Report)
 
     Clip End is never reduced, and cameras are not changed.
     """
-    box = views.box_of([obj for obj in objects if obj.type == "MESH" and len(obj.data.vertices)])
+    meshes = [obj for obj in objects if obj.type == "MESH" and len(obj.data.vertices)]
+    box = views.box_of(meshes or [obj for obj in objects if obj.instance_collection])
     if box is None:
         return
     needed = CLIP_END_FACTOR * float(np.linalg.norm(box[1] - box[0]))
