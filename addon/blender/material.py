@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..core import files, inner_files, names, png, srgb
 from ..core import model as core_model
-from ..core.errors import WriteError
+from ..core.errors import ReadError, WriteError
 from ..core.report import Report, say
 
 if TYPE_CHECKING:
@@ -165,6 +165,15 @@ def load_image(path: Path) -> bpy.types.Image | None:
     if len(bpy.data.images) > known:
         bpy.data.images.remove(image)
     return None
+
+
+def shown_image(path: Path) -> bpy.types.Image:
+    """Load an image as `load_image` does. Raises `ReadError` if Blender cannot show it."""
+    image = load_image(path)
+    if image is None:
+        remedy = "Choose another one, or convert it: Blender opens .dds (DXT1, DXT3, DXT5), .tga and .png"
+        raise ReadError("Blender cannot show this texture", file=str(path), remedy=remedy)
+    return image
 
 
 def _packed_image(name: str, inner: inner_files.InnerFile) -> bpy.types.Image | None:

@@ -408,14 +408,7 @@ class IMPORT_SCENE_OT_xray_textures(ImageImport, BlenderOperator):
 
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files("Choose at least one texture (.dds, .tga)")
-        return self.import_images(context, paths, _image, report)
-
-
-def _image(path: str, _report: Report) -> list[bpy.types.Image]:
-    image = material.load_image(Path(path))
-    if image is None:
-        raise ReadError("Blender cannot show a texture", file=path, remedy="Open it in a program for .dds files")
-    return [image]
+        return self.import_images(context, paths, lambda path, _report: [material.shown_image(Path(path))], report)
 
 
 # Mods ----------------------------------------------------------------------------------------------------------------

@@ -125,6 +125,10 @@ class Opened:
         self._folders: dict[str, list[str]] = {}
         self.details: dict[tuple[str, str], Any] = {}  # what `game_details` found out about files
 
+    def is_outdated(self) -> bool:
+        """Return whether an archive was replaced since its table was read."""
+        return any(archive.is_replaced() for archive in self.tree.archives)
+
     @cached_property
     def index(self) -> "Index":
         """All names of the tree."""
@@ -200,8 +204,8 @@ _opened: list[Opened] = []
 
 
 def opened(source: Source) -> Opened:
-    """Return the tree of a game. Raises `ReadError` if it cannot be read."""
-    if not _opened or _opened[0].source.game != source.game:
+    """Return the tree of a game, a new one if an archive was replaced. Raises `ReadError` if it cannot be read."""
+    if not _opened or _opened[0].source.game != source.game or _opened[0].is_outdated():
         _opened[:] = [Opened(source)]
     return _opened[0]
 

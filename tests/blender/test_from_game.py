@@ -243,3 +243,28 @@ def test_bones_of_an_animation_of_arma_are_counted(tmp_path, samples):
         rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
         (line,) = game_details.bones(opened, rig, {"men\\walk.rtm": opened.path(offer, "men\\walk.rtm")})
         assert line.startswith("walk.rtm: 0 of ")
+
+
+def test_an_archive_that_was_replaced_is_read_again(game, dialog, samples):  # noqa: F811
+    with installed(game):
+        assert typed(dialog) == [MODEL]
+        other = "meshes\\samples\\other.ogf"
+        rows = [(other.encode(), (samples / "weapon.ogf").read_bytes())]
+        (game / "db/meshes.db0").write_bytes(written.xray(rows, header=HEADER))
+        assert "the game has no file" in refusal(bpy.ops.motionbridge.from_game, names=MODEL)
+        assert typed(dialog) == [other]
+        assert bpy.ops.motionbridge.from_game(names=other) == {"FINISHED"}
+        (game / "db/meshes.db0").unlink()
+        assert typed(dialog) == []
+
+
+def test_what_blender_cannot_show_is_refused_everywhere_with_one_sentence(game, tmp_path):  # noqa: F811
+    (tmp_path / "x.dds").write_bytes(b"x")
+    (game / "gamedata/textures").mkdir(parents=True)
+    shutil.copy(tmp_path / "x.dds", game / "gamedata/textures")
+    used = bpy.data.materials.new("used").name
+    with installed(game):
+        first = refusal(bpy.ops.motionbridge.from_game, kind="TEXTURES", names="textures/x.dds")
+    second = refusal(bpy.ops.motionbridge.choose_texture, filepath=str(tmp_path / "x.dds"), material=used)
+    assert "Blender cannot show this texture" in first
+    assert first.rpartition(": ")[2] == second.rpartition(": ")[2]

@@ -60,7 +60,7 @@ def test_the_path_of_another_image_on_the_material_can_be_taken(textured):
 def test_what_is_no_picture_is_refused_and_changes_nothing(textured, tmp_path):
     used, _ = textured
     (tmp_path / "no.dds").write_bytes(b"no picture")
-    with pytest.raises(RuntimeError, match="Blender cannot show this file"):
+    with pytest.raises(RuntimeError, match="Blender cannot show this texture"):
         bpy.ops.motionbridge.choose_texture(material=used.name, filepath=str(tmp_path / "no.dds"))
     assert used.motionbridge_material.texture == "wall\\a,lmap#1_1"
     with pytest.raises(RuntimeError, match="no material is chosen"):

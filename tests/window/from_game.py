@@ -105,6 +105,90 @@ def reading_is_stopped() -> Steps:
     preferences(bpy.context).known_games.clear()
 
 
+def imported_first(word: str) -> Steps:
+    """In the open dialog: a word for the search, Return, and Import brings the first row."""
+    stage.forget_reports()
+    yield
+    yield
+    yield from typed(word)
+    stage.press("RET")
+    yield
+    yield from stage.confirm()
+    yield from stage.reported()
+
+
+def an_archive_is_replaced() -> Steps:
+    """While the dialog is open, an archive is replaced: what is imported is in the new one, or it is said that the game
+    has no such file; the next dialog lists what is there.
+    """
+    folder = installed()
+    archive, other = folder / "db/meshes.db0", "meshes\\samples\\weapon_other.ogf"
+    preferences(bpy.context).known_games.add().folder = str(folder)
+    stage.invoke("motionbridge.from_game")
+    yield
+    weapon = (stage.SAMPLES / "weapon.ogf").read_bytes()
+    archive.write_bytes(game.xray_archive({"readme.txt": bytes(99), other: weapon}))
+    yield from imported_first("weapon")
+    assert rig().motionbridge_model.path == str(archive / other.replace("\\", "/")), stage.reports()
+    stage.invoke("motionbridge.from_game")
+    stage.forget_reports()
+    yield
+    stage.press("RET")
+    yield
+    archive.write_bytes(game.xray_archive({"readme.txt": b"x"}))
+    yield from stage.confirm()
+    yield from stage.until(stage.reports, "a refusal")
+    assert any("the game has no file" in line for line in stage.reports()), stage.reports()
+    assert not any("Traceback" in line for line in stage.reports()), stage.reports()
+    yield from stage.key("ESC")
+    stage.invoke("motionbridge.from_game")
+    yield from imported_first("")
+    assert "no file is chosen" in stage.sentence(), stage.sentence()
+    assert len(bpy.data.armatures) == 1
+    preferences(bpy.context).known_games.clear()
+
+
+def two_mods_over_a_game() -> Steps:
+    """Ticks and order of mods change which file wins, and From the Game imports the winner."""
+    folder = installed()
+    row = preferences(bpy.context).known_games.add()
+    row.folder = str(folder)
+    name = "meshes/samples/humanoid.ogf"
+    for mod in ("first", "second"):
+        path = stage.folder() / mod / "gamedata" / name
+        path.parent.mkdir(parents=True)
+        path.write_bytes((stage.SAMPLES / "humanoid.ogf").read_bytes())
+        row.mods.add().folder = str(stage.folder() / mod)
+    row.active_mod = 0
+    # What is done -> who wins.
+    for change, winner in (
+        ("", "second/gamedata"),
+        ("DOWN", "first/gamedata"),
+        ("OFF", "second/gamedata"),
+        ("OFF", "game/db/meshes.db0"),
+    ):
+        if change == "OFF":
+            next(mod for mod in reversed(row.mods) if mod.use).use = False
+        elif change:
+            stage.call("motionbridge.change_games", action=change, mods=True)
+        stage.invoke("motionbridge.from_game")
+        yield from imported_first("humanoid")
+        assert rig().motionbridge_model.path == str(stage.folder() / winner / name), (change, stage.sentence())
+    preferences(bpy.context).known_games.clear()
+
+
+def a_folder_without_a_game() -> Steps:
+    """An empty folder, named as a game, is refused with what was looked for, and none is in the list."""
+    preferences(bpy.context).known_games.clear()
+    folder = stage.folder() / "empty"
+    folder.mkdir()
+    yield from stage.choose("motionbridge.add_game", folder)
+    yield from stage.until(stage.reports, "a refusal")
+    assert any("this folder has no game" in line and "fsgame.ltx" in line for line in stage.reports()), stage.reports()
+    assert not len(preferences(bpy.context).known_games)
+    yield from stage.key("ESC")
+
+
 def a_mod_begins() -> Steps:
     """A file is copied into the game's mod, its motion edited and saved back: the game then takes the mod's file."""
     folder = installed()
@@ -149,5 +233,8 @@ SCENES = [
     ("a game is read in steps, and Esc ends that", long_work.in_small_steps(reading_is_stopped)),
     ("a game is named, and a model out of its archive plays", a_game_is_named_and_a_model_plays),
     ("a file of the game is copied into a mod, edited and saved back", a_mod_begins),
+    ("a game's archive is replaced while its files are listed", an_archive_is_replaced),
+    ("two mods lie over a game: ticks and order decide", two_mods_over_a_game),
+    ("a folder without a game is refused", a_folder_without_a_game),
     ("an archive is dropped and shows what it has", a_dropped_archive_shows_what_it_has),
 ]

@@ -61,6 +61,17 @@ class Mounted:
         own = key_of(self._archive.table.mount)
         return f"{own}\\" if own else ""
 
+    def is_replaced(self) -> bool:
+        """Return whether the file on disk is another one than the archive whose table was read."""
+        archive: archives.Archive | None = self.__dict__.get("_archive")
+        if archive is None:
+            return False
+        try:
+            status = self.path.stat()
+        except OSError:
+            return True
+        return (status.st_size, status.st_mtime_ns) != archive.status
+
     def find(self, key: str) -> Path | None:
         """Return the path of the file with this key, None if it has none."""
         if self._archive is None or not key.startswith(self.at):

@@ -57,10 +57,7 @@ class MOTIONBRIDGE_OT_choose_texture(OnMaterial, ImportHelper, BlenderOperator):
     def run(self, _context: Context, _report: Report) -> Outcome:
         """Show the image and take its path below ``textures``. Raises `ReadError` for other files."""
         path = Path(bpy.path.abspath(self.filepath))
-        image = material.load_image(path) if path.is_file() else None
-        if image is None:
-            raise ReadError("Blender cannot show this file", file=str(path), remedy="Choose a texture (.dds)")
-        material.show_image(self.chosen(), image)
+        material.show_image(self.chosen(), material.shown_image(path))
         return self.use(model_export.texture_at(path.with_suffix("")))
 
 
