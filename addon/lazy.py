@@ -52,7 +52,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "formats": ("trees",),
     "formats.arma": (
-        "new_lods",
+        "lists",
         "skeletons",
     ),
     "formats.descent3": ("oof",),

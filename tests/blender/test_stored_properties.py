@@ -257,7 +257,9 @@ CASES = {
         sample("p3d", "arma_p3d", ".p3d"),
         "ArmaModelProperties ArmaLevelProperties MaterialProperties.texture MaterialProperties.shader",
     ),
-    ".p3d with marks": Case(arma_model, "MarkProperties NamedProperty ArmaLevelProperties.has_proxies"),
+    ".p3d with marks": Case(
+        arma_model, "MarkProperties NamedProperty.name NamedProperty.value ArmaLevelProperties.has_proxies"
+    ),
     ".oof, parts": Case(sample("oof", "descent3_oof", ".oof"), "DescentPartProperties MaterialProperties.texture"),
     ".oof, points": Case(
         sample("oof", "descent3_oof", ".oof"),
@@ -294,7 +296,8 @@ UNREAD = {
     "the stored or the saved file says it too": "MotionFile.version MotionFile.embedded SkeletalFile.embedded "
     "AnimationProperties.saved",
     "spares a comparison": "MotionProperties.unedited",
-    "sets another property": "MotionProperties.target MaterialProperties.own_texture MaterialProperties.lightmaps",
+    "sets another property": "MotionProperties.target MaterialProperties.own_texture MaterialProperties.lightmaps "
+    "NamedProperty.label Material.motionbridge_arma_rvmat",
     "the name of the action says it too": "MotionProperties.stored_name",
     "tells what was deleted from what was not imported": "MotionFile.rest SkeletalFile.rest RestBone.name "
     "EditorModelProperties.has_meshes ArmaLevelProperties.has_proxies LevelProperties.imported "

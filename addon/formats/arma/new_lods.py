@@ -1,5 +1,5 @@
 """What the LODs of a new model are made of: convex components around the loose parts of a mesh, a closed shadow, and
-what the games expect: memory points, named properties, penetration materials.
+what the games expect: memory points and named properties.
 
 The lists are those of published models of Arma 3 and DayZ.
 """
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...core import decimation, polygons, solids
 from ...core.model import Attribute, Domain, PolygonMesh, VertexWeights
 from . import lod_kinds
+from .lists import DAYZ
 from .p3d.components import COMPONENT, WELDED, Parts, Surface, faces_of_groups
 from .p3d.mesh import MASS_ATTRIBUTE
 
@@ -29,26 +30,6 @@ THINNEST = 0.01
 """Metres; a component of a flat part is a box at least this thick."""
 ROUNDING = 1e-5
 """Metres that are added to it, so that it is still as thick where 32 bits store it."""
-
-ARMA3, DAYZ = "ARMA3", "DAYZ"
-PENETRATION = {
-    ARMA3: (
-        "a3\\data_f\\penetration\\",
-        (
-            "metal metal_plate concrete building_dust_soft wood wood_plate glass cloth rubber plastic armour "
-            "armour_plate armour_plate_30mm iron_cast engine fueltank vehicle_interior weapon_plate granite "
-            "soft_ground meat meatbones"
-        ),
-    ),
-    DAYZ: (
-        "dz\\data\\data\\penetration\\",
-        (
-            "metalplate bricks concrete wood wood_desk iron ironplate castiron cloth dirt plastic plastic_material "
-            "armor_1mm_plate ice meat meatbones"
-        ),
-    ),
-}
-"""Game -> folder of its penetration materials, and their names without suffix; the first is the usual one."""
 
 PLAIN, ITEM, HOUSE, VEHICLE = "PLAIN", "ITEM", "HOUSE", "VEHICLE"
 TREE_HARD, TREE_SOFT, BUSH_HARD, BUSH_SOFT = "TREE_HARD", "TREE_SOFT", "BUSH_HARD", "BUSH_SOFT"
@@ -64,15 +45,6 @@ PROPERTIES = {
 }
 """Kind of model -> named properties of its Geometry."""
 PLANTS = frozenset({TREE_HARD, TREE_SOFT, BUSH_HARD, BUSH_SOFT})
-
-
-def penetration_material(game: str, name: str) -> str:
-    """Return the path of a penetration material; a ``name`` with a folder is one. "": the usual one of the game."""
-    folder, known = PENETRATION[game]
-    name = name.strip() or known.split()[0]
-    if "\\" in name or "/" in name:
-        return name.replace("/", "\\")
-    return f"{folder}{name.removesuffix('.rvmat')}.rvmat"
 
 
 def named_properties(game: str, model: str, word: str, *, has_shadow: bool) -> dict[str, str]:

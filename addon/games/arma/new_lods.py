@@ -22,7 +22,7 @@ from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import Material, PolygonMesh
 from ...core.report import Report, say
-from ...formats.arma import lod_kinds, new_lods, p3d
+from ...formats.arma import lists, lod_kinds, new_lods, p3d
 from . import lod_list, model_export
 from . import mass as masses
 from .options import FireShape, GeometryShape, NewLod, NewLodOptions
@@ -195,7 +195,7 @@ class _Maker:
             smallest = self.options.smallest
             mesh = new_lods.geometry(self.parts, name, boxes=boxes, smallest=smallest, density=density)
         if choice is NewLod.FIRE:
-            path = new_lods.penetration_material(self.options.game.name, self.options.material)
+            path = lists.penetration_material(self.options.game.name, self.options.material)
             title = path.rpartition("\\")[2].removesuffix(".rvmat")
             mesh.materials = [Material(f"penetration {title}", "", path)]
             mesh.material_index = np.zeros(len(mesh.counts), np.int32)

@@ -4,6 +4,7 @@ on objects of a model (level of detail, named properties, points and proxies).
 An action stores its whole source file, so that unedited parts are exported byte for byte.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -22,6 +23,7 @@ from ...blender.action_lists import ListedAction
 from ...blender.compat import PATH_OPTIONS
 from ...blender.properties import AddedProperties, Event, bytes_property, seal_property, status_property
 from ...blender.typed import Object
+from ...formats.arma import lists, lod_kinds
 
 STEP_ITEMS = (
     ("LEFT_OUT", "Not Shown", "The animation stays in place, as in the file; the step is only a value of the action"),
@@ -159,13 +161,78 @@ class SkeletonFiles(bpy.types.PropertyGroup):
 # Models -------------------------------------------------------------------------------------------------------------
 
 
+def _matching(names: Iterable[str], typed: str) -> list[str]:
+    """Return the names that contain what is typed, each once; all of them while it is one of them."""
+    known = list(dict.fromkeys(names))
+    wanted = typed.strip().lower()
+    return known if wanted in known else [name for name in known if wanted in name.lower()]
+
+
+def suggested_properties(active: Object | None, typed: str) -> list[str]:
+    """Return named properties that mean something in the LOD of an object and that it does not have yet."""
+    level = level_of(active)
+    if level is None:
+        return []
+    present = {row.name.lower() for row in level.properties} - {typed.strip().lower()}
+    known = lists.properties_of(lod_kinds.kind_of(level.resolution))
+    return _matching((name for name in known if name not in present), typed)
+
+
+def suggested_values(name: str, typed: str) -> list[str]:
+    """Return the values that a named property may have."""
+    return _matching(lists.values_of(name), typed)
+
+
+def suggested_marks(kind: str, typed: str) -> list[str]:
+    """Return names of points, or paths of proxies: those of the file first, then those that the games know."""
+    objects: Any = bpy.data.objects
+    marks = (obj.motionbridge_arma_mark for obj in objects)
+    used = sorted(mark.game_name for mark in marks if mark.kind == kind and mark.game_name)
+    if kind == "POINT":
+        return _matching((*used, *lists.MEMORY_POINTS), typed)
+    paths = [path for path, number in (name.rsplit(".", 1) for name in used if "." in name) if number.isdecimal()]
+    return _matching((f"{path}.001" for path in (*paths, *lists.PROXIES)), typed)
+
+
+def _suggested_materials(_material: Any, context: Any, typed: str) -> list[str]:
+    """Return the paths of materials in the file; for a geometry LOD penetration materials first."""
+    level = level_of(context.object)
+    is_geometry = level is not None and lod_kinds.kind_of(level.resolution) in lod_kinds.GEOMETRIES
+    materials: Any = bpy.data.materials
+    used = {material.motionbridge_material.shader for material in materials}
+    known = lists.penetration_materials() if is_geometry else ()
+    return _matching((*known, *sorted(path for path in used if path.lower().endswith(".rvmat"))), typed)
+
+
+def _material(material: Any) -> str:
+    return str(material.motionbridge_material.shader)
+
+
+def _set_material(material: Any, path: str) -> None:
+    material.motionbridge_material.shader = path
+
+
 class NamedProperty(bpy.types.PropertyGroup):
     """A named property of a level of detail; ``name`` is the property's name.
 
     Also a vertex group whose name differs from that of its selection, the ``value``.
     """
 
-    value: StringProperty(name="Value", description="Named properties of the model for the game")
+    label: StringProperty(
+        name="Property",
+        description="Name of the property; those that the game reads in a LOD of this kind are suggested",
+        get=lambda row: row.name,
+        set=lambda row, name: setattr(row, "name", name),
+        options={"SKIP_SAVE"},
+        search=lambda row, _context, typed: suggested_properties(row.id_data, typed),
+        search_options={"SUGGESTION"},
+    )
+    value: StringProperty(
+        name="Value",
+        description="Named properties of the model for the game",
+        search=lambda row, _context, typed: suggested_values(row.name, typed),
+        search_options={"SUGGESTION"},
+    )
 
 
 class ArmaModelProperties(bpy.types.PropertyGroup):
@@ -213,7 +280,12 @@ class MarkProperties(bpy.types.PropertyGroup):
     """The point or proxy that an empty represents."""
 
     kind: EnumProperty(name="Type", description="What the empty represents in the model", items=POINT_ITEMS)
-    game_name: StringProperty(name="Name", description="Name of the selection, or path of the attached model")
+    game_name: StringProperty(
+        name="Name",
+        description="Name of the selection, or path of the attached model",
+        search=lambda mark, _context, typed: suggested_marks(mark.kind, typed),
+        search_options={"SUGGESTION"},
+    )
     model: PointerProperty(type=bpy.types.Collection, options={"HIDDEN"})
     level: IntProperty(description="Index of the LOD in the imported file, -1 if new", default=-1, options={"HIDDEN"})
     source: IntProperty(
@@ -268,5 +340,14 @@ ADDED = AddedProperties(
         (bpy.types.Collection, "motionbridge_arma_model"): PointerProperty(type=ArmaModelProperties),
         (bpy.types.Object, "motionbridge_arma_level"): PointerProperty(type=ArmaLevelProperties),
         (bpy.types.Object, "motionbridge_arma_mark"): PointerProperty(type=MarkProperties),
+        (bpy.types.Material, "motionbridge_arma_rvmat"): StringProperty(
+            name="Material File",
+            description="Path of the material file in the game; penetration materials are suggested for geometry LODs",
+            get=_material,
+            set=_set_material,
+            search=_suggested_materials,
+            search_options={"SUGGESTION"},
+            options={"SKIP_SAVE"},
+        ),
     },
 )

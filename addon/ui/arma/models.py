@@ -18,7 +18,14 @@ from ...games import plan as plans
 from ...games.arma import kinds, lod_list, model_check, model_export, proxies, textures
 from ...games.arma import mass as masses
 from ...games.arma.options import LOD_KINDS, LOD_WORDS, ModelExportOptions, lod_identifier
-from ...games.arma.properties import is_of_model, level_of, model_of
+from ...games.arma.properties import (
+    is_of_model,
+    level_of,
+    model_of,
+    suggested_marks,
+    suggested_properties,
+    suggested_values,
+)
 from ..bases import (
     BlenderOperator,
     BlenderPanel,
@@ -245,8 +252,20 @@ class MOTIONBRIDGE_OT_arma_property_add(OnLevel, BlenderOperator):
     bl_idname = "motionbridge.arma_property_add"
     bl_label = "Add Named Property"
 
-    label: StringProperty(name="Name", description="Name of the property, such as autocenter", default="autocenter")
-    value: StringProperty(name="Value", description="Value of the property", default="0")
+    label: StringProperty(
+        name="Name",
+        description="Name of the property, such as autocenter",
+        default="autocenter",
+        search=lambda _operator, context, typed: suggested_properties(active_object(context), typed),
+        search_options={"SUGGESTION"},
+    )
+    value: StringProperty(
+        name="Value",
+        description="Value of the property",
+        default="0",
+        search=lambda operator, _context, typed: suggested_values(operator.label, typed),
+        search_options={"SUGGESTION"},
+    )
 
     def run(self, context: Context, _report: Report) -> Outcome:
         row = level_of(context.view_layer.objects.active).properties.add()
@@ -296,6 +315,8 @@ class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
         name="Name",
         description="Name of the point, or path of the attached model with a number: tag\\addon\\gun.001",
         default="point",
+        search=lambda operator, _context, typed: suggested_marks(operator.kind, typed),
+        search_options={"SUGGESTION"},
     )
     align: EnumProperty(
         name="Align", description="Where it is added, and how a proxy is turned", items=PLACES, options={"SKIP_SAVE"}
@@ -374,7 +395,7 @@ class MOTIONBRIDGE_PT_arma_properties(OfLevel, BlenderPanel):
         rows = layout.column(align=True)
         for number, entry in enumerate(level.properties):
             row = rows.row(align=True)
-            row.prop(entry, "name", text="")
+            row.prop(entry, "label", text="")
             row.prop(entry, "value", text="")
             row.operator("motionbridge.arma_property_remove", text="", icon="REMOVE").index = number
         layout.operator("motionbridge.arma_property_add", icon="ADD")
@@ -436,7 +457,7 @@ def _draw_material(column: bpy.types.UILayout, context: Context, material: Any) 
     column.prop(properties, "texture", text=iface_("Texture (.paa)"), translate=False)
     if not properties.texture and (path := textures.texture_of(material, known_games(context, "ARMA"))):
         column.label(text=iface_("From the image: {}").format(path), icon="IMAGE_DATA", translate=False)
-    column.prop(properties, "shader", text=iface_("Material (.rvmat)"), translate=False)
+    column.prop(material, "motionbridge_arma_rvmat", text=iface_("Material (.rvmat)"), translate=False)
 
 
 CLASSES = classes_of(__name__)

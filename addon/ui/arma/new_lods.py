@@ -10,7 +10,7 @@ from ...blender import scope
 from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
-from ...formats.arma import new_lods as lists
+from ...formats.arma import lists
 from ...games.arma import lod_list, new_lods
 from ...games.arma.options import NewLodOptions
 from ...games.arma.properties import is_of_model

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from addon.core.model import Domain, Material, PolygonMesh, VertexWeights
-from addon.formats.arma import lod_kinds, new_lods
+from addon.formats.arma import lists, lod_kinds, new_lods
 from addon.formats.arma.p3d import LodContent, check
 from tests.core.test_decimation import ball, mirrored
 
@@ -73,10 +73,10 @@ def named(mesh, name):
 def test_a_geometry_passes_the_checks(name, boxes):
     parts = new_lods.LooseParts(SOURCES[name])
     mesh = new_lods.geometry(parts, "crate", boxes=boxes, smallest=0.1, density=300)
-    properties = new_lods.named_properties(new_lods.DAYZ, new_lods.HOUSE, lod_kinds.GEOMETRY, has_shadow=True)
+    properties = new_lods.named_properties(lists.DAYZ, new_lods.HOUSE, lod_kinds.GEOMETRY, has_shadow=True)
     assert findings(mesh, lod_kinds.GEOMETRY, properties) == []
     assert findings(mesh, lod_kinds.VIEW_GEOMETRY, {}) == ["it has a mass, which only the Geometry LOD should have"]
-    mesh.materials = [Material("metal", "", new_lods.penetration_material(new_lods.ARMA3, ""))]
+    mesh.materials = [Material("metal", "", lists.penetration_material(lists.ARMA3, ""))]
     mesh.attributes = {}
     assert findings(mesh, lod_kinds.FIRE_GEOMETRY, {}) == []
 
@@ -84,7 +84,7 @@ def test_a_geometry_passes_the_checks(name, boxes):
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_shadow_passes_the_checks(name):
     mesh = new_lods.shadow(new_lods.LooseParts(SOURCES[name]), "crate")
-    properties = new_lods.named_properties(new_lods.ARMA3, new_lods.PLAIN, lod_kinds.SHADOW, has_shadow=True)
+    properties = new_lods.named_properties(lists.ARMA3, new_lods.PLAIN, lod_kinds.SHADOW, has_shadow=True)
     assert findings(mesh, lod_kinds.SHADOW, properties) == []
     assert set(mesh.groups) == set(SOURCES[name].groups), "selections that move are in the shadow, too"
 
@@ -153,12 +153,12 @@ def test_a_resolution_has_every_material_and_selection_and_no_uv_is_mirrored(sha
 
 
 def test_the_points_of_an_item_in_dayz():
-    points = new_lods.memory_points(new_lods.DAYZ, new_lods.ITEM, CUBE * [1, 0.2, 2] + [0, 0, 1])
+    points = new_lods.memory_points(lists.DAYZ, new_lods.ITEM, CUBE * [1, 0.2, 2] + [0, 0, 1])
     assert list(points) == ["boundingbox_min", "boundingbox_max", "ce_center", "ce_radius", "invview"]
     assert points["ce_center"].tolist() == pytest.approx([0.5, 0.1, 2])
     assert points["invview"].tolist() == pytest.approx([0.5, 0.1 - 3, 2]), "seen from the front, the thinnest side"
-    assert "invview" not in new_lods.memory_points(new_lods.DAYZ, new_lods.HOUSE, CUBE)
-    assert new_lods.memory_points(new_lods.ARMA3, new_lods.ITEM, CUBE) == {}
+    assert "invview" not in new_lods.memory_points(lists.DAYZ, new_lods.HOUSE, CUBE)
+    assert new_lods.memory_points(lists.ARMA3, new_lods.ITEM, CUBE) == {}
 
 
 def test_properties_and_materials_by_game_and_kind():
@@ -171,6 +171,6 @@ def test_properties_and_materials_by_game_and_kind():
         "sbsource": "visualex",
         "prefershadowvolume": "0",
     }
-    assert new_lods.penetration_material("DAYZ", "") == "dz\\data\\data\\penetration\\metalplate.rvmat"
-    assert new_lods.penetration_material("ARMA3", "wood.rvmat") == "a3\\data_f\\penetration\\wood.rvmat"
-    assert new_lods.penetration_material("ARMA3", "my/own.rvmat") == "my\\own.rvmat"
+    assert lists.penetration_material("DAYZ", "") == "dz\\data\\data\\penetration\\metalplate.rvmat"
+    assert lists.penetration_material("ARMA3", "wood.rvmat") == "a3\\data_f\\penetration\\wood.rvmat"
+    assert lists.penetration_material("ARMA3", "my/own.rvmat") == "my\\own.rvmat"
