@@ -84,7 +84,9 @@ def test_the_light_of_levels_is_shown_in_material_preview_and_goes_with_it(sampl
     (view, *_) = (space for _, space in views_of(bpy.context))
     view.shading.type = "SOLID"
     for is_lit, shading in ((True, "MATERIAL"), (False, "SOLID")):
+        bpy.context.evaluated_depsgraph_get()
         assert bpy.ops.motionbridge.level_light() == {"FINISHED"}
+        assert bpy.context.evaluated_depsgraph_get().scene_eval.motionbridge_level_light == is_lit
         assert (bpy.context.scene.motionbridge_level_light, view.shading.type) == (is_lit, shading)
 
 

@@ -95,6 +95,7 @@ class MOTIONBRIDGE_OT_level_light(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         wanted = not getattr(context.scene, SHOWS_LIGHT)
         setattr(context.scene, SHOWS_LIGHT, wanted)
+        context.scene.update_tag()  # else 3D views keep the former value
         views.preview_materials(context, wanted=wanted)
         return Outcome(rpt_("Levels are shown in their light") if wanted else rpt_("Levels are shown without light"))
 
