@@ -18,6 +18,8 @@ MARGIN = 1.1
 SENSOR = 72.0
 """Millimetres that the longer side of a 3D view is wide, for which its lens counts."""
 SMALLEST_RADIUS = 0.01
+MOST_HELPERS = 0.25
+"""Fraction of an armature's bones."""
 
 
 def views_of(
@@ -47,6 +49,38 @@ def preview_materials(context: Context, *, wanted: bool) -> None:
     for _, space in views_of(context, filter(None, [context.window])):
         if space.shading.type == ("SOLID" if wanted else "MATERIAL"):
             space.shading.type = "MATERIAL" if wanted else "SOLID"
+
+
+def box_of_bones(rig: Object) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the lowest and the highest coordinates of an armature's posed bones in the world, without `_helpers`.
+
+    None without bones, and if a coordinate is NaN or infinite.
+    """
+    bones: Any = rig.pose.bones if rig.pose is not None else ()
+    if not len(bones):
+        return None
+    ends = np.empty((2, len(bones), 3), np.float32)
+    for name, row in zip(("head", "tail"), ends, strict=True):
+        bones.foreach_get(name, row.ravel())
+    has_children = np.array([bool(len(bone.children)) for bone in bones])
+    matrix = np.array(rig.matrix_world, np.float64)
+    points = ends[:, ~_helpers(ends[0], has_children)].reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+    return (points.min(axis=0), points.max(axis=0)) if np.isfinite(points).all() else None
+
+
+def _helpers(heads: NDArray[np.float32], has_children: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which bones (bones,) are helpers far from the body, such as a camera: they have no children, and are
+    farther from each bone that has than half the size of those.
+
+    None where a quarter of the bones or more would be.
+    """
+    body = heads[has_children]
+    if len(body) < 2:
+        return np.zeros(len(heads), np.bool_)
+    size = float(np.linalg.norm(body.max(axis=0) - body.min(axis=0)))
+    distances = np.linalg.norm(heads[:, None] - body, axis=-1).min(axis=1)
+    result = distances > max(size / 2, SMALLEST_RADIUS)
+    return result if result.mean() < MOST_HELPERS else np.zeros(len(heads), np.bool_)
 
 
 def box_of(objects: Sequence[Object]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -82,15 +116,18 @@ def _instanced_corners(obj: Object) -> NDArray[np.float64]:
 def frame(context: Context, objects: Sequence[Object]) -> None:
     """Move the 3D views of the scene so that they show the objects: meshes, else armatures, else instances.
 
-    The direction stays. Views through a camera, of a single object (local view) or locked to one stay as they are.
+    Bones far from the others, such as a camera's, do not count. The direction stays. Views through a camera, of a
+    single object (local view) or locked to one stay as they are.
     """
     context.view_layer.update()
     visible = [obj for obj in objects if obj.visible_get(view_layer=context.view_layer)]
-    of_type = ([obj for obj in visible if obj.type == kind and obj.data is not None] for kind in ("MESH", "ARMATURE"))
+    meshes, rigs = ([obj for obj in visible if obj.type == kind and obj.data] for kind in ("MESH", "ARMATURE"))
     instances = [obj for obj in visible if obj.instance_collection and obj.instance_type == "COLLECTION"]
-    box = box_of(next(filter(None, (*of_type, instances)), []))
-    if box is None:
+    boxes = [box_of_bones(rig) for rig in rigs] if rigs and not meshes else [box_of(meshes or instances)]
+    corners = [corner for box in boxes if box is not None for corner in box]
+    if not corners:
         return
+    box = np.min(corners, axis=0), np.max(corners, axis=0)
     radius = max(float(np.linalg.norm(box[1] - box[0])) / 2, SMALLEST_RADIUS)
     for area, space in views_of(context):
         view = space.region_3d

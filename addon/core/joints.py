@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 MIN_DISTANCE = 0.005
 """Metres; minimum distance between two joints for a direction from one to the other."""
+OUTLYING = 5.0
+"""A child joint counts as far from its siblings if it is as many times farther from the parent's joint."""
 NEARLY_BACK = -0.93
 """Cosine. Directions beyond it count as exactly opposite to the parent's."""
 
@@ -62,11 +64,13 @@ def _with_exact_opposites(parents: NDArray[np.int32], directions: Floats) -> Flo
 
 
 def _directions(parents: NDArray[np.int32], points: Floats) -> Floats:
-    """Return unit vectors (bones, 3) towards the children's joints."""
+    """Return unit vectors (bones, 3) towards the children's joints, without those far from the others."""
     sums, counts = np.zeros_like(points), np.zeros(len(points))
     children = np.flatnonzero(parents >= 0)
     offsets = points[children] - points[parents[children]]
-    children, offsets = children[(far := np.linalg.norm(offsets, axis=1) >= MIN_DISTANCE)], offsets[far]
+    lengths = np.linalg.norm(offsets, axis=1)
+    kept = (lengths >= MIN_DISTANCE) & ~_outlying(parents[children], lengths)
+    children, offsets = children[kept], offsets[kept]
     np.add.at(sums, parents[children], offsets)
     np.add.at(counts, parents[children], 1.0)
     means = sums / np.maximum(counts, 1.0)[:, None]
@@ -77,6 +81,16 @@ def _directions(parents: NDArray[np.int32], points: Floats) -> Floats:
             result[bone] = means[bone] / lengths[bone]
         elif parents[bone] >= 0:
             result[bone] = result[parents[bone]]
+    return result
+
+
+def _outlying(parents: NDArray[np.int32], lengths: Floats) -> NDArray[np.bool_]:
+    """Return which children (n,) are far from their parent, of three or more whose others are near: a camera, say."""
+    order = np.lexsort((lengths, parents))
+    _, first, counts = np.unique(parents[order], return_index=True, return_counts=True)
+    medians = np.repeat(lengths[order][first + counts // 2], counts)
+    result = np.zeros(len(lengths), np.bool_)
+    result[order] = (np.repeat(counts, counts) > 2) & (lengths[order] > OUTLYING * np.maximum(medians, MIN_DISTANCE))
     return result
 
 
@@ -156,6 +170,22 @@ def recover(
         if not pivots.accepted[bone]:
             pivots.points[bone] = pivots.points[above[bone]]
     return pivots
+
+
+def gaps(deltas: Floats, parents: Sequence[int] | NDArray[np.int32], points: Floats) -> Floats:
+    """Return the largest distances (bones,) in metres, over the frames, between the positions to which a bone and its
+    parent move the bone's joint.
+
+    ``deltas`` and ``parents`` as in `recover`; ``points`` (bones, 3). 0 for bones without parent or without a known
+    point, and in frames that are not finite.
+    """
+    above = np.asarray(parents, np.int32)
+    own = np.einsum("bfij,bj->bfi", deltas[..., :3, :3], points) + deltas[..., :3, 3]
+    theirs = np.einsum("bfij,bj->bfi", deltas[above][..., :3, :3], points) + deltas[above][..., :3, 3]
+    distances = np.linalg.norm(own - theirs, axis=-1)
+    distances[(above < 0) | ~np.isfinite(points).all(axis=1)] = 0.0
+    result: Floats = np.nan_to_num(distances, posinf=0.0).max(axis=1, initial=0.0)
+    return result
 
 
 def _solve(pivots: Pivots, bone: int, factor: Floats, start: Floats, noise: float) -> None:

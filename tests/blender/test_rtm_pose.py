@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core.report import Report
-from addon.formats.arma import rtm
+from addon.formats.arma import p3d, rtm
 from addon.games.arma import timing
 from addon.games.arma.options import HierarchyFrom, PivotsFrom, StepMode
 from tests.blender.rtm_scene import (
@@ -78,6 +78,34 @@ def test_unedited_animations_leave_unchanged_through_a_saved_file(file, tmp_path
     for done, (rig, action), mode in zip(created, named, StepMode, strict=True):
         done.rig, done.action = bpy.data.objects[rig], bpy.data.actions[action]
         assert exported(done) == file.read_bytes(), mode
+
+
+@pytest.mark.parametrize(
+    ("size", "source"), [(1.0, PivotsFrom.AUTOMATIC), *((1.8, source) for source in list(PivotsFrom)[:2])]
+)
+def test_pivots_of_a_larger_skeleton_are_reported_and_used_only_if_chosen(samples, tmp_path, size, source):
+    document = p3d.read((samples / "arma" / "man.p3d").read_bytes(), "man.p3d", Report())
+    for lod in document.lods:
+        lod.points = lod.points.copy()
+        lod.points["position"] *= size
+    model, report = tmp_path / "pivots.p3d", Report()
+    model.write_bytes(p3d.write(document))
+    done = load(samples / "arma" / "walk.rtm", report=report, pivots=source, pivots_model=str(model))
+    own = load(samples / "arma" / "walk.rtm", pivots=PivotsFrom.MODEL, pivots_model=str(samples / "arma" / "man.p3d"))
+    lines = [line for line in report.lines() if "come apart" in line]
+    assert len(lines) == (size > 1.0), report.lines()
+    assert all("by up to 0.20 m in the animation (bones: 4 of 4)" in line for line in lines), lines
+    feet = [np.array(rig.data.bones["LeftFoot"].head_local) for rig in (done.rig, own.rig)]
+    expected = size if source is PivotsFrom.MODEL else 1.0
+    assert np.allclose(feet[0][2], feet[1][2] * expected, atol=0.01), feet
+    assert exported(done) == (samples / "arma" / "walk.rtm").read_bytes()
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/rhs_clamp_camera1.rtm"))
+def test_a_camera_behind_the_man_does_not_move_his_pelvis(file):
+    bones = load(file).rig.data.bones
+    assert max(abs(value) for value in bones["Pelvis"].head_local) < 0.3
+    assert bones["Pelvis"].length < 0.3
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm/dog_runfront.rtm"))

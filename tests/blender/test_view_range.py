@@ -109,3 +109,19 @@ def test_scripts_leave_the_view_alone(view, samples):
     before = tuple(view.region_3d.view_location), view.region_3d.view_distance
     bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
     assert (tuple(view.region_3d.view_location), view.region_3d.view_distance) == before
+
+
+def test_a_camera_bone_far_away_is_not_framed(view):
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for number in range(8):
+        bone = bones.new(f"spine{number}")
+        bone.head, bone.tail, bone.parent = (0, 0, number / 4), (0, 0, (number + 1) / 4), bones[-2]
+    camera = bones.new("camera")
+    camera.head, camera.tail, camera.parent = (0, -20, 1), (0, -20, 2), bones[0]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    views.frame(bpy.context, [rig])
+    assert np.allclose(view.region_3d.view_location, (0, 0, 1))
+    assert view.region_3d.view_distance < 10

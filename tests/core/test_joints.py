@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core.joints import skeleton_of_joints
+from addon.core.joints import gaps, skeleton_of_joints
 
 NAMES = ["hand", "arm", "root", "finger", "thumb"]
 PARENTS = [1, 2, -1, 0, 0]
@@ -52,3 +52,21 @@ def test_joints_at_one_position_have_their_parents_direction():
 def test_a_ring_is_refused():
     with pytest.raises(ValueError, match="cycle"):
         skeleton_of_joints("ring", ["a", "b"], [1, 0], np.zeros((2, 3)))
+
+
+def test_a_far_child_does_not_turn_its_parent_away_from_the_others():
+    points = np.array([[0.0, 0, 0], [0.1, 0, 0.1], [-0.1, 0, 0.1], [0, 0, 0.2], [0, -4, 0]])
+    skeleton = skeleton_of_joints("man", ["hip", "left", "right", "spine", "camera"], [-1, 0, 0, 0, 0], points)
+    assert np.allclose(directions(skeleton)[0], [0, 0, 1])
+
+
+def test_gaps_are_how_far_bone_and_parent_move_a_joint_apart():
+    random = np.random.default_rng(3)
+    deltas = np.broadcast_to(np.eye(4), (4, 6, 4, 4)).copy()
+    deltas[1, :, 0, 3] = [0.0, 0.1, -0.4, 0.2, np.nan, 0.3]  # slides
+    deltas[2, 3, :3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter around the z axis
+    points = random.normal(size=(4, 3))
+    points[2] = [3.0, 0.0, 5.0]
+    points[3] = np.nan
+    assert np.allclose(gaps(deltas, [-1, 0, 0, 0], points), [0.0, 0.4, 3.0 * np.sqrt(2), 0.0])
+    assert (gaps(deltas, [-1] * 4, points) == 0).all()

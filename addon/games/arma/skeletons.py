@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...blender import armature
 from ...core import files, space
 from ...core.errors import ReadError
-from ...core.joints import recover, skeleton_of_joints
+from ...core.joints import gaps, recover, skeleton_of_joints
 from ...core.model import DeltaClip, Skeleton
 from ...core.report import Report, say
 from ...formats.arma import lod_kinds, model_cfg, p3d
@@ -31,6 +31,10 @@ Floats = NDArray[np.float64]
 CONFIG_NAME = "model.cfg"
 LARGEST_MISSING_SHARE = 0.5
 """Largest fraction of a file's bones that may be missing in a skeleton that still counts as the file's."""
+LARGEST_GAP = 0.1
+"""Largest distance in metres between the positions to which a bone and its parent move the joint of a pivots model that
+still counts as the animation's. Real animations keep within 0.04 of a fitting skeleton, and are above 0.2 with another.
+"""
 LARGEST_JOINT_DISTANCE = 5.0
 """Largest accepted distance of a recovered joint from the model's origin, in metres; models are people and animals."""
 
@@ -190,6 +194,9 @@ def skeleton_for(
     bones = bones_of(clip, hierarchy, whole=whole)
     parents = hierarchy.parent_indices(bones)
     given = _pivots_of(model, bones, report) if model and source in (PivotsFrom.AUTOMATIC, PivotsFrom.MODEL) else {}
+    used = source is PivotsFrom.MODEL
+    if given and not _fit(clip, hierarchy, given, model=model, used=used, report=report) and not used:
+        given = {}
     table = {bone: space.arma_points(np.array(point)) for bone, point in hierarchy.pivots.items()}
     if given:
         joints = joints_at(bones, given)
@@ -225,6 +232,33 @@ def _pivots_of(model: str, bones: Sequence[str], report: Report) -> dict[str, Fl
     return pivots
 
 
+def _fit(
+    clip: DeltaClip, hierarchy: Hierarchy, pivots: Mapping[str, Floats], *, model: str, used: bool, report: Report
+) -> bool:
+    """Return whether joints of a pivots model stay together in an animation; warns if they do not.
+
+    Only joints that do not slide in the animation count. ``used``: the joints are used all the same.
+    """
+    parents = hierarchy.parent_indices(clip.bones)
+    fixed = recover(clip.deltas, parents).accepted
+    apart = gaps(clip.deltas, parents, joints_at(clip.bones, pivots).points) * fixed
+    worst = float(apart.max(initial=0.0))
+    if worst <= LARGEST_GAP:
+        return True
+    wrong = int((apart > LARGEST_GAP).sum())
+    words = (
+        "the joints of the pivots model come apart by up to {:.2f} m in the animation (bones: {} of {}), so it belongs "
+        "to another skeleton; joints are taken from the animation instead"
+    )
+    if used:
+        words = (
+            "the joints of the pivots model come apart by up to {:.2f} m in the animation (bones: {} of {}), so it "
+            "belongs to another skeleton; choose Automatic as Joints to take them from the animation"
+        )
+    report.warn(say(words, worst, wrong, int(fixed.sum())), Path(model).name)
+    return False
+
+
 def joints_at(bones: Sequence[str], points: Mapping[str, Floats]) -> Joints:
     """Return joints for ``bones`` from ``points`` by bone name, ignoring case; missing ones are NaN and not known."""
     by_name = {bone.lower(): point for bone, point in points.items()}
@@ -247,11 +281,14 @@ def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], nois
 
 
 def filled_in(joints: Joints, parents: NDArray[np.int32]) -> Floats:
-    """Return joints (bones, 3), unknown ones at their parent's joint, or for roots at the mean of their children's."""
+    """Return joints (bones, 3), unknown ones at their parent's joint, or for roots at the median of their children's.
+
+    A camera that is parented to the root and far away does not move it.
+    """
     points, known = joints.points.copy(), joints.known.copy()
     for root in np.flatnonzero((parents < 0) & ~known):
         children = np.flatnonzero((parents == root) & known)
-        points[root] = points[children].mean(axis=0) if len(children) else 0.0
+        points[root] = np.median(points[children], axis=0) if len(children) else 0.0
         known[root] = True
     while not known.all():
         ready = np.flatnonzero(~known & (parents >= 0) & known[np.maximum(parents, 0)])
