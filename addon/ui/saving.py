@@ -266,7 +266,8 @@ class SaveBack(Operation, BackupChoice):
         """
         result: dict[str, Path] = {}
         for part in plan.plans:
-            if not mods.leads_into_archive(part.path):
+            into_archive = not self.mod_folder and self.writes_archive(context, part.path)
+            if into_archive or not mods.leads_into_archive(part.path):
                 part.refuse_unwritable()
                 continue
             if not self.mod_folder:
@@ -285,6 +286,10 @@ class SaveBack(Operation, BackupChoice):
             files.refuse_unwritable(target)
             result[part.path] = target
         return result
+
+    def writes_archive(self, _context: Context, _path: str) -> bool:
+        """Return whether a file is written into the archive that it is in, if no mod is chosen."""
+        return False
 
     def uses_mod(self, context: Context, mod: Path) -> None:
         """Store that files are looked for in a mod from now on, before files are written into it."""

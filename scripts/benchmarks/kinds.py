@@ -186,7 +186,7 @@ KINDS = {
         onto=lambda path: _load_animation(path, None).rig,
     ),
     ".oof": Kind(
-        lambda path, _: model.import_model(bpy.context, model.Source(Path(path)), model.ModelImportOptions(), Report()),
+        lambda path, _: model.import_model(bpy.context, Path(path), model.ModelImportOptions(), Report()),
         lambda loaded, path, _new: model_export.export_model(
             bpy.context, Chosen(loaded.holder), Path(path), model_export.ModelExportOptions(), Report()
         ),

@@ -44,9 +44,7 @@ def test_editor_motions_are_saved(between, kind) -> None:
 @pytest.mark.parametrize("ship", SHIPS, ids=lambda path: path.stem)
 def test_a_ship_is_saved(between, ship) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    model = descent_model.import_model(
-        bpy.context, descent_model.Source(ship), descent_model.ModelImportOptions(), Report()
-    )
+    model = descent_model.import_model(bpy.context, ship, descent_model.ModelImportOptions(), Report())
     model.holder.name = "ship"
     bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{ship.stem}.oof.blend"))
 

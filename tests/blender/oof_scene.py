@@ -10,11 +10,9 @@ from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 
 
-def imported(path, member="", **options):
+def imported(path, **options):
     report = Report()
-    return model.import_model(
-        bpy.context, model.Source(path, member), model.ModelImportOptions(**options), report
-    ), report
+    return model.import_model(bpy.context, path, model.ModelImportOptions(**options), report), report
 
 
 def planned(chosen, **options):

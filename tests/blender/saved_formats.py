@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from addon.blender import compat
+from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats.arma import rtm
 from addon.formats.xray import details, skl
@@ -76,7 +77,7 @@ def import_motions(path: Path) -> None:
 
 def import_editor_motions(path: Path) -> None:
     """Import motions of the editor onto an armature with their bones."""
-    rig_of(skl.bone_names(skl.read(path.read_bytes(), path.name, Report()).motions[0]))
+    rig_of(skl.bone_names(skl.read(read_file(path), path.name, Report()).motions[0]))
     assert bpy.ops.import_scene.xray_skl(filepath=str(path)) == {"FINISHED"}
 
 

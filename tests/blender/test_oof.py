@@ -691,7 +691,7 @@ def test_wrong_files_are_refused_before_anything_is_made(data, words, tmp_path):
     path.write_bytes(data)
     before = snapshot()
     with pytest.raises(ReadError, match=words):
-        model.import_model(bpy.context, model.Source(path), model.ModelImportOptions(), Report())
+        model.import_model(bpy.context, path, model.ModelImportOptions(), Report())
     assert differences(before, snapshot()) == []
 
 

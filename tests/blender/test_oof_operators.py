@@ -16,7 +16,6 @@ from addon.formats.descent3 import hog2
 from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
-from addon.games.descent3.textures import open_archive
 from addon.ui import scene_command
 from addon.ui.descent3 import models
 from addon.ui.descent3.models import (
@@ -205,7 +204,7 @@ def test_a_model_comes_right_out_of_an_archive_with_its_textures(tmp_path):
     shutil.copy(ARCHIVE, archive)
     holder = load(archive)
     assert holder.name == "ship"
-    assert holder.motionbridge_descent_model.member == "ship.oof"
+    assert holder.motionbridge_descent_model.path == str(archive / "ship.oof")
     assert set(pictures(holder)) == {"SampleHull", "SamplePuff"}
     assert save(tmp_path / "ship.oof") == SHIP.read_bytes()
 
@@ -237,7 +236,7 @@ def test_a_model_is_saved_back_into_its_archive_and_the_other_files_keep_their_b
     mesh.vertices[0].co[0] += 0.25
     dialog = dialog_of(MOTIONBRIDGE_OT_descent_save_back)
     texts = texts_of(dialog)
-    assert texts[0] == str(archive)
+    assert texts[0] == str(archive / "Ship.OOF")
     assert "1 file of mod.mn3 changes: Ship.OOF; the others keep their bytes" in texts
     assert archive.read_bytes() == before
     assert dialog.execute(bpy.context) == {"FINISHED"}
@@ -525,7 +524,7 @@ def test_a_material_without_its_texture_goes_out_under_its_name(tmp_path):
 
 def test_the_list_of_an_archive_takes_the_highlighted_row():
     path = str(ARCHIVE)
-    (name, _), *_ = model.models_in(open_archive(path, Report()))
+    (name, _), *_ = model.models_in(path, Report())
     rows = [
         {"name": "other.oof", "file": path, "bytes": 1, "ticked": False},
         {"name": name, "file": path, "bytes": 1, "ticked": False},
@@ -545,7 +544,7 @@ def test_the_list_of_an_archive_takes_the_highlighted_row():
 
 def test_a_ticked_model_of_an_archive_that_the_filter_hides_is_not_imported():
     path = str(ARCHIVE)
-    (name, _), *_ = model.models_in(open_archive(path, Report()))
+    (name, _), *_ = model.models_in(path, Report())
     rows = [{"name": each, "file": path, "bytes": 1, "ticked": each == name} for each in (name, "other.oof")]
     with pytest.raises(RuntimeError, match="no model is chosen"):
         bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1, name_filter="other")

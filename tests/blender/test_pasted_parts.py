@@ -85,5 +85,8 @@ def test_two_models_of_one_archive_are_two_files(samples, tmp_path):
     archive.write_bytes(hog2.write(hog2.new_hog2({"a.oof": ship, "b.oof": ship})))
     assert bpy.ops.import_scene.descent3_oof(filepath=str(archive), models="a.oof;b.oof") == {"FINISHED"}
     holders = [obj for obj in bpy.data.objects if obj.motionbridge_descent_model.is_model]
-    assert [holder.motionbridge_descent_model.member for holder in holders] == ["a.oof", "b.oof"]
+    assert [holder.motionbridge_descent_model.path for holder in holders] == [
+        str(archive / "a.oof"),
+        str(archive / "b.oof"),
+    ]
     assert said_after(bpy.ops.motionbridge.descent_save_back, holders[0]) == []

@@ -39,6 +39,5 @@ def read_table(file: BinaryIO, size: int, path: str, report: Report) -> Table:
         raise ReadError(say(words, end - start, size - start), file=path, remedy=DAMAGED)
     # There are no folders in it: with a slash, a name counts as none (`table.is_clean`).
     names = [strings.decode(row.tobytes()).replace("\\", "/") for row in rows["name"]]
-    if len({name.lower() for name in names}) != count:
-        report.warn("several files have one name; the first is found here")
+    hog2.report_names(names, report)
     return Table("Descent 3 archive", names, numbers, end=end, first_counts=True)

@@ -7,7 +7,7 @@ without regard to case. The bytes after the NUL of a name are arbitrary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -98,7 +98,12 @@ def _report_oddities(document: Hog2, report: Report) -> None:
         report.warn(say("{:# extra byte|# extra bytes} after the files; kept", len(document.tail)))
     if len(document.gap):
         report.note(say("{:# byte lies|# bytes lie} between table and files; kept", len(document.gap)))
-    lowered = [name.lower() for name in document.names]
+    report_names(document.names, report)
+
+
+def report_names(names: Sequence[str], report: Report) -> None:
+    """Report names of a table that the game does not find."""
+    lowered = [name.lower() for name in names]
     if lowered != sorted(lowered):
         report.warn("the table is not sorted: the game does not find every file")
     if len(set(lowered)) != len(lowered):

@@ -25,36 +25,19 @@ from ...core.errors import ReadError
 from ...core.model import Material, Skeleton
 from ...core.report import Report
 from ...core.rotation import IDENTITY
+from ...formats import archives
 from ...formats.descent3 import oof
-from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
 from . import motion, points
 from .kinds import MODELS
 from .model_properties import digest_of_file
 from .options import ModelImportOptions
-from .textures import Textures, build_material, open_archive, textures_for
+from .textures import Textures, build_material, textures_for
 
 if TYPE_CHECKING:
     from ...blender import typed
     from ...blender.typed import Context, Object
-
-
-@dataclass(frozen=True)
-class Source:
-    """Location of a model: the file at ``path``, or the ``member`` of that name in the archive at ``path``.
-
-    ``archive``: that archive if it has been read already.
-    """
-
-    path: Path
-    member: str = ""
-    archive: Hog2 | None = None
-
-    @property
-    def label(self) -> str:
-        """Text for messages, such as ``d3.hog: ship.oof``."""
-        return f"{self.path}: {self.member}" if self.member else str(self.path)
 
 
 @dataclass
@@ -81,30 +64,26 @@ class ImportedModel:
         return [self.holder, *self.parts, *self.points]
 
 
-def models_in(archive: Hog2) -> list[tuple[str, int]]:
-    """Return name and size in bytes of each model in an archive, sorted by name."""
-    entries = zip(archive.names, archive.table["length"].tolist(), strict=True)
-    return sorted(
-        ((name, size) for name, size in entries if name.lower().endswith(MODELS.suffixes)),
-        key=lambda row: row[0].lower(),
-    )
+def models_in(archive: Path | str, report: Report) -> list[tuple[str, int]]:
+    """Return name and size in bytes of each model in an archive, sorted by name. Raises `ReadError`."""
+    table = archives.open_archive(archive, report).table
+    entries = zip(table.names, table.numbers["size"].tolist(), strict=True)
+    return [(name, size) for name, size in entries if name.lower().endswith(MODELS.suffixes)]
 
 
-def import_model(context: Context, source: Source, options: ModelImportOptions, report: Report) -> ImportedModel:
+def import_model(context: Context, path: Path, options: ModelImportOptions, report: Report) -> ImportedModel:
     """Build the model in the scene, select it and make its holder active; sets Object Mode, changes nothing else.
 
-    The file is read once. Raises `ReadError` before anything is built.
+    ``path`` may lead into an archive (`core.files.FileLocation`). The file is read once. Raises `ReadError` before
+    anything is built.
     """
-    archive = source.archive
-    if archive is None and source.member:
-        archive = open_archive(source.path, Report())
-    data = files.read_file(source.path) if archive is None else archive.content(source.member)
-    document = oof.read(data, source.label, report)
+    data = files.read_file(path)
+    document = oof.read(data, str(path), report)
     model = decode(document, report)
     if not model.parts:
-        raise ReadError("there is no sub-object in this model", file=source.label, remedy="Choose another file")
-    model.name = Path(source.member or source.path.name).stem
-    textures = _textures(source, options)
+        raise ReadError("there is no sub-object in this model", file=str(path), remedy="Choose another file")
+    model.name = path.stem
+    textures = _textures(path, options)
     into = scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
@@ -117,7 +96,7 @@ def import_model(context: Context, source: Source, options: ModelImportOptions, 
     if options.points:
         result.points = points.build(model, result.holder, result.parts)
     _link(result, into)
-    _remember(result, model, source, data)
+    _remember(result, model, path, data)
     if options.animation:
         result.ticks = model.ticks
         result.moving = motion.build(
@@ -129,10 +108,10 @@ def import_model(context: Context, source: Source, options: ModelImportOptions, 
     return result
 
 
-def _textures(source: Source, options: ModelImportOptions) -> Textures | None:
+def _textures(path: Path, options: ModelImportOptions) -> Textures | None:
     if not options.textures:
         return None
-    return textures_for(source.path.absolute(), options.games, options.animated)
+    return textures_for(path.absolute(), options.games, options.animated)
 
 
 # Objects -------------------------------------------------------------------------------------------------------------
@@ -219,10 +198,10 @@ def _link(result: ImportedModel, into: bpy.types.Collection) -> None:
         of_points.objects.link(point)
 
 
-def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) -> None:
+def _remember(result: ImportedModel, model: Model, path: Path, data: bytes) -> None:
     properties = result.holder.motionbridge_descent_model
     properties.is_model = True
-    properties.path, properties.member = str(source.path), source.member
+    properties.path = str(path)
     keep(properties, "document", data)
     for part in result.parts:
         part.motionbridge_descent_part.of_file = digest_of_file(result.holder)

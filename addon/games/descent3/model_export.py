@@ -5,7 +5,6 @@ Unchanged parts of the file keep their bytes. A model made in Blender becomes a 
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
 from collections import Counter
@@ -26,6 +25,7 @@ from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report, say
+from ...formats import archives
 from ...formats.descent3 import hog2, oof
 from ...formats.descent3.oof.mapping import encode
 from ...formats.descent3.oof.mesh import ALPHA
@@ -43,9 +43,10 @@ from ..plan import FilePlan, OtherBase, StoredFile, warn_of_pasted
 from . import motion
 from . import points as model_points
 from .hierarchy import Chosen, Hierarchy, cut_off, hierarchy_of
+from .kinds import ARCHIVES
 from .options import ModelExportOptions
 from .rotors import rotates_itself
-from .textures import gather_material, open_archive
+from .textures import gather_material
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
@@ -71,44 +72,30 @@ class ModelPlan(FilePlan):
 
     hierarchy: Hierarchy | None = None
     motions: Sequence[Motion | None] = ()
-    member: str = ""
-    """Name of the model in the archive at ``path``; "" if that is the model's own file."""
-
-    def _archived(self) -> bytes | None:
-        """Return what the archive has under the model's name, None without it."""
-        archive = open_archive(self.path, Report())
-        number = archive.find(self.member)
-        return bytes(archive.contents[number]) if number is not None else None
-
-    def on_disk(self) -> str | None:
-        """Return the SHA-256 of the model's file, or of what the archive has under its name; None if it is missing."""
-        if not self.member:
-            return super().on_disk()
-        data = self._archived()
-        return hashlib.sha256(data).hexdigest() if data is not None else None
 
     @property
-    def file_name(self) -> str:
-        """The name of the model in its archive, else its path."""
-        return self.member or self.path
+    def archive(self) -> Path | None:
+        """The archive that has the model, None for a file of its own."""
+        inside = archives.split(self.path)
+        return inside[0] if inside is not None else None
 
-    def content_on_disk(self) -> bytes:
-        """Return the bytes of the model's file, or of what the archive has under its name; b"" without it."""
-        return self._archived() or b"" if self.member else super().content_on_disk()
+    def refuse_unwritable(self) -> None:
+        """Raise the `WriteError` that `write` would raise, as far as that can be checked in advance."""
+        files.refuse_unwritable(self.archive or self.path)
 
     def write(self, *, backup: bool = False) -> None:
         """Write the model's file, or the archive with the model in it: the other files keep their bytes.
 
         Raises `WriteError`, and `ReadError` if the archive is damaged or missing.
         """
-        if not self.member:
+        if self.archive is None:
             super().write(backup=backup)
             return
         self.compare_with_disk()
-        # Read, not mapped: Windows does not replace a mapped file.
-        archive = hog2.read(files.read_file(self.path), self.path, Report())
-        changed = hog2.with_files(archive, {self.member: self.data}, {self.member: int(time.time())})
-        files.write_atomically(self.path, hog2.runs(changed), backup=backup)
+        archive = hog2.read(files.read_file(self.archive), str(self.archive), Report())
+        name = Path(self.path).name
+        changed = hog2.with_files(archive, {name: self.data}, {name: int(time.time())})
+        files.write_atomically(self.archive, hog2.runs(changed), backup=backup)
 
     def settle(self, stored: StoredFile) -> None:
         """Remember the file also as that of its motions."""
@@ -166,11 +153,17 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     path = bpy.path.abspath(properties.path)
     if not path:
         raise WriteError(say("{!r} comes from no file", holder.name), remedy="Export it to a file of its own")
-    plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, properties.member or path)
-    plan.path, plan.member = path, properties.member
-    files.warn_of_replacing(path, report)
+    if is_in_archive(path):
+        archives.open_archive(Path(path).parent, Report())
+    plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, path)
+    files.warn_of_replacing(plan.archive or path, report)
     plan.onto_imported(properties, if_changed)
     return plan
+
+
+def is_in_archive(path: str) -> bool:
+    """Return whether a path is that of a model in an archive, whether or not the archive is there."""
+    return Path(path).parent.suffix.lower() in ARCHIVES.suffixes
 
 
 def export_model(
@@ -206,10 +199,7 @@ def _warn_of_unexported(context: Context, hierarchy: Hierarchy, report: Report) 
             )
         report.warn(words, holder.name)
     models = [obj for obj in context.scene.objects if obj.motionbridge_descent_model.is_model]
-    same = [
-        model for model in models if model.motionbridge_descent_model.member == holder.motionbridge_descent_model.member
-    ]
-    warn_of_pasted(holder, zip(same, same, strict=True), lambda obj: obj.motionbridge_descent_model.path, report)
+    warn_of_pasted(holder, zip(models, models, strict=True), lambda obj: obj.motionbridge_descent_model.path, report)
     for lost in cut_off(context, hierarchy):
         report.warn("is below no object of the model any more; left out (parent it to a sub-object, Ctrl P)", lost.name)
 

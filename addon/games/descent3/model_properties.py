@@ -69,7 +69,6 @@ class DescentModelProperties(bpy.types.PropertyGroup):
 
     is_model: BoolProperty(name="Descent 3 Model", description="The children of this object are a game model")
     path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
-    member: StringProperty(name="In Archive", description="Name of the model in its source archive")
     saved: StringProperty(options={"HIDDEN"})
     """SHA-256 of the last file that was saved back."""
     document: bytes_property("The model as stored in its file")

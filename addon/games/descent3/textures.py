@@ -7,7 +7,6 @@ their textures with other tools, common image files of the name are used, too.
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,9 +23,8 @@ from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.game import InstalledGame
 from ...core.model import Material
 from ...core.report import EACH, Report, say
-from ...formats import HEAD_SIZE, detect
-from ...formats.descent3 import gam, hog2, ogf_image, strings
-from ...formats.descent3.hog2 import Hog2
+from ...formats import HEAD_SIZE, archives, detect
+from ...formats.descent3 import gam, ogf_image, strings
 from ...formats.descent3.ogf_image import OgfImage
 from ...formats.trees import Tree, descent3
 from ..images import FRAME, SOURCE, base_texture, build_image, note_difference
@@ -38,20 +36,6 @@ if TYPE_CHECKING:
 
 TABLES = ".gam"
 IMAGE_SUFFIXES = (".png", ".tga", ".jpg", ".jpeg", ".bmp", ".pcx", ".dds")
-
-
-def open_archive(path: Path | str, report: Report) -> Hog2:
-    """Return an archive, memory-mapped so that its files are read on demand. Raises `ReadError`."""
-    path = Path(path)
-    if path.is_file() and path.stat().st_size:
-        try:
-            with path.open("rb") as stream:
-                # The game's archives have hundreds of megabytes, of which a model needs only a few.
-                view: Any = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as wrong:
-            raise ReadError(say("cannot read it: {}", wrong.strerror or wrong), file=str(path)) from wrong
-        return hog2.read(view, str(path), report)
-    return hog2.read(files.read_file(path), str(path), report)
 
 
 @dataclass
@@ -253,14 +237,16 @@ def is_see_through(pixels: NDArray[np.uint8]) -> bool:
 
 
 def textures_for(source: Path, games: Sequence[InstalledGame], animated: Path | None = None) -> Textures:
-    """Return where the textures of a model are that is at ``source``, or in the archive of that path.
+    """Return where the textures of a model are that is at ``source``, which may lead into an archive.
 
     Its folder with the archives there, then the ``games``. ``animated`` as in `Textures`.
     """
-    archive = source if source.suffix.lower() in descent3.ARCHIVES else None
-    trees = [descent3.tree(InstalledGame(source.parent), first=archive)]
+    inside = archives.split(source)
+    archive = inside[0] if inside is not None else None
+    folder = (archive or source).parent
+    trees = [descent3.tree(InstalledGame(folder), first=archive)]
     for game in games:
-        trees += [descent3.tree(game)] if game.folder != source.parent else []
+        trees += [descent3.tree(game)] if game.folder != folder else []
     return Textures(trees, animated)
 
 

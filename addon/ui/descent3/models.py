@@ -42,7 +42,6 @@ from ..saving import ModelSaveBack
 from ..target import has_mesh, objects_of
 
 if TYPE_CHECKING:
-    from ...formats.descent3.hog2 import Hog2
     from ...games.plan import FilePlan
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
@@ -167,7 +166,7 @@ class IMPORT_SCENE_OT_descent3_oof(
 
     def _fill_list(self, paths: list[str], report: Report) -> None:
         def list_one(path: str, report: Report) -> None:
-            for name, size in self._models_of(textures.open_archive(path, report), path):
+            for name, size in self._models_of(path, report):
                 row = self.listed.add()
                 row.name, row.file, row.bytes = name, path, size
 
@@ -175,8 +174,8 @@ class IMPORT_SCENE_OT_descent3_oof(
         for row in self.listed:
             row.ticked = len(self.listed) == 1
 
-    def _models_of(self, archive: "Hog2", path: str) -> list[tuple[str, int]]:
-        models = model.models_in(archive)
+    def _models_of(self, path: str, report: Report) -> list[tuple[str, int]]:
+        models = model.models_in(path, report)
         if not models:
             raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
         return models
@@ -206,12 +205,12 @@ class IMPORT_SCENE_OT_descent3_oof(
 
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files("Choose at least one model (.oof, .pof) or archive (.hog, .mn3)")
-        sources = self._sources(paths, report)
+        paths = self._model_files(paths, report)
         for row in self._selected_rows():
             if not row.ticked:
                 report.note("no model was ticked: the highlighted one is imported", row.name)
         models = self.import_each(
-            context, list(sources), lambda key, own_report: self._import(context, sources[key], own_report), report
+            context, paths, lambda path, own_report: self._import(context, Path(path), own_report), report
         )
         parts, points = (
             sum(len(imported.parts) for imported in models),
@@ -236,26 +235,22 @@ class IMPORT_SCENE_OT_descent3_oof(
         for imported in models:
             rotors.show(context, imported.holder)
 
-    def _sources(self, paths: list[str], report: Report) -> "dict[str, model.Source]":
-        """Return label -> source of each model to import; from archives the selected or named ones.
-
-        Raises `ReadError`.
-        """
-        result: dict[str, model.Source] = {}
+    def _model_files(self, paths: list[str], report: Report) -> list[str]:
+        """Return the path of each model to import; from archives the selected or named ones. Raises `ReadError`."""
+        result: list[str] = []
         wanted = {name.strip().lower() for name in self.models.split(";") if name.strip()}
 
         def list_one(path: str, file_report: Report) -> None:
-            sources = [model.Source(Path(path))]
             if is_archive(path):
-                archive = textures.open_archive(path, file_report)
-                names = self._chosen(path, [name for name, _ in self._models_of(archive, path)], wanted)
-                sources = [model.Source(Path(path), name, archive) for name in names]
-            result.update({source.label: source for source in sources})
+                names = self._chosen(path, [name for name, _ in self._models_of(path, file_report)], wanted)
+                result.extend(str(Path(path) / name) for name in names)
+            else:
+                result.append(path)
 
         self.each_file(paths, list_one, report)
         if not result:
             raise ReadError("no model is chosen", file=paths[0], remedy="Tick at least one model in the list")
-        return result
+        return list(dict.fromkeys(result))
 
     def _chosen(self, path: str, names: list[str], wanted: set[str]) -> list[str]:
         if len(self.listed):
@@ -278,7 +273,7 @@ class IMPORT_SCENE_OT_descent3_oof(
         fits = name_filter(self.name_filter, self.regular)
         return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
 
-    def _import(self, context: Context, source: "model.Source", report: Report) -> "model.ImportedModel":
+    def _import(self, context: Context, path: Path, report: Report) -> "model.ImportedModel":
         options = options_from(
             self,
             ModelImportOptions,
@@ -286,9 +281,9 @@ class IMPORT_SCENE_OT_descent3_oof(
             few_keys=self.keys == "FEW",
             games=known_games(context, "DESCENT3"),
             animated=Path(bpy.path.abspath(self.animated_textures)) if self.animated_textures else None,
-            collection=self.own_collection(source.member or source.path.name),
+            collection=self.own_collection(path.name),
         )
-        return model.import_model(context, source, options, report)
+        return model.import_model(context, path, options, report)
 
 
 def is_archive(path: str) -> bool:
@@ -322,9 +317,11 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
             came_from = holder.motionbridge_descent_model
-            folder = bpy.path.abspath(came_from.path) if came_from.path else ""
-            name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
-            self.filepath = str(Path(folder).parent / name) if folder else name
+            path = Path(
+                bpy.path.abspath(came_from.path) if came_from.path else f"{bpy.path.clean_name(holder.name)}.oof"
+            )
+            inside = model_export.is_in_archive(str(path))  # beside the archive
+            self.filepath = str(path.parent.with_name(path.name) if inside else path)
 
     def written(self, context: Context) -> Collection[Object]:
         chosen = chosen_model(context, self.collection)
@@ -430,15 +427,20 @@ class MOTIONBRIDGE_OT_descent_save_back(ModelSaveBack, BlenderOperator):
     stored_in, recipe = "motionbridge_descent_model", model_export
 
     def notes(self, plan: Any) -> list[str]:
-        if not plan.member:
+        if plan.archive is None:
             return []
-        return [
-            iface_("1 file of {} changes: {}; the others keep their bytes").format(Path(plan.path).name, plan.member)
-        ]
+        name = Path(plan.path).name
+        return [iface_("1 file of {} changes: {}; the others keep their bytes").format(plan.archive.name, name)]
+
+    def writes_archive(self, context: Context, path: str) -> bool:
+        """Return whether a model is written into its archive: those of the games in the preferences are not."""
+        folders = [game.folder for game in known_games(context, "DESCENT3")]
+        return model_export.is_in_archive(path) and Path(path).parent.parent not in folders
 
     def sentence(self, plan: Any) -> str:
         """Name the archive and the model in it."""
-        return file_sentence(f"{Path(plan.path).name}: {plan.member}" if plan.member else plan.path, plan)
+        name = Path(plan.path).name
+        return file_sentence(f"{plan.archive.name}: {name}" if plan.archive is not None else plan.path, plan)
 
 
 CLASSES = classes_of(__name__)

@@ -174,8 +174,7 @@ class MOTIONBRIDGE_PT_descent_batteries(ModelPanel, BlenderPanel):
 def _draw_file(layout: bpy.types.UILayout, holder: Object) -> None:
     model = holder.motionbridge_descent_model
     if model.path:
-        name = f"{Path(model.path).name}: {model.member}" if model.member else Path(model.path).name
-        layout.label(text=name, icon="FILE_3D", translate=False)
+        layout.label(text=Path(model.path).name, icon="FILE_3D", translate=False)
     else:
         layout.label(text="A new model, not from a file", icon="FILE_NEW")
 

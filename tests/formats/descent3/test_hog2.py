@@ -101,7 +101,7 @@ def test_names_that_only_look_like_devices_are_files():
 
 def opened(folder, files):
     path = folder / "test.hog"
-    path.write_bytes(archive(files))
+    path.write_bytes(archive(sorted(files, key=lambda file: file[0].decode("latin-1").lower())))
     report = Report()
     return archives.open_archive(path, report), report
 

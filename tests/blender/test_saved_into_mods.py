@@ -1,0 +1,133 @@
+"""Save Back of every kind of file from a game's archive: into a mod, where the game takes it, and is its file then."""
+
+import os
+import sys
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from addon.core.files import FileLocation
+from addon.core.game import InstalledGame
+from addon.formats import trees
+from addon.formats.descent3 import hog2
+from tests.blender.saved_formats import FORMATS, sample_of
+from tests.blender.test_installed_games import FSGAME, HEADER
+from tests.blender.test_ui import installed, last_report, refusal
+from tests.formats.archives import written
+
+FOLDERS = {"anm": "anims", "rtm": "x\\addons\\main", "p3d": "x\\addons\\main", "oof": ""}
+"""Kind of file -> the folder in which its game has the file; levels have one of their own."""
+LEVELS = ("hom", "som", "cform", "dm", "details", "level", "geom")
+_opened: list[str] = []
+_watches: list[bool] = []
+
+
+def _note_writing(event, arguments):
+    if event == "open" and _watches:
+        path, mode, flags = arguments
+        if (mode and set(mode) & set("wax+")) or (isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR)):
+            _opened.append(str(path))
+
+
+sys.addaudithook(_note_writing)  # cannot be removed: it notes only what is watched
+
+
+@pytest.fixture
+def written_files():
+    """Call something and return the files that Python opened for writing meanwhile, deleted ones too."""
+
+    def watched(call, *arguments):
+        _opened.clear()
+        _watches.append(True)
+        try:
+            call(*arguments)
+        finally:
+            _watches.clear()
+        return [path for path in _opened if not path.startswith(("/dev/", "/proc/"))]
+
+    return watched
+
+
+def installed_game(name, folder):
+    """A game that has a sample, and what belongs to it, in an archive: its folder, the archive, the file in it."""
+    sample = sample_of(name, folder / "sample")
+    inner = FOLDERS.get(name, "levels\\sample" if name in LEVELS else "meshes\\samples")
+    files = {file.name: file.read_bytes() for file in sorted(sample.parent.iterdir()) if file.is_file()}
+    game = folder / "game"
+    if name == "oof":
+        archive, data = game / "d3.hog", hog2.write(hog2.new_hog2(files))
+    elif name in FOLDERS and inner.startswith("x"):
+        prefix = [(b"prefix", inner.encode())]
+        archive = game / "addons/main.pbo"
+        data = written.pbo([(key.encode(), content) for key, content in files.items()], properties=prefix)
+    else:
+        archive = game / "db/all.db0"
+        rows = [(f"{inner}\\{key}".encode(), content) for key, content in files.items()]
+        data = written.xray(rows, header=HEADER)
+    archive.parent.mkdir(parents=True)
+    archive.write_bytes(data)
+    if archive.suffix == ".db0":
+        (game / "fsgame.ltx").write_text(FSGAME)
+    parts = inner.split("\\") if archive.suffix == ".db0" else []
+    key = "\\".join(filter(None, [inner, sample.name]))
+    return SimpleNamespace(folder=game, archive=archive, path=archive.joinpath(*parts, sample.name), key=key)
+
+
+def operator(form):
+    group, name = form.save.bl_idname.split(".")
+    return getattr(getattr(bpy.ops, group), name)
+
+
+def make_active(name):
+    bpy.context.view_layer.objects.active = bpy.data.objects[name]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_of_an_archive_is_saved_into_a_mod_and_is_its_file_from_then_on(name, tmp_path, written_files):
+    form, game, mod = FORMATS[name], installed_game(name, tmp_path), tmp_path / "my mod"
+    save, packed, blend = operator(form), game.archive.read_bytes(), str(tmp_path / "scene.blend")
+    with installed(game.folder):
+        assert written_files(form.load, game.path) == []
+        form.edit()
+        assert "Choose the folder of a mod" in refusal(save)
+        assert save(mod_folder=str(mod)) == {"FINISHED"}
+        tree = trees.tree_at(InstalledGame(game.folder, (mod,)))
+        taken, *others = tree.where(game.key)
+        assert taken.is_relative_to(mod)
+        assert others == [game.path]
+        assert game.archive.read_bytes() == packed
+        first = taken.read_bytes()
+        assert first != FileLocation(str(game.path)).content()
+        active = bpy.context.view_layer.objects.active.name
+        bpy.ops.wm.save_as_mainfile(filepath=blend)
+        bpy.ops.wm.open_mainfile(filepath=blend)
+        make_active(active)
+        form.edit()
+        assert save() == {"FINISHED"}  # nothing is asked again
+        second = taken.read_bytes()
+        assert second != first
+        taken.write_bytes(first + b"\0")
+        form.edit()
+        if name == "geom":  # written beside the level, and only if it is the known one
+            assert save() == {"FINISHED"}
+            assert any("level.geom is not the imported one" in line for line in last_report())
+            assert taken.read_bytes() == first + b"\0"
+        else:
+            assert "no longer the one that was imported" in refusal(save)
+        taken.write_bytes(second)
+        bpy.ops.wm.save_as_mainfile(filepath=blend)
+        bpy.ops.wm.read_homefile(use_empty=True)
+        with bpy.data.libraries.load(blend) as (source, into):
+            into.collections, into.objects = source.collections, source.objects
+        for obj in into.objects:
+            if not obj.users_collection:
+                bpy.context.collection.objects.link(obj)
+        for collection in into.collections:
+            if collection.name not in bpy.context.scene.collection.children:
+                bpy.context.scene.collection.children.link(collection)
+        make_active(active)
+        form.edit()
+        assert save() == {"FINISHED"}
+        assert taken.read_bytes() not in (first, second)
+    assert game.archive.read_bytes() == packed
