@@ -15,6 +15,12 @@ DIRECTIONS = 96
 """A hull has the outermost points in so many directions, and no others."""
 TOLERANCE = 1e-6
 """Distance from a plane, as a share of the size of all points, that counts as none."""
+NEAR_TOLERANCE = (1, -1, 4, -4, 16, -16, 64, -64)
+"""Heights over a face, in tolerances, above which a point sees it, in the order in which they are tried."""
+THINNEST_FACE = 10
+"""Smallest height of a triangle of a hull over its longest side, in tolerances."""
+OUTSIDE = 1e-4
+"""How far outside a point must be to be added to a hull, as a share of the size of all points."""
 TURNED = 0.7
 """A box along the axes of the points is taken if its volume is less than this share of that along x, y and z."""
 
@@ -98,26 +104,64 @@ def outermost(points: Floats) -> Ints:
 def _hull_of(points: Floats) -> Ints | None:
     """Return the triangles of the convex hull of a few points, None if they are nearly in a plane.
 
-    Points are added one by one: the faces that see a point are replaced by those from their outline to the point.
+    Points are added one by one, the one farthest outside first: the faces that see a point are replaced by those from
+    their outline to the point. So what is added last, or left out, is nearly in a face.
     """
     tolerance = TOLERANCE * float(np.linalg.norm(np.ptp(points, axis=0)))
     first = _tetrahedron(points, tolerance)
     if first is None:
         return None
     triangles = first
-    for number in range(len(points)):
+    left = np.setdiff1d(np.arange(len(points)), first)
+    while len(left):
         normals, heights = _planes(points, triangles)
-        sees = normals @ points[number] - heights > tolerance
-        if sees.any():
-            triangles = np.concatenate([triangles[~sees], _cone(triangles[sees], number, len(points))])
+        height = points[left] @ normals.T - heights
+        highest = height.max(axis=1)
+        farthest = int(highest.argmax())
+        if highest[farthest] <= OUTSIDE / TOLERANCE * tolerance:
+            break
+        triangles = _with_point(points, triangles, int(left[farthest]), height[farthest], tolerance)
+        left = np.delete(left, farthest)
     return triangles
 
 
-def _cone(seen: Ints, point: int, count: int) -> Ints:
-    """Return the triangles from the outline of faces to a point."""
-    sides = np.stack([seen, np.roll(seen, -1, axis=1)], axis=2).reshape(-1, 2)
-    outline = sides[~np.isin(sides @ [count, 1], sides @ [1, count])]
-    return np.concatenate([outline, np.full((len(outline), 1), point)], axis=1)
+def _with_point(points: Floats, triangles: Ints, point: int, height: Floats, tolerance: float) -> Ints:
+    """Return the triangles of a hull with another point, which is at this ``height`` (faces,) over the faces.
+
+    Faces nearly in one plane with the point may or may not see it: of the choices near the tolerance the first one
+    counts that leaves the hull closed. Without such a choice the point is left out.
+    """
+    for share in NEAR_TOLERANCE:
+        sees = height > share * tolerance
+        seen = triangles[sees]
+        sides = np.stack([seen, np.roll(seen, -1, axis=1)], axis=2).reshape(-1, 2)
+        outline = sides[~np.isin(sides @ [len(points), 1], sides @ [1, len(points)])]
+        cone = np.concatenate([outline, np.full((len(outline), 1), point)], axis=1)
+        if _is_loop(outline) and _heights(points, cone).min() > THINNEST_FACE * tolerance:
+            return np.concatenate([triangles[~sees], cone])
+    return triangles
+
+
+def _is_loop(outline: Ints) -> bool:
+    """Return whether directed edges (n, 2) are one loop."""
+    following = dict(outline.tolist())
+    if len(following) < len(outline) or not following:
+        return False
+    first = vertex = int(outline[0, 0])
+    for step in range(1, len(following) + 1):
+        vertex = following.get(vertex, -1)
+        if vertex == first:
+            return step == len(following)
+    return False
+
+
+def _heights(points: Floats, triangles: Ints) -> Floats:
+    """(faces,): height of each triangle over its longest side."""
+    corner = points[triangles]
+    sides = corner - np.roll(corner, -1, axis=1)
+    longest = np.linalg.norm(sides, axis=2).max(axis=1)
+    result: Floats = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / np.where(longest > 0, longest, 1)
+    return result
 
 
 def _planes(points: Floats, triangles: Ints) -> tuple[Floats, Floats]:

@@ -14,8 +14,13 @@ from tests.blender.scenes import editing
 from tests.blender.test_p3d_check import material
 from tests.blender.test_p3d_export import cube, exported
 from tests.blender.test_ui import last_report, refusal
+from tests.real_files import corpus_files
 
 ALL = {"RESOLUTIONS", "GEOMETRY", "VIEW", "FIRE", "SHADOW", "MEMORY", "PROPERTIES"}
+
+
+def real_models(*names):
+    return [path for name in names for path in corpus_files(f"{name}.p3d")]
 
 
 def make(**options):
@@ -184,3 +189,16 @@ def test_lods_of_the_file_that_were_not_imported_stay(tmp_path):
     assert make(lods={"GEOMETRY"}, replace=True) == {"CANCELLED"}
     assert any("was not imported" in line for line in last_report())
     assert [lod.name for lod in lod_list.lods_of(bpy.context)] == ["Resolution 1"]
+
+
+@pytest.mark.parametrize("file", real_models("p3d/a3ob_crate", "p3d_vendor/sample_ladder_short", "p3d_vendor/road_2"))
+def test_lods_of_closed_open_and_flat_published_models_pass(file, tmp_path):
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(file), textures=False) == {"FINISHED"}
+    source = bpy.context.view_layer.objects.active
+    for other in set(bpy.data.objects) - {source}:
+        bpy.data.objects.remove(other)
+    level = source.motionbridge_arma_level
+    level.model, level.index, level.path = None, -1, ""
+    assert make(game="DAYZ", model="ITEM") == {"FINISHED"}
+    assert findings() == {}
+    assert len(lods_in(tmp_path)) == 9
