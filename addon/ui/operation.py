@@ -464,12 +464,14 @@ class Check(Operation):
             add(problem.problem.line, problem.obj.name if problem.obj is not None else "")
         if not selectable and mode != "OBJECT":
             scope.set_mode(mode)
-        if not problems:
+        if not selectable and all(problem.problem.is_note for problem in problems):
             return Outcome(rpt_("No errors or warnings found"))
         if not selectable:
             return Outcome(rpt_("Findings: {}").format(len(problems)))
         number = min(self.number, len(selectable) - 1)
         self.select(context, selectable[number])
+        if mode != "OBJECT" and context.view_layer.objects.active is active and active.mode == "OBJECT":
+            scope.set_mode(mode)
         if len(report.warnings) == 1:  # the status line adds the warning
             return Outcome(rpt_("Selected finding {} of {}").format(number + 1, len(selectable)))
         sentence = tell(selectable[number].problem.sentence, rpt_)

@@ -19,6 +19,7 @@ from tests.blender.test_written_motions import as_in_a_window, drawn
 NO_COMPONENTS = (
     "it has no components (vertex groups Component01, Component02 and so on); use Find Components [Components]"
 )
+NOTHING_DRAWN = "the model has no Resolution LOD; make a mesh Resolution 1 (Set Arma LOD) [Nothing Drawn]"
 OPEN = "4 of 5 faces have an open edge; this LOD must be closed"
 
 
@@ -80,14 +81,14 @@ def test_a_new_geometry_is_reported_to_lack_components_until_they_are_made_and_g
         "it has no mass; use Set Mass [Mass] (hull)",
     ]
     assert check() == {"FINISHED"}
-    assert last_report()[0] == "Findings: 2"
-    assert hull.mode == "OBJECT", "there is nothing to select"
+    assert last_report()[0] == "Selected finding 1 of 2"
+    assert hull.mode == "OBJECT", "both are about the whole LOD"
     assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
     assert last_report() == ["Components of hull: 1"]
     assert bpy.ops.motionbridge.arma_set_mass(mass=40) == {"FINISHED"}
     assert last_report() == ["hull has a mass of 40 kg"]
     assert check() == {"FINISHED"}
-    assert last_report() == ["No errors or warnings found"]
+    assert last_report() == ["No errors or warnings found", NOTHING_DRAWN]
     (tmp_path / "out.p3d").unlink()
     (lod,) = p3d.read(exported(tmp_path), "", Report()).lods
     assert last_report() == ["out.p3d: a new model"]
@@ -109,7 +110,8 @@ def test_a_mass_follows_from_a_density():
 
 
 def test_the_check_selects_the_faces_at_fault_in_their_object_alone():
-    hull, other = finished(), finished("other")
+    hull, other = finished(), geometry("other", "VIEW_GEOMETRY")
+    assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
     without_face(hull, 5)
     hull.select_set(True)
     bpy.context.view_layer.objects.active = hull
@@ -127,13 +129,13 @@ def test_a_check_without_findings_leaves_the_mode_alone():
     hull = finished()
     bpy.ops.object.mode_set(mode="EDIT")
     assert check() == {"FINISHED"}
-    assert last_report() == ["No errors or warnings found"]
+    assert last_report() == ["No errors or warnings found", NOTHING_DRAWN]
     assert hull.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     hull.vertex_groups.clear()
     bpy.ops.object.mode_set(mode="EDIT")
     assert check() == {"FINISHED"}
-    assert last_report()[0] == "Findings: 1"
+    assert last_report()[0] == "Selected finding 1 of 1"
     assert hull.mode == "EDIT"
 
 
@@ -253,6 +255,52 @@ def test_more_than_four_bones_are_found(tmp_path):
     assert any("1 of 8 vertices has more than 4 bones" in line for line in last_report())
     assert check() == {"FINISHED"}
     assert [vert.index for vert in bmesh.from_edit_mesh(body.data).verts if vert.select] == [1]
+
+
+def test_findings_about_a_lod_or_a_point_select_its_object():
+    body = cube("body")
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
+    body.data.materials.append(material("camo"))
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="eye") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="eye") == {"FINISHED"}
+    point = next(obj for obj in bpy.data.objects if obj.name == "eye.001")
+    point.motionbridge_arma_mark.game_name = ""
+    hull = finished()
+    assert check() == {"FINISHED"}
+    assert last_report()[0] == "Selected finding 1 of 1: 1 of 2 points is in no selection, so it has no name"
+    assert bpy.context.view_layer.objects.active == point
+    assert [obj.name for obj in bpy.context.selected_objects] == ["eye.001"]
+    body.hide_set(True)
+    hull.data.attributes.remove(hull.data.attributes["mass"])
+    row = hull.motionbridge_arma_level.properties.add()
+    row.name, row.value = "class", "house"
+    assert check() == {"FINISHED"}
+    assert last_report()[0] == "Selected finding 1 of 2"
+    assert (bpy.context.object, hull.mode) == (hull, "OBJECT")
+
+
+def test_two_lods_of_one_name_are_selected_before_the_export_refuses_them():
+    hull, twin = finished(), finished("twin")
+    assert check() == {"FINISHED"}
+    assert last_report()[1] == "two LODs are Geometry; give one of them another number [LOD Numbers]"
+    assert set(bpy.context.selected_objects) == {hull, twin}
+
+
+def test_a_finding_about_names_selects_their_vertices_and_one_about_paths_the_faces():
+    hull = finished()
+    hull.vertex_groups[0].name = "component01"
+    assert check() == {"FINISHED"}
+    assert [vert.index for vert in bmesh.from_edit_mesh(hull.data).verts if vert.select] == list(range(8))
+    bpy.ops.object.mode_set(mode="OBJECT")
+    body = cube("body", location=(5, 0, 0))
+    assert bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1) == {"FINISHED"}
+    for name in ("camo", "other"):
+        body.data.materials.append(material(name))
+    body.data.materials[1].motionbridge_material.texture = "p:\\camo_co.paa"
+    body.data.polygons[3].material_index = 1
+    assert check() == {"FINISHED"}
+    assert last_report()[1].startswith("paths with a drive: p:\\camo_co.paa")
+    assert selected_faces(body) == [3]
 
 
 def test_a_hidden_lod_is_shown_alone_when_something_of_it_is_selected():

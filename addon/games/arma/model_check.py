@@ -5,9 +5,10 @@ What the game refuses is in `formats.arma.p3d.check`; here it gets the objects a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +29,20 @@ MOST_COMPONENTS = 4096
 """Faces that share no vertices would be as many components, and Blender takes minutes to make so many vertex groups."""
 
 
+@dataclass(frozen=True)
+class OffendingPart(Offending):
+    """A problem of a LOD, or of the model, that may be about whole ``objects`` instead of faces or vertices."""
+
+    objects: Sequence[Any] = ()
+
+
 @dataclass
 class GatheredLod:
     """What Blender has of a LOD. ``obj``: its mesh, None if empties show it; ``base``: the imported LOD, if any.
 
     ``polygons`` (faces,): polygon of the mesh that each face is, or is part of. ``bones``: selections that are bones.
     ``not_imported``: neither a mesh nor empties show it. ``is_modified``: the faces are those that modifiers made.
-    ``model_class``: value of the model's named property class.
+    ``model_class``: value of the model's named property class. ``marks``: the empties that show its last points.
     """
 
     obj: Object | None
@@ -45,6 +53,7 @@ class GatheredLod:
     not_imported: bool = False
     is_modified: bool = False
     model_class: str = ""
+    marks: Sequence[Object] = ()
 
     def cut_faces(self) -> Iterator[check.Finding]:
         """Yield the faces with more than four corners; elements are polygons of the mesh."""
@@ -55,13 +64,21 @@ class GatheredLod:
             problem = Problem(sentence, "Triangulate them (Ctrl T) to see how they are cut", Domain.FACE, cut)
             yield from check.by_rule(check.FOUR_CORNERS, [problem])
 
-    def selectable(self, problem: Problem) -> Offending:
-        """Return a problem with the polygons or vertices of the object's own mesh."""
+    def selectable(self, problem: Problem) -> OffendingPart:
+        """Return a problem with the polygons or vertices of the object's own mesh, or the empties of its points.
+
+        Without any of them it is about the objects that show the LOD.
+        """
         empty = problem.elements[:0]
+        if self.obj is None:
+            rows = problem.elements - (len(self.content.mesh.positions) - len(self.marks))
+            chosen = [self.marks[row] for row in rows.tolist() if row >= 0] if problem.domain is Domain.VERTEX else []
+            return OffendingPart(None, problem, empty, empty, tuple(chosen or self.marks))
+        objects = () if len(problem.elements) else (self.obj,)
         if problem.domain is not Domain.FACE:
-            return Offending(self.obj, problem, empty, problem.elements)
-        chosen = np.unique(self.polygons[problem.elements]).astype(np.int64) if len(problem.elements) else empty
-        return Offending(self.obj, problem, chosen, empty)
+            return OffendingPart(self.obj, problem, empty, problem.elements, objects)
+        polygons = np.unique(self.polygons[problem.elements]).astype(np.int64) if len(problem.elements) else empty
+        return OffendingPart(self.obj, problem, polygons, empty, objects)
 
     def problems(self) -> Iterator[check.Finding]:
         """Yield what the game or its tools would reject."""
@@ -87,28 +104,34 @@ class GatheredLod:
             add(problem.line, self.content.mesh.name)
 
 
-def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending]:
-    """Return what the game or its tools would reject in LODs, the worst first, with the objects and the polygons or
+def find_problems(gathered: Iterable[GatheredLod], report: Report) -> list[OffendingPart]:
+    """Return what the game or its tools would reject in a model, the worst first, with the objects and the polygons or
     vertices.
 
     Those of a mesh with modifiers are unknown, which is reported.
     """
-    result, empty = [], np.zeros(0, np.int64)
+    result, empty, lods = list[OffendingPart](), np.zeros(0, np.int64), list(gathered)
     for lod in lods:
         cut, problems = list(lod.cut_faces()), list(lod.problems())
         if lod.not_imported:
             name = lod.content.mesh.name
             for problem in problems:
                 sentence = say("in the LOD {}, which is not imported: {}", name, problem.sentence)
-                result.append(Offending(None, replace(problem, sentence=sentence, elements=empty), empty, empty))
+                result.append(OffendingPart(None, replace(problem, sentence=sentence, elements=empty), empty, empty))
         elif lod.is_modified:
-            result += [Offending(lod.obj, finding, empty, empty) for finding in (*cut, *problems)]
+            every = (*cut, *problems)
+            result += [OffendingPart(lod.obj, finding, empty, empty, (lod.obj,)) for finding in every]
             if cut or problems:
                 report.note(modifiers.NOTHING_SELECTED, lod.content.mesh.name)
         else:
-            result += [Offending(lod.obj, finding, finding.elements, empty) for finding in cut]
+            result += [OffendingPart(lod.obj, finding, finding.elements, empty) for finding in cut]
             result += [lod.selectable(finding) for finding in problems]
-    return sorted(result, key=lambda offending: check.rank(offending.problem))
+    of_resolution = Counter(lod.content.resolution for lod in lods)
+    twice = tuple(lod.obj for lod in lods if of_resolution[lod.content.resolution] > 1 and lod.obj is not None)
+    for finding in check.find_model_problems([lod.content.resolution for lod in lods]):
+        objects = twice if finding.severity is check.Severity.ERROR else ()
+        result.append(OffendingPart(None, finding, empty, empty, objects))
+    return sorted(result, key=lambda offending: (check.rank(offending.problem), not len(offending.problem.elements)))
 
 
 # Repairs --------------------------------------------------------------------------------------------------------------

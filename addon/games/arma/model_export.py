@@ -249,12 +249,14 @@ class _Exporter:
             if number in indices:
                 continue
             if marks:
-                yield GatheredLod(None, _points(lod, marks, imported=imported), lod, model_class=self.model_class)
+                points = _points(lod, marks, imported=imported)
+                yield GatheredLod(None, points, lod, model_class=self.model_class, marks=marks)
             elif not imported:
                 content = p3d.content_of(lod, lod.name, Report())
                 yield GatheredLod(None, content, lod, not_imported=True, model_class=self.model_class)
-        if points := self.marks.get(None):
-            yield GatheredLod(None, _points(None, points, imported=True), None, model_class=self.model_class)
+        if marks := self.marks.get(None, []):
+            points = _points(None, marks, imported=True)
+            yield GatheredLod(None, points, None, model_class=self.model_class, marks=marks)
 
     def _model_class(self) -> str:
         """Return the value of the property class, of Geometry or else of the first LOD."""

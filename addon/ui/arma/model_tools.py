@@ -20,11 +20,11 @@ from ..preferences import known_games
 from .models import PART_OF_MODEL, chosen_model
 
 if TYPE_CHECKING:
-    from ...blender.mesh import Offending
+    from ...games.arma.model_check import OffendingPart
 
 
 class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
-    """Find what the game or its tools reject in the model, and select the first affected faces or vertices"""
+    """Find what the game or its tools reject in the model, and select the first affected faces, vertices or objects"""
 
     bl_idname = "motionbridge.arma_model_check"
     bl_label = "Select Invalid Elements"
@@ -37,17 +37,34 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
         problems = model_check.find_problems(lods, report)
         return model_of(context.view_layer.objects.active) or context.scene, problems
 
-    def selectable(self, context: Context, problems: Sequence["Offending"], report: Report) -> list["Offending"]:
-        """Return findings on visible meshes that can be edited."""
+    def selectable(self, context: Context, problems: Sequence[Any], report: Report) -> list[Any]:
+        """Return findings on visible meshes that can be edited, and those about objects that can be shown."""
+        with_elements = {
+            id(problem)
+            for problem in super().selectable(context, problems, report)
+            if _can_be_edited(context, problem.obj)
+        }
         return [
-            problem for problem in super().selectable(context, problems, report) if _can_be_edited(context, problem.obj)
+            problem
+            for problem in problems
+            if id(problem) in with_elements
+            or (problem.objects and all(_can_be_shown(context, obj) for obj in problem.objects))
         ]
 
-    def select(self, context: Context, chosen: "Offending") -> None:
-        """Show and edit the LOD alone, since LODs overlap; what is exported stays selected."""
+    def select(self, context: Context, chosen: "OffendingPart") -> None:
+        """Show and edit the LOD alone, since LODs overlap; what is exported stays selected.
+
+        Of a finding about objects these are selected, in object mode.
+        """
         selected = [obj for obj in scope.objects_of(context.view_layer) if obj.select_get()]
+        first = chosen.objects[0] if chosen.objects else chosen.obj
         lods = lod_list.lods_of(context)
-        lod_list.show(context, lods, lods[lod_list.index_of(lods, chosen.obj)], alone=chosen.obj.hide_get())
+        lod_list.show(context, lods, lods[lod_list.index_of(lods, first)], alone=first.hide_get())
+        if chosen.objects:
+            for obj in chosen.objects:
+                obj.hide_set(False)
+            scope.make_current(context, chosen.objects, first)
+            return
         for obj in selected:
             obj.select_set(False)
         super().select(context, chosen)
@@ -58,7 +75,11 @@ class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
 
 def _can_be_edited(context: Context, obj: Any) -> bool:
     """Return whether a LOD can be shown, so that its elements can be selected."""
-    if obj not in scope.objects_of(context.view_layer) or obj.library is not None or obj.data.library is not None:
+    return obj.library is None and obj.data.library is None and _can_be_shown(context, obj)
+
+
+def _can_be_shown(context: Context, obj: Any) -> bool:
+    if obj not in scope.objects_of(context.view_layer):
         return False
     hidden = obj.hide_get()
     obj.hide_set(False)

@@ -144,10 +144,34 @@ def by_rule(rule: int, problems: Iterable[Problem], severity: Severity | None = 
 
 
 def _about(
-    sentence: str, remedy: str, *, rule: int, kind: str = "", severity: Severity | None = None
+    sentence: str,
+    remedy: str,
+    *,
+    rule: int,
+    kind: str = "",
+    severity: Severity | None = None,
+    faces: Ints = _NONE,
+    vertices: Ints = _NONE,
 ) -> Iterator[Finding]:
-    """Yield a finding about the whole LOD."""
-    yield from by_rule(rule, [Problem(sentence, remedy, Domain.FACE, _NONE, kind=kind or sentence)], severity)
+    """Yield a finding about the whole LOD, or about some ``faces`` or ``vertices`` that the sentence does not count."""
+    domain = Domain.VERTEX if len(vertices) else Domain.FACE
+    problem = Problem(sentence, remedy, domain, vertices if len(vertices) else faces, kind=kind or sentence)
+    yield from by_rule(rule, [problem], severity)
+
+
+def _members(mesh: PolygonMesh, names: Collection[str]) -> Ints:
+    """Return the vertices in groups of these names."""
+    if mesh.weights is None or not names:
+        return _NONE
+    wanted = np.isin(mesh.groups, list(names))
+    result: Ints = np.unique(mesh.weights.vertices[wanted[mesh.weights.groups] & (mesh.weights.weights > 0)])
+    return result.astype(np.int64)
+
+
+def _faces_with(mesh: PolygonMesh, paths: Collection[str]) -> Ints:
+    """Return the faces whose texture or material is one of these paths."""
+    wanted = np.array([bool({material.texture, material.shader} & {*paths}) for material in mesh.materials], np.bool_)
+    return np.flatnonzero(wanted[_slots(mesh, len(wanted))]) if wanted.any() else _NONE
 
 
 def find_problems(
@@ -170,7 +194,8 @@ def find_problems(
         yield from _point_problems(mesh, kind, base)
     if kind != lod_kinds.GEOMETRY and (mass := mesh.values(MASS_ATTRIBUTE, Domain.VERTEX)) is not None and mass.any():
         sentence = "it has a mass, which only the Geometry LOD should have"
-        yield from _about(sentence, "Remove the attribute mass (Properties > Data > Attributes)", rule=11)
+        remedy = "Remove the attribute mass (Properties > Data > Attributes)"
+        yield from _about(sentence, remedy, rule=11, vertices=np.flatnonzero(mass))
     yield from _size_problems(mesh)
     yield from _uv_problems(mesh, kind, hidden_uv_sets(content, base))
     yield from _face_problems(mesh, kind)
@@ -250,7 +275,8 @@ def _geometry_problems(surface: Surface, kind: str, model_class: str) -> Iterato
         small = np.array(parts.names, object)[sizes < FEWEST_FACES].tolist()
         if small:
             sentence = say("components with fewer than {} faces: {}", FEWEST_FACES, listed(small))
-            yield from _about(sentence, "Close them, or remove their vertex groups", rule=5, kind="small components")
+            remedy, kind = "Close them, or remove their vertex groups", "small components"
+            yield from _about(sentence, remedy, rule=5, kind=kind, vertices=_members(mesh, small))
     whole = Parts(surface, np.zeros(len(mesh.counts), np.int64))
     opened = surface.faces_at(np.flatnonzero(whole.is_open))
     yield from by_rule(
@@ -311,6 +337,7 @@ def _component_names(parts: Parts, model_class: str) -> Iterator[Finding]:
             "Use Find Components",
             rule=3,
             kind="spelled",
+            vertices=_members(parts.surface.mesh, odd),
         )
 
 
@@ -385,11 +412,16 @@ def _roadway_problems(mesh: PolygonMesh, bones: Collection[str]) -> Iterator[Fin
         21, some(down, "face|faces", "{0:does|do} not face up, so that people fall through", "Flip {0:it|them} (Alt N)")
     )
     known = {bone.lower() for bone in bones}
-    if len(mesh.positions) > MOST_POINTS_OF_ROADWAY and any(group.lower() in known for group in mesh.groups):
+    moving = [group for group in mesh.groups if group.lower() in known]
+    if len(mesh.positions) > MOST_POINTS_OF_ROADWAY and moving:
         words = "it has a bone and {:# point|# points}, a roadway that moves has at most {}"
         sentence = say(words, len(mesh.positions), MOST_POINTS_OF_ROADWAY)
         yield from _about(
-            sentence, "Merge vertices, or dissolve edges that are not needed", rule=22, kind="points of the roadway"
+            sentence,
+            "Merge vertices, or dissolve edges that are not needed",
+            rule=22,
+            kind="points of the roadway",
+            vertices=_members(mesh, moving),
         )
 
 
@@ -536,7 +568,8 @@ def _path_problems(content: LodContent, base: Lod | None) -> Iterator[Finding]:
     ):
         if wrong:
             chosen = severity or Severity.WARNING
-            yield from _about(say(words, listed(wrong)), remedy, rule=32, kind=words, severity=chosen)
+            faces = _faces_with(content.mesh, wrong)
+            yield from _about(say(words, listed(wrong)), remedy, rule=32, kind=words, severity=chosen, faces=faces)
 
 
 def find_stored_problems(lod: Lod) -> Iterator[Finding]:
@@ -586,7 +619,11 @@ def _name_problems(content: LodContent) -> Iterator[Finding]:
     spaced = [name for name in dict.fromkeys(names) if name != name.strip()]
     if spaced:
         yield from _about(
-            say("names with a space at an end: {}", _quoted(spaced)), "Remove the space", rule=33, kind="spaces"
+            say("names with a space at an end: {}", _quoted(spaced)),
+            "Remove the space",
+            rule=33,
+            kind="spaces",
+            vertices=_members(mesh, spaced),
         )
     capitals = [name for name in content.properties if name != name.lower()]
     if capitals:
@@ -602,7 +639,11 @@ def _name_problems(content: LodContent) -> Iterator[Finding]:
     if wrong:
         remedy = "Rename them with the letters A to Z, digits and underscores"
         yield from _about(
-            say("names with letters that the game does not know: {}", listed(wrong)), remedy, rule=ASCII_NAMES
+            say("names with letters that the game does not know: {}", listed(wrong)),
+            remedy,
+            rule=ASCII_NAMES,
+            vertices=_members(mesh, wrong),
+            faces=_faces_with(mesh, wrong),
         )
 
 

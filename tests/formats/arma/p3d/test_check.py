@@ -1,5 +1,6 @@
 """What the game refuses in a LOD: closed and convex components, shadows, roadways, paths, names; mass by hand."""
 
+import warnings
 from dataclasses import replace
 from itertools import pairwise, product
 
@@ -12,7 +13,7 @@ from addon.core.errors import WriteError
 from addon.core.model import Attribute, Domain, Material, PolygonMesh, VertexWeights
 from addon.core.report import Report
 from addon.formats import engine_rules
-from addon.formats.arma import p3d
+from addon.formats.arma import lod_kinds, p3d
 from addon.formats.arma.lod_kinds import GEOMETRIES
 from addon.formats.arma.p3d import check, components
 from addon.formats.arma.p3d.document import Tag
@@ -67,7 +68,7 @@ def test_the_severity_of_a_missing_mass_depends_on_the_class():
         for model_class, severity in (("", check.Severity.NOTE), ("house", check.Severity.WARNING)):
             (problem,) = check.find_problems(p3d.LodContent(masses, GEOMETRY), model_class=model_class)
             assert (problem.rule, problem.severity) == (10, severity)
-    assert found(box()) == {11: []}, "of another LOD"
+    assert found(box()) == {11: list(range(8))}, "of another LOD"
 
 
 def test_an_open_box_and_a_wall_inside_are_found():
@@ -128,12 +129,15 @@ def test_components_are_named_in_order_and_have_all_faces():
     assert found(two_boxes({"Component01": range(16)})) == {7: [1, 3, 5, 6, 8, 10], 8: list(range(12))}
     assert found(two_boxes({"Component01": range(8)})) == {4: list(range(6, 12))}
     assert found(two_boxes({"door": range(8), "components": range(8)})) == {1: []}
-    assert found(two_boxes({"component01": range(8), "Component2": range(8, 16)})) == {3: []}
+    assert found(two_boxes({"component01": range(8), "Component02": range(8, 16)})) == {3: list(range(8))}
     gap = two_boxes({"Component01": range(8), "Component03": range(8, 16)})
     assert found(gap) == {2: []}
     assert found(gap, model_class="man") == {}, "the game asks for 01 and 03 of men"
-    assert found(two_boxes({**good, "Component03": range(3)})) == {5: []}
-    assert found(two_boxes({**good, "Component03": range(8, 16)})) == {4: list(range(6, 12)), 5: []}
+    assert found(two_boxes({**good, "Component03": range(3)})) == {5: [0, 1, 2]}
+    assert found(two_boxes({**good, "Component03": range(8, 16)})) == {
+        4: list(range(6, 12)),
+        5: list(range(8, 16)),
+    }
     assert found(mesh(CUBE, []), GEOMETRY) == {}, "properties only"
 
 
@@ -146,7 +150,7 @@ def test_boxes_that_touch_at_a_point_are_two_pieces():
 def test_a_weight_that_the_file_cannot_store_does_not_count():
     weak = plain(box({"Component01": range(8)}))
     weak.weights.weights[0] = 1e-4
-    assert found(weak) == {4: [0, 2, 4], 5: []}
+    assert found(weak) == {4: [0, 2, 4], 5: list(range(8))}
 
 
 def test_fire_geometry_has_materials():
@@ -183,7 +187,7 @@ def test_roadways():
     ground[:4, :2] = (0, 0), (1, 0), (1, 1), (0, 1)
     textured = {"materials": [Material("x", "a\\b.paa")]}
     assert found(mesh(ground, [[0, 1, 2, 3]], **textured), ROADWAY) == {}
-    assert found(mesh(ground, [[0, 1, 2, 3]], {"door": [0]}, **textured), ROADWAY, bones=["Door"]) == {22: []}
+    assert found(mesh(ground, [[0, 1, 2, 3]], {"door": [0]}, **textured), ROADWAY, bones=["Door"]) == {22: [0]}
     assert found(mesh(ground[:255], [[0, 1, 2, 3]], {"door": [0]}, **textured), ROADWAY, bones=["door"]) == {}
     assert found(mesh(ground, [[0, 3, 2, 1]], **textured), ROADWAY) == {21: [0]}
     assert found(mesh(ground, [[0, 1, 2, 3]]), ROADWAY) == {20: [0]}
@@ -254,7 +258,7 @@ def test_what_only_a_file_has():
     assert [p.rule for p in check.find_stored_problems(lod)] == [17]
     lod.texts = [(b"a/b.paa", b"a\\b.rvmat")]
     stored = p3d.content_of(lod, "x", Report()).mesh
-    assert found(stored, 1.0, base=lod)[32] == []
+    assert found(stored, 1.0, base=lod)[32] == [0, 1]
     assert 32 not in found(stored, 1.0)
     stored.material_index = np.zeros(len(stored.counts), np.int32)
     stored.materials = [Material("x"), Material("y", "a/b.paa")]
@@ -385,6 +389,46 @@ def test_broken_values_are_no_errors():
     broken[3] = np.nan, np.inf, 3e38
     found(replace(box(), positions=broken))
     found(replace(box(), positions=CUBE * np.float32([1, 1, 0])))
+
+
+KINDS = [float(kind.first) for kind in lod_kinds.KINDS] + [float("nan"), float("inf"), -1.0, 2.2e16]
+NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 1e-6, 3e38, -3e38, float("nan"), float("inf"), float("-inf")])
+NAMES = st.sampled_from(
+    ["Component01", "component1", "COMPONENT0", "bone", "-x", "proxy:a.001", " ", "", "mass", "\udc80"]
+)
+TEXTS = st.sampled_from([b"", b"a/b.paa", b"p:\\x", b"#(argb", b"\xff\xfe", b"proxy:a", b"a\\b.rvmat"])
+
+
+@st.composite
+def broken_lods(draw):
+    """LODs as only a damaged file has them: any points, corners, counts, weights, tags and resolution."""
+    points, faces = draw(st.integers(0, 6)), draw(st.integers(0, 5))
+    corner = st.integers(0, max(points, 1)) if draw(st.booleans()) else st.integers(0, max(points - 1, 0))
+    lod = level([[draw(corner) for _ in range(draw(st.sampled_from([3, 3, 4, 2])))] for _ in range(faces)], points)
+    if points:
+        lod.points["position"] = [[draw(NUMBERS) for _ in range(3)] for _ in range(points)]
+    lod.faces["corners"]["uv"][..., 0] = draw(NUMBERS)
+    lod.normals[:] = [[draw(NUMBERS), 0, 0]]
+    lod.texts = [(draw(TEXTS), draw(TEXTS))]
+    size = st.binary(min_size=points + faces, max_size=points + faces)
+    tags = [Tag(draw(NAMES).encode("utf-8", "surrogateescape"), draw(size)) for _ in range(draw(st.integers(0, 4)))]
+    mass = np.array([draw(NUMBERS) for _ in range(points)], "<f4").tobytes()
+    edges = np.array(draw(st.lists(st.integers(0, 9), max_size=6)), "<u4").tobytes()
+    lod.tags[:0] = [*tags, Tag(b"#Mass#", mass), Tag(b"#SharpEdges#", edges), Tag(b"#Property#", bytes(128))]
+    lod.resolution = np.float32(draw(st.sampled_from(KINDS)))
+    return lod
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(broken_lods(), max_size=3))
+def test_no_damage_stops_the_checks(lods):
+    document = p3d.P3d(0x101, lods)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for remark in engine_rules.remarks("p3d", document):
+            assert remark.kind in engine_rules.KINDS
+    for _, finding in engine_rules.p3d_findings(document):
+        assert finding.line.endswith("]")
 
 
 # Convexity, judged by all points and all planes -----------------------------------------------------------------------
