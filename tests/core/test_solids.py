@@ -47,7 +47,7 @@ def test_the_hull_of_a_rung_with_uneven_ends_is_closed():
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_hull_of_points_nearly_in_planes_is_closed(seed):
-    """Boxes and rods whose points are off their planes by about the tolerance, which no choice of faces fits exactly."""
+    """Boxes and rods whose points are off their planes by about the tolerance, which no choice of faces fits."""
     random = np.random.default_rng(seed)
     lattice = np.stack(np.meshgrid(*[np.linspace(0, 1, int(random.integers(2, 6))) for _ in range(3)]), -1)
     points = lattice.reshape(-1, 3) * random.uniform(0.02, 3, 3) + random.normal(size=3)
