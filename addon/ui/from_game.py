@@ -24,7 +24,7 @@ from .operation import FileChoice, Need, Operation, Outcome, call_operator, stat
 from .preferences import installed_game, preferences
 from .target import likely_rig
 
-WIDTH = 620
+WIDTH = 720
 ROWS = 12
 MOST_RECENT = 12
 """Files of a game that are listed first because they were imported last."""
@@ -42,17 +42,21 @@ class GameFile(bpy.types.PropertyGroup):
 
 
 class MOTIONBRIDGE_UL_game_files(DrawnRows, BlenderList):
-    """Files of a game, with a check box each and the archive or folder that they are in."""
+    """Files of a game, with a check box each, their folder, and the archive, game or mod that they are in."""
 
     def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         row = layout.row(align=True)
         row.enabled = not item.is_unusable
         row.prop(item, "ticked", text="")
-        parts = row.split(factor=0.75)
-        parts.label(text=item.name, icon="TIME" if item.is_recent else "NONE", translate=False)
-        right = parts.row()
-        right.alignment, right.active = "RIGHT", False
+        folder, _, name = item.name.rpartition("\\")
+        parts = row.split(factor=0.45)
+        parts.label(text=name, icon="TIME" if item.is_recent else "NONE", translate=False)
+        parts = parts.split(factor=0.6)
+        parts.active = False
+        parts.label(text=folder, translate=False)
         text = iface_("made for the game") if item.is_unusable else item.source
+        right = parts.row()
+        right.alignment = "RIGHT"
         right.label(text=text, translate=False)
 
     def draw_filter(self, _context: Context, _layout: Any) -> None:
@@ -126,7 +130,7 @@ def _fill(operator: Any, context: Context) -> None:
         path = opened.path(offer, name)
         if path is not None:
             row = operator.listed.add()
-            row.name, row.path, row.source = name, str(path), trees.source_of(opened.tree, path).name
+            row.name, row.path, row.source = name, str(path), opened.source_name(path)
             row.is_recent, row.ticked, row.is_unusable = name in last, name in kept, opened.is_unusable(name, path)
     operator.more, operator.problem = max(total - len(names), 0), ""
 
@@ -226,7 +230,7 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         options={"SKIP_SAVE", "HIDDEN"},
     )
     listed: CollectionProperty(type=GameFile, options={"SKIP_SAVE", "HIDDEN"})
-    active_listed: IntProperty(options={"SKIP_SAVE", "HIDDEN"}, update=_clicked)
+    active_listed: IntProperty(name="File", options={"SKIP_SAVE", "HIDDEN"}, update=_clicked)
     clicked: StringProperty(options={"SKIP_SAVE", "HIDDEN"})
     more: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
     problem: StringProperty(options={"SKIP_SAVE", "HIDDEN"})

@@ -123,6 +123,7 @@ class Opened:
         self.tree = trees.archive_tree(folder) if folder.is_file() else trees.tree_at(source.game)
         self._unusable: dict[str, bool] = {}
         self._folders: dict[str, list[str]] = {}
+        self._source_names: dict[Path, str] = {}
         self.details: dict[tuple[str, str], Any] = {}  # what `game_details` found out about files
 
     def is_outdated(self) -> bool:
@@ -189,6 +190,12 @@ class Opened:
             file = self.index.path(name + LEVEL)
             return file.parent if file is not None else None
         return self.index.path(name) if name.endswith(tuple(offer.importers)) else None
+
+    def source_name(self, path: Path) -> str:
+        """Return the name of the archive, game or mod that a file is in."""
+        if path.parent not in self._source_names:
+            self._source_names[path.parent] = trees.source_of(self.tree, path).name
+        return self._source_names[path.parent]
 
     def is_unusable(self, name: str, path: Path) -> bool:
         """Return whether a file is made for the game alone: a binarised model of Arma."""

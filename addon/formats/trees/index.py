@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from ...core.pausing import pause
 from .masks import path_test
 from .places import source_of
@@ -176,8 +174,18 @@ def _best(names: list[str], word: str, most: int) -> list[str]:
     """Return the first names, those whose file begins with a word first, then those whose file has it."""
     if len(names) <= 1:
         return names
-    begin = word.partition("*")[0].partition("?")[0]
-    # 1 if the file begins with the word, more if it has it.
-    offsets = np.array([name.rfind(begin) - name.rfind("\\") for name in names])
-    classes = np.where(offsets == 1, 0, np.where(offsets > 1, 1, 2))
-    return [names[index] for index in np.argsort(classes, kind="stable")[:most]]
+    word = word.partition("*")[0].partition("?")[0]
+    begin: list[str] = []
+    having: list[str] = []
+    others: list[str] = []
+    for name in names:
+        start = name.rfind("\\") + 1
+        if name.startswith(word, start):
+            begin.append(name)
+            if len(begin) == most:
+                break
+        elif len(having) < most and name.find(word, start) >= 0:
+            having.append(name)
+        elif len(others) < most:
+            others.append(name)
+    return [*begin, *having, *others][:most]
