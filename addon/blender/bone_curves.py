@@ -171,6 +171,8 @@ class CurveTable:
     """Not muted, and with keys, samples or a generator."""
     held: NDArray[np.bool_]
     """Whether extrapolation is constant."""
+    keys: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None
+    """The keys as of `_keys_of`, if they were read."""
 
     def of(self, rows: Sequence[int]) -> Self:
         """Return the table of some rows."""
@@ -178,8 +180,11 @@ class CurveTable:
         return type(self)(curves, paths, self.indices[rows], self.muted[rows], self.played[rows], self.held[rows])
 
 
-def table_of(action: bpy.types.Action | None, owner: Object) -> CurveTable:
-    """Return the F-curves that ``action`` has for ``owner``, in its suitable slot; empty without an action."""
+def table_of(action: bpy.types.Action | None, owner: Object, *, keys: bool = False) -> CurveTable:
+    """Return the F-curves that ``action`` has for ``owner``, in its suitable slot; empty without an action.
+
+    ``keys``: also read their keys, for callers that need both their times and their values.
+    """
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
     curves = list(bag.fcurves) if bag is not None else []
     indices, held = np.zeros(len(curves), np.int32), np.zeros(len(curves), np.int32)
@@ -188,7 +193,8 @@ def table_of(action: bpy.types.Action | None, owner: Object) -> CurveTable:
         for name, values in (("array_index", indices), ("extrapolation", held), ("mute", muted), ("is_empty", empty)):
             bag.fcurves.foreach_get(name, values)
         muted |= np.array(compat.muted_by_groups(bag, curves), np.bool_)
-    return CurveTable(curves, [curve.data_path for curve in curves], indices, muted, ~(muted | empty), held == 0)
+    paths, played = [curve.data_path for curve in curves], ~(muted | empty)
+    return CurveTable(curves, paths, indices, muted, played, held == 0, _keys_of(curves) if keys else None)
 
 
 def sampled(
@@ -206,11 +212,15 @@ def sampled_table(table: CurveTable, wanted: NDArray[np.float32]) -> tuple[NDArr
     If a curve has one key on each frame, the keys are copied. A single key is a constant if extrapolation is constant.
     An F-curve that Blender does not play has its rest value. All others are evaluated.
     """
-    return _sampled(table.curves, table.played, table.held, wanted)
+    return _sampled(table.curves, table.played, table.held, wanted, table.keys)
 
 
 def _sampled(
-    curves: Sequence[bpy.types.FCurve], played: NDArray[np.bool_], held: NDArray[np.bool_], wanted: NDArray[np.float32]
+    curves: Sequence[bpy.types.FCurve],
+    played: NDArray[np.bool_],
+    held: NDArray[np.bool_],
+    wanted: NDArray[np.float32],
+    read: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None,
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     number, frames = len(curves), len(wanted)
     points = list(map(attrgetter("keyframe_points"), curves))
@@ -218,9 +228,12 @@ def _sampled(
     readable = played & (np.fromiter(map(len, map(attrgetter("modifiers"), curves)), np.int64, number) == 0)
     single = readable & (counts == 1) & held
     complete = np.flatnonzero(readable & ~single & (counts == frames))
-    keys = np.zeros((len(complete), 2 * frames), np.float32)
-    for index, row in zip(complete.tolist(), keys, strict=True):
-        points[index].foreach_get("co", row)
+    if read is not None:
+        keys = read[1][_rows_of(counts, complete, frames)].reshape(len(complete), 2 * frames)
+    else:
+        keys = np.zeros((len(complete), 2 * frames), np.float32)
+        for index, row in zip(complete.tolist(), keys, strict=True):
+            points[index].foreach_get("co", row)
     on_frames = (keys[:, 0::2] == wanted).all(axis=1)
     rows = np.zeros((number, frames), np.float32)
     rows[complete] = keys[:, 1::2]
@@ -361,15 +374,38 @@ def _keys_of(curves: Sequence[bpy.types.FCurve]) -> tuple[NDArray[np.int64], NDA
     return counts, keys
 
 
+def _rows_of(counts: NDArray[np.int64], curves: NDArray[np.intp], count: int) -> NDArray[np.int64]:
+    """Return (curves, count) the rows in `_keys_of` of ``curves`` that have ``count`` keys each."""
+    result: NDArray[np.int64] = (np.cumsum(counts) - counts)[curves, None] + np.arange(count)
+    return result
+
+
 def key_times(curves: Sequence[bpy.types.FCurve]) -> NDArray[np.float32]:
     """Return (keys,) the sorted distinct times at which at least one of the curves has a key."""
-    counts, keys = _keys_of(curves)
-    begins, known = np.cumsum(counts) - counts, [np.empty(0, np.float32)]
-    for count in np.unique(counts[counts > 0]).tolist():
-        times = keys[begins[counts == count, None] + np.arange(count), 0]
+    return times_of(*_keys_of(curves))
+
+
+def times_of(
+    counts: NDArray[np.int64], keys: NDArray[np.float32], chosen: NDArray[np.bool_] | None = None
+) -> NDArray[np.float32]:
+    """Return `key_times` of the ``chosen`` (curves,) F-curves, by default all, with these keys (`CurveTable.keys`)."""
+    known = [np.empty(0, np.float32)]
+    for count in sorted(set(counts[chosen if chosen is not None else slice(None)].tolist()) - {0}):
+        is_alike = counts == count if chosen is None else chosen & (counts == count)
+        times = keys[_rows_of(counts, np.flatnonzero(is_alike), count), 0]
         # The curves of a motion mostly have the same times, which then are sorted only once.
         known += [times[0], times[(times != times[0]).any(axis=1)].ravel()]
-    return np.unique(np.concatenate(known))
+    return merged_times(*known)
+
+
+def merged_times(*times: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the sorted distinct values of all arrays. The first `numpy.unique` of a process takes 10 ms, as it loads
+    another module.
+    """
+    result = np.sort(np.concatenate(times))
+    first = np.ones(len(result), np.bool_)
+    first[1:] = result[1:] != result[:-1]
+    return result[first]
 
 
 def _no_progress(_done: int) -> None:

@@ -23,11 +23,12 @@ from .armature import matrices_of
 from .bone_channels import LOCATION, ROTATION, SCALE, ChannelReader
 from .bone_curves import (
     ActionTemplate,
+    CurveTable,
     evaluated_poses,
-    key_times,
     keys_at,
     rotation_kind,
     table_of,
+    times_of,
     write_keys,
 )
 from .rotation_modes import modes_set, set_mode
@@ -228,9 +229,14 @@ class DeltaReader:
         """Return the F-curves that move bones of the armature."""
         return [curve for curve in compat.curves_of(action, self._rig) if curve.data_path in self._channels.paths]
 
-    def key_times(self, action: Action) -> NDArray[np.float32]:
+    def table(self, action: Action | None) -> CurveTable:
+        """Return the F-curves and keys of an action, for the other functions."""
+        return table_of(action, self._rig, keys=True)
+
+    def key_times(self, table: CurveTable) -> NDArray[np.float32]:
         """Return (keys,) the sorted times at which any bone has a key."""
-        return key_times(self.curves(action))
+        assert table.keys is not None  # noqa: S101 - of `table`
+        return times_of(*table.keys, np.array([path in self._channels.paths for path in table.paths], np.bool_))
 
     def keyed(self, action: Action | None) -> NDArray[np.bool_]:
         """Return (bones,) which bones have F-curves in an action."""
@@ -239,14 +245,14 @@ class DeltaReader:
         return result
 
     def gather(
-        self, action: Action, frames: NDArray[np.float32], modes: dict[str, str], instead: Muted | None = None
+        self, table: CurveTable, frames: NDArray[np.float32], modes: dict[str, str], instead: Muted | None = None
     ) -> GatheredDeltas:
-        """Read the keys of ``action`` at ``frames``; channels without F-curves have their rest values.
+        """Read keys at ``frames``; channels without F-curves have their rest values.
 
         ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``instead``: returns the values to use
         for muted F-curves; without it they have their rest values.
         """
-        channels = self._channels.read(table_of(action, self._rig), frames, modes)
+        channels = self._channels.read(table, frames, modes)
         if channels.muted.any() and instead is not None:
             values, known = instead()
             for group, rows in ((LOCATION, values.locations), (ROTATION, values.rotations), (SCALE, values.scales)):

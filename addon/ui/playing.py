@@ -136,7 +136,8 @@ def timing_of_active(context: Context) -> tuple[float | None, Any] | None:
         return action.motionbridge_skeletal.fps, motion_timing.ends_of(action, rig)
     if action.motionbridge_motion.is_motion:
         return omf.FRAMES_PER_SECOND, motion_timing.ends_of(action, rig)
-    times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
+    reader = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig))
+    times = reader.key_times(reader.table(action))
     length = arma_timing.length_of(action, times, arma_timing.kept_frames(action.motionbridge_animation))
     return None, (length.first, length.last)
 

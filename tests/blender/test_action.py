@@ -9,7 +9,7 @@ from mathutils import Euler, Matrix, Quaternion
 
 from addon.blender import action as actions
 from addon.blender import armature, compat
-from addon.blender.bone_curves import channel_path, keeps_scale_at_one
+from addon.blender.bone_curves import channel_path, keeps_scale_at_one, sampled_table, table_of, times_of
 from addon.blender.rotation_modes import HiddenKeys, RotationModes
 from addon.core import rotation
 from addon.core.model import Clip, Skeleton
@@ -296,3 +296,23 @@ def test_bones_keep_their_order_by_the_names_blender_gave() -> None:
     (action,) = written(rig, rest, walk)
     gathered = gathered_from(rig, rest, action)
     assert gathered.left_out == []
+
+
+def test_keys_read_with_the_table_give_the_same_times_and_values() -> None:
+    obj = bpy.data.objects.new("crate", None)
+    keyed = ([], [3.0], [1.0, 2.0, 4.0], [1.0, 2.5, 4.0], [1.0, 2.0, 4.0, 9.0], [1.0, 2.0, 4.0])
+    for index, times in enumerate(keyed):
+        path = "location" if index < 3 else "rotation_euler"
+        obj.keyframe_insert(path, index=index % 3, frame=1.0)
+        points = compat.curve_bag(obj.animation_data.action).fcurves[index].keyframe_points
+        points.clear()
+        points.add(len(times))
+        points.foreach_set("co", np.stack([times, RANDOM.normal(size=len(times))], axis=1).ravel())
+    action, frames = obj.animation_data.action, np.array([1.0, 2.0, 4.0], np.float32)
+    plain, table = table_of(action, obj), table_of(action, obj, keys=True)
+    for one, other in zip(sampled_table(plain, frames), sampled_table(table, frames), strict=True):
+        assert np.array_equal(one, other)
+    assert times_of(*table.keys).tolist() == sorted({time for times in keyed for time in times})
+    chosen = np.array([True, True, False, True, False, False])
+    assert times_of(*table.keys, chosen).tolist() == [1.0, 2.5, 3.0, 4.0]
+    assert times_of(*table.keys, np.zeros(6, np.bool_)).tolist() == []

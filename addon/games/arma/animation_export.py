@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...blender import armature, delta_action, nla
 from ...blender.action import added_key_times
-from ...blender.bone_curves import bone_of
+from ...blender.bone_curves import bone_of, merged_times
 from ...blender.control_edits import CONTROLS, keep_deltas
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.properties import kept
@@ -261,6 +261,7 @@ class _Exporter:
         self._options, self._report = options, report
         self._rest = RestPose.of(rig)
         self._reader = DeltaReader(rig, self._rest)
+        self._table = self._reader.table(action)
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
         self._movers = Movers(rig)
@@ -288,7 +289,7 @@ class _Exporter:
         shown_actions = ShownActions(self._rig, self._options.hidden_keys, self._report)
         if action is None:
             return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
-        modes = shown_actions.modes(action)
+        modes = shown_actions.modes(action, table=self._table)
         if not self._reasons:
             shown_actions.warn_of_pose(action, modes)
         return modes
@@ -392,7 +393,7 @@ class _Exporter:
     def _key_times(self, action: Action) -> NDArray[np.float32]:
         """Return (keys,) the frames on which an action has keys, as its strip plays it, or layers on it have."""
         play = self._movers.play
-        times = np.union1d(self._reader.key_times(action), added_key_times(action))
+        times = merged_times(self._reader.key_times(self._table), added_key_times(action))
         if action != play.action or not play.is_layered:
             return times
         strip = play.strip
@@ -401,7 +402,7 @@ class _Exporter:
             inside = times[(times >= first) & (times <= first + length)] - first
             starts = np.arange(int(np.ceil(strip.repeat)))[:, None] * length
             times = first + strip.scale * (starts + inside).ravel()
-        return np.union1d(times, self._of_action(layer_times(play))).astype(np.float32)
+        return merged_times(times, self._of_action(layer_times(play))).astype(np.float32)
 
     def _of_action(self, frames: NDArray[Any]) -> NDArray[np.float32]:
         """Return the frames of the action that Blender shows at these frames of the scene."""
@@ -444,7 +445,7 @@ class _Exporter:
         if by_keys and len(between := timing.keys_between(self._action, frames)):
             matrices, own = self._shown(between, progress)[0], self._gathered(between).deltas
             timing.warn_of_keys_between(self._action, between[(matrices != own).any(axis=(0, 2, 3))], self._report)
-        candidates = np.union1d(frames, timing.every_nth(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
+        candidates = merged_times(frames, timing.every_nth(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
         if not self._is_adaptive() or len(candidates) == len(frames):
             return (frames, *self._shown(frames, progress))
         if len(candidates) > MOST_SAMPLED:
@@ -487,7 +488,7 @@ class _Exporter:
         """Read the keys. Warns of curves that are not exported, except those of bones that are sampled."""
         base = self._base
         instead = (lambda: base.channels_at(frames)) if base is not None else None
-        gathered = self._reader.gather(self._action, frames, self._modes, instead)
+        gathered = self._reader.gather(self._table, frames, self._modes, instead)
         read = {bone.name for bone, sampled in zip(self._rig.data.bones, self._sampled, strict=True) if not sampled}
         for warn, bones in ((warn_of_other_kinds, gathered.other_kinds), (self._warn_of_muted, gathered.muted)):
             warn([bone for bone in bones if bone in read], self._action, self._report)

@@ -22,7 +22,7 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ...blender import compat, pose_markers
-from ...blender.bone_curves import key_times, sampled, write_keys
+from ...blender.bone_curves import key_times, merged_times, sampled, write_keys
 from ...blender.pose_markers import LAST_FRAME
 from ...blender.properties import keep, kept
 from ...core.errors import ReadError, WriteError
@@ -241,7 +241,7 @@ def length_of(action: Action, times: NDArray[np.float32], imported: NDArray[np.f
 def keys_within(times: NDArray[np.float32], length: Length) -> NDArray[np.float32]:
     """Return the key times between the first and the last frame, and these two frames."""
     inside = times[(times > length.first + SAME_FRAME) & (times < length.last - SAME_FRAME)]
-    return np.unique(np.concatenate(([length.first], inside, [length.last])).astype(np.float32))
+    return merged_times(np.concatenate(([length.first], inside, [length.last])).astype(np.float32))
 
 
 def warn_of_keys_outside(action: Action, times: NDArray[np.float32], length: Length, report: Report) -> None:
