@@ -198,8 +198,22 @@ class Parts:
 
     @cached_property
     def turned_inwards(self) -> Bools:
-        """(parts,): closed parts whose faces point inwards."""
-        result: Bools = self.closed & (self.volumes < 0)
+        """(parts,): closed parts whose faces point inwards; none that is as thin as a sheet with two sides."""
+        result: Bools = self.closed & (self.volumes < -WELDED / 2 * self._areas)
+        return result
+
+    @cached_property
+    def _areas(self) -> Floats:
+        """(parts,): area of the faces in square metres."""
+        mesh, face = self.surface.mesh, self.surface.face
+        points = np.where(np.isfinite(mesh.positions), mesh.positions, 0).astype(np.float64)[mesh.corners]
+        points -= points[polygons.starts(mesh.counts)[face]]
+        with np.errstate(over="ignore", invalid="ignore"):
+            crosses = np.cross(points, points[polygons.next_corners(mesh.counts)])
+            vectors = np.stack([np.bincount(face, crosses[:, axis], len(mesh.counts)) for axis in range(3)], axis=-1)
+            sizes = np.linalg.norm(vectors, axis=1) / 2
+        inside = self.part >= 0
+        result: Floats = np.bincount(self.part[inside], sizes[inside], self.count).astype(np.float64)
         return result
 
     def bulging(self) -> Bools:

@@ -96,6 +96,16 @@ def test_turned_faces_are_open_and_a_whole_part_that_is_turned_is_an_error():
         check.refuse_errors([problem], "hull")
 
 
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.floats(-50, 50), min_size=9, max_size=9))
+def test_a_sheet_with_two_sides_has_no_inside(numbers):
+    """It is closed, and its volume is 0 up to rounding, so that it is turned neither way."""
+    corners = np.float32(numbers).reshape(3, 3)
+    sheet = mesh(corners, [[0, 1, 2], [0, 2, 1]], {"Component01": range(3)})
+    assert 9 not in found(sheet)
+    assert {14, 18}.isdisjoint(found(sheet, SHADOW))
+
+
 def test_a_step_is_not_convex():
     outline = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
     corners = [(x, y, z) for z in (0, 1) for x, y in outline]
