@@ -466,6 +466,25 @@ def test_a_model_with_points_and_batteries_is_made_by_the_panel(tmp_path):
     assert batteries(save(tmp_path / "made.oof")) == []
 
 
+def test_a_new_ship_gets_a_glow_and_a_thruster_that_look_backwards(tmp_path):
+    hull = square("hull")
+    hull.select_set(True)
+    bpy.context.view_layer.objects.active = hull
+    assert bpy.ops.motionbridge.descent_begin() == {"FINISHED"}
+    bpy.context.view_layer.objects.active = hull
+    bpy.context.scene.cursor.location = (1, -2, 3)
+    for kind in ("GLOW", "THRUSTER", "GUN"):  # each is active, and the next is on the hull all the same
+        assert bpy.ops.motionbridge.descent_point_add(kind=kind) == {"FINISHED"}
+        assert bpy.context.view_layer.objects.active.parent == hull
+    result = parts(save(tmp_path / "ship.oof"))
+    assert [part.name for part in result] == ["hull", "Glow", "Thruster"]
+    for part, command in zip(result[1:], ("$glow=", "$thruster="), strict=True):
+        assert part.properties.startswith(command)
+        assert (part.parent, part.offset) == (0, (1, 3, -2))
+        assert len(part.faces) == 1
+        np.testing.assert_allclose(part.faces[0][0], [0, 0, -1], atol=1e-6)
+
+
 def test_a_battery_takes_what_is_selected(tmp_path):
     holder = load()
     bpy.ops.object.select_all(action="DESELECT")

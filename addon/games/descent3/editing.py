@@ -11,11 +11,15 @@ from mathutils import Matrix, Vector
 from ...core import names
 from ...core.errors import WriteError
 from ...core.report import say
+from .kinds import PART_KINDS
 from .model_properties import POINT_KINDS, holder_of, is_part, is_point
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
     from .model_properties import BatteryProperties
+
+GLOWS = {identifier: label for identifier, label, *_ in PART_KINDS if identifier in ("GLOW", "THRUSTER")}
+"""Sub-objects that are lights at their pivots -> their names in the interface."""
 
 
 def begin(context: Context, objects: Sequence[Any]) -> Any:
@@ -48,12 +52,15 @@ def begin(context: Context, objects: Sequence[Any]) -> Any:
 def new_point(context: Context, part: Object | None, kind: str, location: Vector) -> Object:
     """Create an empty of this kind at ``location`` (world space), its arrow along the model's forward axis.
 
-    It is a child of ``part``, special points of the holder. Raises `WriteError` if ``part`` is neither a part nor a
+    It is a child of ``part``, special points of the holder. A glow or thruster is a sub-object with one face, which
+    looks backwards. Raises `WriteError` if ``part`` is neither a part nor a
     holder.
     """
     holder = holder_of(part)
     if part is None or (not is_part(part) and part != holder):
         raise WriteError("no sub-object is active", remedy="Make the sub-object of the point active")
+    if kind in GLOWS:
+        return _new_glow(context, part, kind, location)
     label = next(label for identifier, label, _ in POINT_KINDS if identifier == kind)
     empty: Any = bpy.data.objects.new(label, None)
     empty.motionbridge_descent_point.kind = kind
@@ -72,6 +79,29 @@ def new_point(context: Context, part: Object | None, kind: str, location: Vector
     upright = (holder.matrix_world if holder is not None else Matrix()).to_quaternion() @ forward.to_quaternion()
     empty.matrix_world = Matrix.LocRotScale(where, upright, None)
     return empty
+
+
+def owner_of_points(obj: Object | None) -> Object | None:
+    """Return the sub-object or holder that gets a new point if ``obj`` is active: of a point or glow, what it is on."""
+    while obj is not None and (is_point(obj) or obj.motionbridge_descent_part.kind in GLOWS):
+        obj = obj.parent
+    return obj
+
+
+def _new_glow(context: Context, part: Object, kind: str, location: Vector) -> Object:
+    label = GLOWS[kind].partition(" (")[0]
+    mesh, size = bpy.data.meshes.new(label), _length(part) / 2
+    mesh.from_pydata([(-size, 0, -size), (size, 0, -size), (0, 0, size)], [], [(0, 1, 2)])
+    glow: Any = bpy.data.objects.new(label, mesh)
+    next(iter(part.users_collection), context.scene.collection).objects.link(glow)
+    context.view_layer.update()
+    glow.parent, holder = part, holder_of(part)
+    where: Any = location
+    upright = (holder.matrix_world if holder is not None else Matrix()).to_quaternion()
+    glow.matrix_world = Matrix.LocRotScale(where, upright, None)
+    glow.motionbridge_descent_part.is_part = True
+    glow.motionbridge_descent_part.kind = kind
+    return glow
 
 
 def _length(part: Any) -> float:

@@ -13,6 +13,7 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3 import oof
 from ...games.descent3 import editing, hierarchy, model_export, motion
+from ...games.descent3.kinds import PART_KINDS
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_, tell
 from ..layouts import STATUS_ICONS, DrawnRows, fields
@@ -209,7 +210,7 @@ def _draw_point(layout: bpy.types.UILayout, context: Context, active: Object) ->
         column.prop(point, "text")
 
 
-NEW_POINTS = POINT_KINDS[1:]
+NEW_POINTS = (*POINT_KINDS[1:], *(entry[:3] for entry in PART_KINDS if entry[0] in editing.GLOWS))
 
 
 def active_holder(context: Context) -> Any:
@@ -240,7 +241,7 @@ def _can_have_points(context: Context) -> bool:
 
 
 class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
-    """Add a point to the active sub-object at the 3D cursor"""
+    """Add a point, or a glow or thruster, to the active sub-object at the 3D cursor; of a point, to its sub-object"""
 
     bl_idname = "motionbridge.descent_point_add"
     bl_label = "Add Point"
@@ -251,7 +252,7 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Add the point and make it active."""
         with scope.object_mode(context):
-            part = context.view_layer.objects.active
+            part = editing.owner_of_points(context.view_layer.objects.active)
             point = editing.new_point(context, part, self.kind, context.scene.cursor.location)
             for obj in list(context.selected_objects):
                 obj.select_set(False)
