@@ -110,6 +110,17 @@ def test_resolutions_turn_no_uv_over_and_keep_sharp_edges():
         assert sharp & sharp_ends(lod.obj, sharp=False) <= left, "each that still exists is sharp"
 
 
+def test_a_mesh_that_is_flat_everywhere_gets_fewer_faces_and_stays_flat():
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=24, ring_count=16)
+    obj = bpy.context.view_layer.objects.active
+    assert not any(polygon.use_smooth for polygon in obj.data.polygons)
+    triangles = sum(len(polygon.vertices) - 2 for polygon in obj.data.polygons)
+    assert make(lods={"RESOLUTIONS"}, ratios="50 25") == {"FINISHED"}
+    for lod, share in zip(lod_list.lods_of(bpy.context)[1:], (0.5, 0.25), strict=True):
+        assert len(lod.obj.data.polygons) <= (share + 0.15) * triangles, "its UVs allow no fewer"
+        assert all(edge.use_edge_sharp for edge in lod.obj.data.edges)
+
+
 def test_a_second_run_changes_nothing_or_makes_the_same_again(tmp_path):
     monkey()
     assert make(model="ITEM", game="DAYZ") == {"FINISHED"}

@@ -18,7 +18,7 @@ from ...core import decimation, polygons, solids
 from ...core.model import Attribute, Domain, PolygonMesh, VertexWeights
 from . import lod_kinds
 from .lists import DAYZ
-from .p3d.components import COMPONENT, WELDED, Parts, Surface, faces_of_groups
+from .p3d.components import COMPONENT, WELDED, Parts, Surface, edges_among, faces_of_groups
 from .p3d.mesh import MASS_ATTRIBUTE
 
 Bools = NDArray[np.bool_]
@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_COMPONENTS = 64
+BENT = 0.9998
+"""Cosine of the angle between the normals of two faces that are not in one plane: one degree."""
 THINNEST = 0.01
 """Metres; a component of a flat part is a box at least this thick."""
 ROUNDING = 1e-5
@@ -288,8 +290,10 @@ def _of_vertices(mesh: PolygonMesh, groups: list[str], vertices: NDArray[Any]) -
 def resolution(mesh: PolygonMesh, share: float, name: str) -> PolygonMesh:
     """Return a mesh of triangles with a ``share`` of its faces, or more if it cannot have so few.
 
-    Each material and each selection stays, with at least one of its faces.
+    Each material and each selection stays, with at least one of its faces. A mesh that is flat everywhere stays flat;
+    its edges are no features that the faces left would have to keep.
     """
+    is_flat = _is_flat(mesh)
     triangles = mesh.corners.reshape(-1, 3).astype(np.int64)
     surface = (
         np.zeros(len(triangles), np.int64) if mesh.material_index is None else mesh.material_index.astype(np.int64)
@@ -299,9 +303,9 @@ def resolution(mesh: PolygonMesh, share: float, name: str) -> PolygonMesh:
         mesh.positions.astype(np.float64),
         triangles,
         [uvs.astype(np.float64) for uvs in (mesh.uvs, *mesh.more_uvs.values()) if uvs is not None],
-        None if mesh.corner_normals is None else mesh.corner_normals.astype(np.float64),
+        None if mesh.corner_normals is None or is_flat else mesh.corner_normals.astype(np.float64),
         surface,
-        (mesh.sharp_edges if mesh.sharp_edges is not None else np.zeros((0, 2))).astype(np.int64),
+        (mesh.sharp_edges if mesh.sharp_edges is not None and not is_flat else np.zeros((0, 2))).astype(np.int64),
         fixed,
         label,
     )
@@ -315,15 +319,30 @@ def resolution(mesh: PolygonMesh, share: float, name: str) -> PolygonMesh:
     )
     result.uvs = None if mesh.uvs is None else mesh.uvs[corner]
     result.more_uvs = {label: uvs[corner] for label, uvs in mesh.more_uvs.items()}
-    result.corner_normals = None if mesh.corner_normals is None else mesh.corner_normals[corner]
+    result.corner_normals = None if mesh.corner_normals is None or is_flat else mesh.corner_normals[corner]
     result.materials = mesh.materials
     result.material_index = None if mesh.material_index is None else mesh.material_index[left.face]
     result.groups, result.weights = mesh.groups, _of_vertices(mesh, mesh.groups, used)
     result.sharp_edges = row[left.sharp].astype(np.int32)
+    if is_flat:
+        sides = np.stack([result.corners, result.corners[polygons.next_corners(result.counts)]], axis=1)
+        result.sharp_edges = np.unique(np.sort(sides, axis=1), axis=0)
     for label_, attribute in mesh.attributes.items():
         rows = left.face if attribute.domain is Domain.FACE else used
         result.attributes[label_] = Attribute(attribute.domain, attribute.values[rows])
     return result
+
+
+def _is_flat(mesh: PolygonMesh) -> bool:
+    """Return whether all edges between triangles that are not in one plane are sharp."""
+    if mesh.sharp_edges is None or not len(mesh.sharp_edges):
+        return False
+    surface = Surface(mesh)
+    sides, others = surface.pairs()
+    normals = polygons.normals(mesh.positions, mesh.counts, mesh.corners)
+    cosines = np.einsum("ei,ei->e", normals[surface.face[sides]], normals[surface.face[others]])
+    bent = surface.edge[sides][cosines < BENT]
+    return bool(len(bent)) and bool(np.isin(bent, edges_among(surface, mesh.sharp_edges)).all())
 
 
 def _selections_kept(mesh: PolygonMesh, triangles: Ints, surface: Ints) -> tuple[Ints, Bools]:
