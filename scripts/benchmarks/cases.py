@@ -86,6 +86,8 @@ def rows() -> list[Row]:
     model = Path(corpus) / "ogf/hoc_backpack_hud.ogf" if corpus else SAMPLES / "humanoid.ogf"
     folders = (Path(corpus) / "omf", Path(corpus) / "ogf") if corpus else (SAMPLES,)
     configs = (MadeFile("gamedata", partial(files.made_configs, 3000)),)
+    game = (MadeFile("game", files.made_game),)
+    textures = (MadeFile("files.db0", files.made_duplicates), MadeFile("textures.db0", files.made_textures))
     return [
         Row(f"read {motions.name}", "plain.read", "plain.check_bytes", (motions,)),
         Row(f"read {motions.name}: memory", "plain.memory", "plain.size", (motions,)),
@@ -98,6 +100,11 @@ def rows() -> list[Row]:
         Row("start of the command line", "plain.start_up", "plain.start_up_floor", (SAMPLES / "weapon.omf",)),
         Row("sections of 3,001 configs", "plain.index_configs", "plain.read_configs", configs),
         Row("sections of 3,001 configs, again", "plain.index_configs_again", "plain.read_configs", configs),
+        Row("index of 60,000 files in archives", "plain.index", "plain.unpack_tables", game),
+        Row("index of 60,000 files, again", "plain.index_again", "plain.index_again_allowed", game),
+        Row("search in 60,000 names", "plain.search", "plain.search_allowed", game),
+        Row("unpack LZO of archives", "plain.unpack_lzo", "plain.lzo_allowed", textures),
+        Row("unpack LZHUF of tables", "plain.unpack_tables", "plain.tables_allowed", game),
         Row(f"verify {' '.join(folder.name for folder in folders)}", "plain.verify", "plain.check_folders", folders),
     ]
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import struct
+import zlib
 from pathlib import Path
 
 import make_geometry
 import numpy as np
+from fuzzing import packing
 
 from addon.core import rotation, space
+from addon.core.compression import lzo
 from addon.core.envelope import Behaviour, Envelope, Shape
 from addon.core.model import Clip, DeltaClip, Skeleton, VertexWeights, absolute
 from addon.core.report import Report
@@ -342,6 +345,49 @@ def made_configs(files: int) -> dict[str, bytes]:
     }
     created["system.ltx"] = "[hud_base]\r\nx = 1\r\n" + "".join(f'#include "{name}"\r\n' for name in created)
     return {f"configs/{name}": text.encode() for name, text in created.items()}
+
+
+def made_game(archives: int = 6, each: int = 10_000) -> dict[str, bytes]:
+    """Return a game of archives with so many files ``each``, of names as games have them, and compressed tables."""
+    header = b"[header]\r\nentry_point = $fs_root$\\gamedata\\\r\n"
+    result = {"fsgame.ltx": b"$arch$ = true| true| $fs_root$| db\\\r\n$game_data$ = true| true| $fs_root$| gamedata\\"}
+    folders = ("textures\\act", "textures\\wpn", "meshes\\actors\\hero", "sounds\\characters_voice", "levels\\l01")
+    for archive in range(archives):
+        rows = bytearray()
+        for number in range(each):
+            suffix = (".dds", ".thm", ".ogf", ".ogg")[number % 4]
+            name = f"{folders[number * len(folders) // each]}\\{archive}{number // 4:04}_bump{suffix}".encode()
+            check = zlib.crc32(name)
+            rows += struct.pack("<HIII", len(name) + 16, check >> 12, 1, check) + name
+            rows += struct.pack("<I", 16 + len(header))
+        table = packing.compressed_chunk_body(bytes(rows))
+        chunks = ((666, header), (0, b"x"), (0x80000001, table))
+        result[f"db/{archive}.db"] = b"".join(struct.pack("<II", kind, len(body)) + body for kind, body in chunks)
+    return result
+
+
+def made_textures(count: int = 6, side: int = 1024) -> bytes:
+    """Return an X-Ray archive with compressed textures: blocks of 8 bytes, of which many are repeated, as in painted
+    ones.
+    """
+    random = np.random.default_rng(11)
+    rows, data = bytearray(), bytearray()
+    for number in range(count):
+        blocks = random.integers(0, 256, (4096, 8), np.uint8)
+        chosen = np.repeat(random.integers(0, len(blocks), side * side // 64), 4)
+        plain = blocks[chosen].tobytes()
+        stored = lzo.pack_bytes(plain)
+        name = f"textures\\act\\{number}.dds".encode()
+        rows += struct.pack("<HIII", len(name) + 16, len(plain), len(stored), zlib.crc32(plain)) + name
+        rows += struct.pack("<I", 8 + len(data))
+        data += stored
+    return b"".join(struct.pack("<II", kind, len(body)) + body for kind, body in ((0, data), (1, rows)))
+
+
+def made_duplicates() -> bytes:
+    """Return an archive of a game if real files are present, else one of textures."""
+    real = _real("archives/xray_anomaly_files_lzo_duplicates.db0")
+    return real.read_bytes() if real else made_textures(2)
 
 
 def character(kind: str) -> bytes:

@@ -21,7 +21,7 @@ from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.xray.ltx.tree import ConfigTree
 
-from . import LIMIT, ROOT, seconds_of
+from . import LIMIT, ROOT, installed, seconds_of
 
 
 def _module_of(path: Path) -> Any:
@@ -105,5 +105,6 @@ MEASUREMENTS: dict[str, Callable[..., float]] = {
     # Run the command line until it has printed the summary of a small file. Floor: start Python and import numpy.
     "start_up": lambda path: _run("-m", "addon.cli", "info", str(path)),
     "start_up_floor": lambda _path: _run("-c", "import numpy"),
+    **installed.MEASUREMENTS,
 }
 """Name -> function of one file, or several folders, that returns seconds or bytes."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bench
 import pytest
-from benchmarks import SAMPLES, cases, files
+from benchmarks import SAMPLES, cases, files, installed
 
 from addon.formats.verification import Status, verify
 
@@ -97,10 +97,14 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch, tmp_path):
 def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
     rows = bench.rows()
     assert {row.ours for row in rows} | {row.floor for row in rows} == {f"plain.{name}" for name in bench.MEASUREMENTS}
-    configs = next(row for row in rows if row.ours == "plain.index_configs").files[0].put_into(tmp_path)
+    configs, game, archive = (
+        next(row for row in rows if row.ours == f"plain.{name}").files[-1].put_into(tmp_path)
+        for name in ("index_configs", "index", "unpack_lzo")
+    )
     for name in bench.MEASUREMENTS:
         folders = {"verify": samples, "check_folders": samples}
         folders |= dict.fromkeys(("index_configs", "index_configs_again", "read_configs"), configs)
+        folders |= {name: archive if "lzo" in name else game for name in installed.MEASUREMENTS}
         paths = [folders.get(name, samples / "weapon.omf")]
         assert bench.measured_once(bench.command(f"plain.{name}", paths), tmp_path) > 0
     assert list((tmp_path / "bytecode").rglob("*.pyc"))
