@@ -81,6 +81,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model_import",
         "new_lods",
         "proxies",
+        "selections",
         "textures",
         "timing",
     ),

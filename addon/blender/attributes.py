@@ -121,13 +121,18 @@ def write(data: typed.Mesh, name: str, domain: Domain, values: NDArray[Any]) -> 
 
 
 def build_vertex_groups(obj: Object, mesh: Mesh | PolygonMesh) -> None:
-    """Add a vertex group for each of ``mesh.groups``, in this order, with the weights of ``mesh``.
+    """Add a vertex group for each of ``mesh.groups``, in this order, with the weights of ``mesh``."""
+    groups = [obj.vertex_groups.new(name=name) for name in mesh.groups]
+    if mesh.weights is not None:
+        assign(groups, mesh.weights)
+
+
+def assign(groups: Sequence[Any], weights: VertexWeights) -> None:
+    """Set weights in vertex groups; others stay.
 
     Blender assigns one weight to many vertices at once, so there is one call per distinct weight of a group.
     """
-    groups = [obj.vertex_groups.new(name=name) for name in mesh.groups]
-    weights = mesh.weights
-    if weights is None or not len(weights.weights):
+    if not len(weights.weights):
         return
     order, differs = row_order(np.stack([weights.groups, weights.weights.view(np.int32)]).T)
     group, weight, vertex = weights.groups[order], weights.weights[order], weights.vertices[order]

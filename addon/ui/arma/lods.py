@@ -134,6 +134,7 @@ class MOTIONBRIDGE_MT_arma_lods(BlenderMenu):
         layout.operator("motionbridge.arma_lod_move", text="Move Down", icon="TRIA_DOWN").direction = "DOWN"
         layout.separator()
         layout.operator("motionbridge.arma_proxies_copy", icon="EMPTY_ARROWS")
+        layout.operator("motionbridge.arma_clean_weights", icon="MOD_VERTEX_WEIGHT")
         layout.operator("motionbridge.arma_lod_show_all", icon="HIDE_OFF")
 
 

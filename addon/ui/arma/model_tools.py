@@ -88,7 +88,8 @@ def _can_be_shown(context: Context, obj: Any) -> bool:
     return bool(result)
 
 
-def _can_undo_groups(context: Context) -> bool:
+def can_undo_groups(context: Context) -> bool:
+    """Return whether new vertex groups, or new weights, can be undone in the present mode."""
     return context.mode != "EDIT_MESH" or compat.GROUPS_UNDONE_IN_EDIT_MODE
 
 
@@ -106,7 +107,7 @@ class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):
     bl_idname = "motionbridge.arma_find_components"
     bl_label = "Find Components"
     needs = (
-        Need("Leave edit mode first (Tab): this Blender cannot undo new vertex groups there", _can_undo_groups),
+        Need("Leave edit mode first (Tab): this Blender cannot undo new vertex groups there", can_undo_groups),
         Need("No geometry LOD is selected: its components are what the game collides with", _geometries),
     )
 

@@ -375,7 +375,7 @@ class TagEncoder:
             before[source >= 0] = 0
         edited = np.abs(given - before) > WEIGHT_STEP
         was_in = points[visible] != 0
-        points[visible[edited]] = _weight_bytes(given[edited])
+        points[visible[edited]] = weight_bytes(given[edited])
         changed = np.zeros(len(self.lod.points), np.bool_)
         changed[visible] = (points[visible] != 0) != was_in
         corner = self.lod.faces["corners"]["point"]
@@ -395,7 +395,7 @@ def _dense(mesh: PolygonMesh) -> NDArray[np.float32]:
     return result
 
 
-def _weight_bytes(weights: NDArray[np.float32]) -> NDArray[np.uint8]:
+def weight_bytes(weights: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Return the bytes (n,) of weights as the vendor's tools write them: 256 - 256 w, 1 for a weight of 1, 0 for 0."""
     shares = np.rint(np.clip(weights, 0, 1) * 256).astype(np.int64)
     return np.where(shares == 0, 0, np.clip(256 - shares, 1, 255)).astype(np.uint8)
