@@ -25,8 +25,8 @@ AXES = (
 MOST_LODS = 31
 """Most LODs that a dialog offers: an enumeration has 32 bits."""
 
-_items: list[tuple[str, str, str, int]] = []
-"""Blender does not keep the texts of items that a function returns."""
+_names: dict[str, str] = {}
+"""Names of LODs that a dialog offered: Blender does not keep the texts of items that a function returns."""
 
 
 def _is_proxy(obj: Any) -> bool:
@@ -80,8 +80,8 @@ def _lods(_operator: Any, context: Context | None) -> list[tuple[str, str, str, 
     lods = lod_list.lods_of(context) if context is not None else []
     index = lod_list.index_of(lods, active_object(context)) if context is not None else -1
     others = [lod.name for number, lod in enumerate(lods) if lod.is_mesh and number != index][:MOST_LODS]
-    _items[:] = [(name, name, "", 1 << number) for number, name in enumerate(others)]
-    return _items
+    kept = [_names.setdefault(name, name) for name in others]
+    return [(name, name, "", 1 << number) for number, name in enumerate(kept)]
 
 
 class MOTIONBRIDGE_OT_arma_proxies_copy(Operation, BlenderOperator):
