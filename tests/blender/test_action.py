@@ -310,8 +310,8 @@ def test_keys_read_with_the_table_give_the_same_times_and_values() -> None:
         points.foreach_set("co", np.stack([times, RANDOM.normal(size=len(times))], axis=1).ravel())
     action, frames = obj.animation_data.action, np.array([1.0, 2.0, 4.0], np.float32)
     plain, table = table_of(action, obj), table_of(action, obj, keys=True)
-    for one, other in zip(sampled_table(plain, frames), sampled_table(table, frames), strict=True):
-        assert np.array_equal(one, other)
+    for values, expected in zip(sampled_table(table, frames), sampled_table(plain, frames), strict=True):
+        assert np.array_equal(values, expected)
     assert times_of(*table.keys).tolist() == sorted({time for times in keyed for time in times})
     chosen = np.array([True, True, False, True, False, False])
     assert times_of(*table.keys, chosen).tolist() == [1.0, 2.5, 3.0, 4.0]
