@@ -131,3 +131,30 @@ def test_a_file_of_an_archive_is_saved_into_a_mod_and_is_its_file_from_then_on(n
         assert save() == {"FINISHED"}
         assert taken.read_bytes() not in (first, second)
     assert game.archive.read_bytes() == packed
+
+
+def test_a_level_of_which_only_its_file_is_in_the_mod_keeps_the_surfaces_of_the_archive(tmp_path):
+    form, game, mod = FORMATS["level"], installed_game("level", tmp_path), tmp_path / "mod"
+    folder, packed, blend = mod / "gamedata/levels/sample", game.archive.read_bytes(), str(tmp_path / "scene.blend")
+    with installed(game.folder):
+        form.load(game.path)
+        form.edit()
+        assert operator(form)(mod_folder=str(mod)) == {"FINISHED"}
+        assert [path.name for path in folder.iterdir()] == ["level"]
+        bpy.ops.wm.save_as_mainfile(filepath=blend)
+        bpy.ops.wm.open_mainfile(filepath=blend)
+        surface = next(obj for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE")
+        make_active(surface.name)
+        FORMATS["geom"].edit()
+        assert operator(form)() == {"FINISHED"}
+        assert not any("level.geom is" in line for line in last_report())
+        assert {path.name for path in folder.iterdir()} == {"level", "level.bak", "level.geom", "level.geomx"}
+        assert game.archive.read_bytes() == packed
+        for name in ("level.geom", "level.geomx"):
+            (folder / name).unlink()
+        bpy.ops.wm.read_homefile(use_empty=True)
+        form.load(folder / "level")
+        assert any("level.geom is not beside it; that of the game is used" in line for line in last_report())
+        kinds = [obj.motionbridge_level for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE"]
+        assert kinds
+        assert all(level.row >= 0 for level in kinds)

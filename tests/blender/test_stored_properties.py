@@ -305,7 +305,7 @@ UNREAD = {
     "for edits that the samples lack": "MotionProperties.is_cut AnimationProperties.is_cut "
     "SkeletalProperties.rotation SkeletalProperties.metres SkeletalProperties.radians "
     "SkeletalProperties.shown_first SkeletalProperties.shown_last LevelProperties.weld "
-    "LevelProperties.geometry_imported DescentPointProperties.shown_size "
+    "LevelProperties.geometry_imported LevelProperties.geometry_folder DescentPointProperties.shown_size "
     "HudProperties.values HudValueProperties.is_missing",
     "for things that the samples lack": "EditorModelProperties.is_made SurfaceProperties.is_surface "
     "SkeletalProperties.is_skeletal ArmaLevelProperties.selections "

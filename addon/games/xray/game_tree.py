@@ -62,6 +62,12 @@ class GameTree:
         """Return the file of this name in the folder ``beside``, in any letter case, or None."""
         return self.beside.find(name)
 
+    def find_beside(self, file: Path) -> Path | None:
+        """Return a file of the folder ``beside``; if that lacks it, the one that a game has at its path, or None."""
+        names = ((tree, tree.name_of(file.absolute())) for tree in self.trees)
+        name = next((name.removeprefix(tree.data) for tree, name in names if name), "")
+        return self.find_file(file.name) or self.find_data(name)
+
     def find_data(self, name: str) -> Path | None:
         """Return the file with this path below ``gamedata``, or None."""
         return self._first((tree, name) for tree in self.trees)

@@ -113,6 +113,8 @@ class LevelProperties(bpy.types.PropertyGroup):
     """SHA-256 of `level.geom` as imported or last saved back; "" if there was none."""
     geometry_imported: StringProperty(options={"HIDDEN"})
     """SHA-256 of `level.geom` as imported."""
+    geometry_folder: StringProperty(options={"HIDDEN"})
+    """Folder in which `level.geom` was at the import, on disk or in an archive; used where none is beside `level`."""
     detail: FloatProperty(options={"HIDDEN"}, default=1.0)
     reshaped: bytes_property("Indices of the visuals whose vertices were moved and saved, 4 bytes each")
     reshaped_seal: seal_property()

@@ -15,7 +15,7 @@ from ....core.report import Message
 from ....formats.trees import folder_tree
 from ...plan import FilePlan, StoredFile, Together, remember_saved
 from .visual_vertices import FAST_GEOMETRY, RESHAPED, FilesBeside
-from .visuals import GEOMETRY
+from .visuals import GEOMETRY, find_geometry
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
@@ -95,7 +95,7 @@ def _written_beside(holder: Object, path: Path, beside: FilesBeside) -> dict[Pat
     saved = not beside.is_imported and files.resolved(path.parent) != files.resolved(source)
     written = {}
     for name in (GEOMETRY, FAST_GEOMETRY):
-        file_path = folder_tree(source).find(name)
+        file_path = find_geometry(holder, name)
         data = None if file_path is None else beside.files.get(file_path)
         if data is None and saved and file_path is not None:
             data = files.read_file(file_path)

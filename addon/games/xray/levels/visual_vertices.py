@@ -26,7 +26,6 @@ from ....core.changes import Changes, Noun, Part
 from ....core.errors import ReadError
 from ....core.model import Domain
 from ....core.report import Report, say
-from ....formats.trees import folder_tree
 from ....formats.xray.level import edit, geometry
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
@@ -35,7 +34,7 @@ from ....formats.xray.level.mesh import Vertices
 from ...plan import saved_here
 from .file import listed_objects
 from .light import HEMI, LIGHT, LIGHT_MAP
-from .visuals import GEOMETRY, WIND, digest_of, simplified
+from .visuals import GEOMETRY, WIND, digest_of, find_geometry, simplified
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
@@ -66,7 +65,7 @@ def compare(holder: Object, document: Level, visual_objects: dict[int, Object], 
     None if that is missing or is not the known one. Raises `ReadError` if it is damaged.
     """
     folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
-    path = folder_tree(folder).find(GEOMETRY)
+    path = find_geometry(holder, GEOMETRY)
     known = holder.motionbridge_level.geometry
     if not known or not visual_objects:
         return None
@@ -107,13 +106,12 @@ def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes
         result.reshaped = np.union1d(edits.before, np.array(sorted(edits.reshaped), "<i4")).astype("<i4")
     edits.update_boxes(result.reshaped, visual_objects)
     if edits.parts:
-        folder = edits.path.parent
-        fast = folder_tree(folder).find(FAST_GEOMETRY)
+        fast = find_geometry(edits.holder, FAST_GEOMETRY)
         if edits.moves and fast is not None:
             moved = edits.move_in_fast_geometry(fast)
             result.files |= {} if moved is None else {fast: moved}
         elif edits.moves:
-            edits.report.warn("level.geomx is not beside it: shadows stay where they are", folder.name)
+            edits.report.warn("level.geomx is not beside it: shadows stay where they are", edits.path.parent.name)
     return result
 
 
@@ -125,7 +123,7 @@ class VertexEdits:
     """
 
     def __init__(self, holder: Object, document: Level, geom: Geometry, path: Path, report: Report) -> None:
-        self.path, self.document, self.geom, self.report = path, document, geom, report
+        self.holder, self.path, self.document, self.geom, self.report = holder, path, document, geom, report
         self.before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
         properties = holder.motionbridge_level
         self.digest = self.imported = properties.geometry_imported or properties.geometry

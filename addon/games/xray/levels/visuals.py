@@ -62,9 +62,11 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
     """
     data = files.read_file(path)
     document = levels.read(data, str(path), report)
-    own_geometry = _geometry(path, report) if options.surfaces or options.trees else None
     # The engine searches the level's folder first.
     tree = replace(tree_of(path, options.games, report), level_first=True)
+    wanted = options.surfaces or options.trees
+    geometry_path = tree.find_beside(path.with_name(GEOMETRY)) if wanted else None
+    own_geometry = _geometry(path, geometry_path, report) if wanted else None
     level = _Reading(document, path, _Materials(structure.shaders(document), tree, options.textures, report), report)
     families = [("SURFACE", visual_mesh.SURFACES)] * options.surfaces + [("TREE", visual_mesh.TREES)] * options.trees
     if own_geometry is None:
@@ -91,21 +93,29 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
     if options.glows:
         result.append(marks.glows(document, path.name))
     result = [level_file for level_file in result if level_file.all_objects]
-    _remember(path, data, result, options, as_boxes=own_geometry is None)
+    _remember(path, data, result, options, geometry_path if own_geometry is not None else None)
     return result
 
 
 def _remember(
-    path: Path, data: bytes, level_files: list[ImportedLevelFile], options: LevelFolderOptions, *, as_boxes: bool
+    path: Path,
+    data: bytes,
+    level_files: list[ImportedLevelFile],
+    options: LevelFolderOptions,
+    geometry_path: Path | None,
 ) -> None:
-    """Create an empty that stores the file and what was imported from it; all objects refer to it."""
+    """Create an empty that stores the file and what was imported from it; all objects refer to it.
+
+    ``geometry_path``: `level.geom`, None if surfaces and trees are not shown or only as boxes.
+    """
     holder = new_object(f"{path.parent.name} {FILE}", None, "LEVEL")
     properties = holder.motionbridge_level
     properties.path = str(path)
     keep(properties, "document", data)
-    if not as_boxes:
-        beside = folder_tree(path.parent).find(GEOMETRY)
-        properties.geometry = properties.geometry_imported = digest_of(beside) if beside is not None else ""
+    as_boxes = geometry_path is None
+    if geometry_path is not None:
+        properties.geometry = properties.geometry_imported = digest_of(geometry_path)
+        properties.geometry_folder = str(geometry_path.parent)
         properties.detail = options.detail
     kinds = [imported.kind for imported in level_files if not (as_boxes and imported.kind in _FAMILIES)]
     properties.imported = " ".join(kinds)
@@ -129,9 +139,16 @@ def digest_of(path: Path) -> str:
     return hashlib.sha256(files.map_file(path)).hexdigest()
 
 
-def _geometry(path: Path, report: Report) -> Geometry | None:
-    """Return the `level.geom` beside a `level`; None, with a warning, if surfaces can only be shown as boxes."""
-    beside = folder_tree(path.parent).find(GEOMETRY)
+def find_geometry(holder: Object, name: str) -> Path | None:
+    """Return `level.geom` or `level.geomx` beside a level, else where its `level.geom` was at its import, or None."""
+    properties = holder.motionbridge_level
+    folders = [Path(bpy.path.abspath(properties.path)).parent]
+    folders += [Path(properties.geometry_folder)] if properties.geometry_folder else []
+    return next(filter(None, (folder_tree(folder).find(name) for folder in folders)), None)
+
+
+def _geometry(path: Path, beside: Path | None, report: Report) -> Geometry | None:
+    """Return the `level.geom` of a `level`; None, with a warning, if surfaces can only be shown as boxes."""
     if beside is None:
         report.warn("level.geom is not beside it: surfaces and trees are shown as boxes", path.name)
         return None
@@ -142,6 +159,8 @@ def _geometry(path: Path, report: Report) -> Geometry | None:
         report.warn(say("surfaces and trees are shown as boxes: {}", str(refusal).rstrip(".")), path.name)
         return None
     report.include(inside)
+    if str(beside.parent).lower() != str(path.parent).lower():
+        report.note(say("level.geom is not beside it; that of the game is used: {}", str(beside)), path.name)
     return document
 
 
