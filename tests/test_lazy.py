@@ -46,6 +46,17 @@ def test_the_list_of_formats_loads_none_of_them():
     assert message == []
 
 
+def test_an_archive_is_recognised_without_the_modules_of_other_formats():
+    message = run(
+        "import json, sys\n"
+        "from addon.formats import archives\n"
+        "known = set(sys.modules)\n"
+        "archives.is_archive('README.md')\n"
+        "print(json.dumps([name for name in set(sys.modules) - known if name.startswith('addon.formats.')]))"
+    )
+    assert message == []
+
+
 @pytest.mark.parametrize("name", WITHOUT_BLENDER)
 def test_every_late_module_loads_first_of_all(name):
     package, _, module = name.rpartition(".")

@@ -227,8 +227,8 @@ def detect(path: PurePath | str, head: bytes) -> Format | None:
     if whole is not None:
         return whole
     named = [known for known in FORMATS if suffix in known.suffixes]
-    if len(named) == 1:
-        return named[0]
+    if len(named) == 1 or not head:  # no bytes to compare: without loading the modules of all formats
+        return named[0] if named else None
     if named:
         return next((known for known in named if known.starts_like(head)), named[0])
     return next((known for known in FORMATS if known.starts_like(head)), None)

@@ -87,7 +87,7 @@ def rows() -> list[Row]:
     folders = (Path(corpus) / "omf", Path(corpus) / "ogf") if corpus else (SAMPLES,)
     configs = (MadeFile("gamedata", partial(files.made_configs, 3000)),)
     game = (MadeFile("game", files.made_game),)
-    textures = (MadeFile("files.db0", files.made_duplicates), MadeFile("textures.db0", files.made_textures))
+    textures = (MadeFile("files.db0", files.made_duplicates), TEXTURES)
     return [
         Row(f"read {motions.name}", "plain.read", "plain.check_bytes", (motions,)),
         Row(f"read {motions.name}: memory", "plain.memory", "plain.size", (motions,)),
@@ -160,6 +160,7 @@ MOTIONBRIDGE_CORPUS a real one of 16,076 visuals and 1.9 million faces) with inv
 collision; a cform of 1 000 000
 faces, a hom and a som of 200 000; 321 x 321 slots.
 """
+TEXTURES = MadeFile("textures.db0", files.made_textures)
 CHARACTER_MOTIONS = MadeFile("character.omf", partial(files.character, "omf"))
 CHARACTER = MadeFile("character.ogf", partial(files.character, "ogf"), (CHARACTER_MOTIONS,))
 
@@ -188,6 +189,7 @@ def rows_in_blender() -> list[Row]:
         *rows_of_clicks(),
         Row("import of a character with readable bones", "kinds.import_readable", "kinds.import_plain", (HERE,)),
         Row("first-person scene of the samples", "kinds.open_first_person", "kinds.open_its_files", (HERE,)),
+        Row("six textures of an archive", "kinds.textures_of_archive", "kinds.textures_of_folder", (TEXTURES,)),
         Row("enable the extension", "start.enable", "start.enable_floor", (HERE,)),
         Row("modules for the first model", "start.first_model", "start.read_bytecode", (HERE,)),
     ]

@@ -367,15 +367,18 @@ def made_game(archives: int = 6, each: int = 10_000) -> dict[str, bytes]:
 
 
 def made_textures(count: int = 6, side: int = 1024) -> bytes:
-    """Return an X-Ray archive with compressed textures: blocks of 8 bytes, of which many are repeated, as in painted
+    """Return an X-Ray archive with compressed textures (.dds, DXT1), of whose blocks many are repeated, as in painted
     ones.
     """
     random = np.random.default_rng(11)
+    header = struct.pack(
+        "<4s5I52x2I4s20xI16x", b"DDS ", 124, 0x81007, side, side, side * side // 2, 32, 4, b"DXT1", 4096
+    )
     rows, data = bytearray(), bytearray()
     for number in range(count):
         blocks = random.integers(0, 256, (4096, 8), np.uint8)
         chosen = np.repeat(random.integers(0, len(blocks), side * side // 64), 4)
-        plain = blocks[chosen].tobytes()
+        plain = header + blocks[chosen].tobytes()
         stored = lzo.pack_bytes(plain)
         name = f"textures\\act\\{number}.dds".encode()
         rows += struct.pack("<HIII", len(name) + 16, len(plain), len(stored), zlib.crc32(plain)) + name

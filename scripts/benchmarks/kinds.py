@@ -17,8 +17,11 @@ from typing import Any
 import bpy
 import numpy as np
 
-from addon.blender import compat
+from addon.blender import compat, material
+from addon.core.binary import Reader
+from addon.core.compression import lzo
 from addon.core.report import Report
+from addon.formats import archives
 from addon.formats.xray import cform, details, occluders
 from addon.games.arma import animation_export, animation_import
 from addon.games.descent3 import model, model_export
@@ -320,6 +323,21 @@ def _import_model(path: Path, **how: bool) -> Any:
     return importing.import_model(bpy.context, path, options.ModelImportOptions(**how), Report())
 
 
+def _textures_of_archive(archive: str) -> float:
+    names = archives.open_archive(archive, Report()).table.names
+    return seconds_of(lambda: [material.shown_image(Path(archive, *name.split("\\"))) for name in names])
+
+
+def _textures_of_folder(archive: str) -> float:
+    """Load the same textures from a folder, and unpack them 1.2 times."""
+    opened = archives.open_archive(archive, Report())
+    stored = [(opened.stored_bytes(index), opened.entry(index).size) for index in range(len(opened))]
+    with tempfile.TemporaryDirectory() as folder:
+        written = archives.extract(opened, Path(folder), Report())
+        unpacking = seconds_of(lambda: [lzo.unpack(Reader(data), size) for data, size in stored])
+        return seconds_of(lambda: [material.shown_image(path) for path in written]) + 1.2 * unpacking
+
+
 def _import_bones(*, readable: bool) -> float:
     return seconds_of(lambda: _import_model(SAMPLES / "humanoid.ogf", readable_bones=readable))
 
@@ -356,4 +374,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
     # Import a character's model with bones drawn from head to head. Floor: with Blender's own drawing of bones.
     "import_readable": lambda _folder: _import_bones(readable=True),
     "import_plain": lambda _folder: _import_bones(readable=False),
+    # Load the textures of an archive. Floor: load them from a folder, and unpack them 1.2 times.
+    "textures_of_archive": _textures_of_archive,
+    "textures_of_folder": _textures_of_folder,
 }
