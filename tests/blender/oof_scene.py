@@ -70,9 +70,9 @@ def chunks(data):
 
 
 class Part:
-    """A sub-object of a file of version 2300; faces as (normal, texture or colour, corners, sizes)."""
+    """A sub-object of a file of version 2100 or newer; faces as (normal, texture or colour, corners, sizes)."""
 
-    def __init__(self, body):
+    def __init__(self, body, version=2300):
         self.index, self.parent = struct.unpack_from("<2i", body, 0)
         self.offset = struct.unpack_from("<3f", body, 36)
         self.radius, *_ = struct.unpack_from("<f", body, 48)
@@ -88,11 +88,12 @@ class Part:
         (free,) = struct.unpack_from("<i", body, at)
         at += 4 + 4 * free
         (count,) = struct.unpack_from("<i", body, at)
-        numbers = np.frombuffer(body, "<f4", 7 * count, at + 4)
+        each = 7 if version >= 2300 else 6
+        numbers = np.frombuffer(body, "<f4", each * count, at + 4)
         self.positions = numbers[: 3 * count].reshape(-1, 3)
         self.normals = numbers[3 * count : 6 * count].reshape(-1, 3)
         self.alphas = numbers[6 * count :]
-        at += 4 + 28 * count
+        at += 4 + 4 * each * count
         (count,) = struct.unpack_from("<i", body, at)
         at += 4
         self.faces = []
@@ -111,7 +112,8 @@ class Part:
 
 def parts(data):
     """The sub-objects of a file."""
-    return [Part(body) for identifier, body in chunks(data) if identifier == b"SOBJ"]
+    (version,) = struct.unpack_from("<i", data, 4)
+    return [Part(body, version) for identifier, body in chunks(data) if identifier == b"SOBJ"]
 
 
 def points(data, identifier):

@@ -23,12 +23,13 @@ from addon.ui.descent3.models import (
     MOTIONBRIDGE_OT_descent_save_back,
     chosen_model,
 )
-from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
+from tests.blender.oof_scene import SQUARE, batteries, chunks, drawn, parts, points, square, textures
 from tests.blender.test_save_back import NOTHING, dialog_of
 from tests.blender.test_save_back import drawn as texts_of
 from tests.blender.test_ui import installed
 from tests.blender.test_ui_drawing import let_super_work
 from tests.blender.test_written_motions import as_in_a_window
+from tests.blender.test_written_motions import drawn as texts_in
 from tests.formats.descent3.test_gam import page
 from tests.formats.descent3.test_ogf_image import image, runs
 from tests.real_files import SAMPLES
@@ -169,6 +170,35 @@ def test_a_new_file_says_the_same_model(tmp_path):
         np.testing.assert_allclose(old.positions, new.positions)
     assert len(points(data, b"GPNT")) == 2
     assert batteries(data) == batteries(SHIP.read_bytes())
+
+
+@pytest.mark.parametrize("version", ["2300", "2200", "2100"])
+def test_a_chosen_version_is_written_and_the_browser_says_before_what_that_loses(version, tmp_path):
+    holder = load()
+    hull = part_of(holder, "hull")
+    hull.data.attributes["alpha"].data[2].value = 0.5
+    same = save(tmp_path / "same.oof")
+    browser = as_in_a_window(
+        models.EXPORT_SCENE_OT_descent3_oof, filepath="a.oof", check_existing=False, version=version
+    )
+    browser.check(bpy.context)
+    text = " ".join(texts_in(browser))
+    data = save(tmp_path / "chosen.oof", version=version)
+    assert struct.unpack_from("<i", same, 4) == (2300,)
+    assert struct.unpack_from("<i", data, 4) == (int(version),)
+    for old, new in zip(parts(same), parts(data), strict=True):
+        assert (old.name, old.parent, old.offset, old.properties) == (new.name, new.parent, new.offset, new.properties)
+        assert old.positions.tobytes() == new.positions.tobytes()
+        assert [(look, rows, sizes) for _, look, rows, sizes in old.faces] == (
+            [(look, rows, sizes) for _, look, rows, sizes in new.faces]
+        )
+        assert new.alphas.tolist() == (old.alphas.tolist() if version == "2300" else [])
+    kept = {identifier for identifier, _ in chunks(same)} - {b"SOBJ"}
+    kept -= {b"RANI", b"PANI"} if version == "2100" else set()
+    assert {row for row in chunks(data) if row[0] != b"SOBJ"} == {row for row in chunks(same) if row[0] in kept}
+    assert ("1 vertex loses its alpha" in text) == (version != "2300")
+    assert ("its keys are left out" in text) == (version == "2100")
+    assert (data == same) == (version == "2300")
 
 
 def test_in_edit_mode_what_is_edited_counts_and_editing_goes_on(tmp_path):

@@ -28,7 +28,7 @@ ASKED = {"rpt_", "iface_", "poll_message_set", "Need"}
 SAME = {
     *("", "FX", "Motionbridge", "Motionbridge Report"),
     *("S.T.A.L.K.E.R. (X-Ray)", "Arma, Operation Flashpoint", "Descent 3", "Arma 3", "DayZ"),
-    *("3", "4", "5", "model.cfg"),
+    *("3", "4", "5", "2300", "2200", "2100", "model.cfg"),
     *("OpenXRay", "Anomaly", "IX-Ray", "Advanced X-Ray", "16:9", "4:3", "HUD", "PhysX"),
     *("DXT1", "DXT5", "ARGB 8888", "ARGB 4444", "ARGB 1555"),
     *lod_kinds.BY_WORD,  # the names of Object Builder

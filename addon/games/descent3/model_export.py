@@ -1,6 +1,7 @@
 """Export of Descent 3 models: gather the objects, encode them onto the imported bytes, plan the file, write it.
 
-Unchanged parts of the file keep their bytes. A model made in Blender becomes a file of version 2300.
+Unchanged parts of the file keep their bytes, where the version stays. A model made in Blender becomes a file of version
+2300.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
 from ...blender.mesh import Offending
 from ...core import files, pausing, problems
+from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report, say
 from ...formats import archives
 from ...formats.descent3 import hog2, oof
-from ...formats.descent3.oof.mapping import encode
+from ...formats.descent3.oof.mapping import encode, to_version
 from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import (
     Floats,
@@ -130,7 +132,7 @@ def plan_export(
         base = before = None
     if before is not None:
         _warn_of_lost_uvs(model, before, report)
-    document, changes = encode(model, base, before, normal_step=NORMAL_TOLERANCE)
+    document, changes = _encoded(model, base, before, options.version, report)
     for left_out in changes.left_out:
         report.warn(left_out)
     if changes:
@@ -142,6 +144,25 @@ def plan_export(
             report.warn(problem.line, name)
     image = oof.write(document) if changes or not hierarchy.data else hierarchy.data
     return ModelPlan(str(path), image, changes, hierarchy, motions)
+
+
+def _encoded(
+    model: Model, base: oof.Oof | None, before: Model | None, version: int | None, report: Report
+) -> tuple[oof.Oof, Changes]:
+    """Return the file with the model in a version, None for that of ``base``, and the changes.
+
+    An older base is converted first, so that all edits can be written.
+    """
+    came_as = base.version if base is not None else None
+    if base is not None and version is not None and version > base.version:
+        base = to_version(version, base, report)
+        before = oof.decode(base, Report())
+    document, changes = encode(model, base, before, normal_step=NORMAL_TOLERANCE)
+    if version not in (None, document.version):
+        document = to_version(version, document, report)
+    if came_as not in (None, document.version):
+        changes.note(say("version {} -> {}", came_as, document.version))
+    return document, changes
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> ModelPlan:

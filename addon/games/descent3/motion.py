@@ -187,14 +187,6 @@ def _bases(hierarchy: Hierarchy) -> list[Motion | None]:
     return [old.motion if old is not None else None for old in olds]
 
 
-def unseen(hierarchy: Hierarchy) -> Report:
-    """Report what an export will warn of and Blender does not show: muted curves, and keys of another rotation mode."""
-    report = Report()
-    for part, base in zip(moving_parts(hierarchy), _bases(hierarchy), strict=True):
-        _report_unseen(part, report, known=base is not None)
-    return report
-
-
 def edited_parts(context: Context, hierarchy: Hierarchy) -> list[Object]:
     """Return the parts whose motions differ from the last saved file. Raises `WriteError`."""
     rows = zip(hierarchy.parts, gather(context, hierarchy, Report()), _bases(hierarchy), strict=True)

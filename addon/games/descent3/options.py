@@ -8,10 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..options import Options, bone_display_option, modifiers_option, option
+from ..options import Options, bone_display_option, listed, modifiers_option, number_or_none, option
 
 if TYPE_CHECKING:
     from ...core.game import InstalledGame
+
+VERSIONS = (
+    ("AUTOMATIC", "Same as Imported", "The version of the imported file; for new models 2300"),
+    ("2300", "2300", "The newest version, which the game's own tools write; keys of older files get times"),
+    ("2200", "2200", "An older version, without alpha of vertices"),
+    ("2100", "2100", "An older version, without alpha of vertices and without times of keys: keys are left out"),
+)
 
 
 class ModelImportOptions(Options):
@@ -44,13 +51,12 @@ class ModelExportOptions(Options):
     """Options of exporting models.
 
     ``modifiers`` are applied as in the viewport. ``shown_normals``: write normals as Blender shows them, with sharp
-    edges, instead of computing them like the game's own tools. ``anew``: write a new file of version 2300 for an
-    imported model. ``backup``: keep the replaced file.
+    edges, instead of computing them like the game's own tools. ``version`` of the file, None for that of the imported
+    file. ``anew``: write a new file for an imported model. ``backup``: keep the replaced file.
     """
 
     modifiers: bool = modifiers_option()
     shown_normals: bool = False
-    anew: bool = option(
-        False, "New File", "Write a new file of version 2300 from the objects, without the imported data"
-    )
+    version: int | None = listed("AUTOMATIC", number_or_none, "Version", "Version of the file to write", VERSIONS)
+    anew: bool = option(False, "New File", "Write a new file from the objects, without the imported data")
     backup: bool = True

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, say
-from ...games.descent3 import hierarchy, kinds, model, model_export, motion, rotors, textures
+from ...games.descent3 import hierarchy, kinds, model, model_export, rotors, textures
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
 from .. import layouts
@@ -308,6 +308,8 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection, such as one level of detail")
     types = ("MESH",)
+    checked = ("normals", "version", "anew")
+    is_costly = True
     normals: EnumProperty(
         name="Normals", description="Which vertex normals to export", items=NORMAL_ITEMS, default="GAME"
     )
@@ -330,15 +332,18 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
-        for name in ("normals", "anew"):
+        for name in ("normals", "version", "anew"):
             layout.prop(self, name)
         self.draw_last(context)
 
-    def preview(self, context: Context, report: Report) -> None:
-        """Report what Blender does not show of the model."""
-        holder = holder_of(context.view_layer.objects.active)
-        if holder is not None:
-            report.include(motion.unseen(hierarchy.hierarchy_of(context, hierarchy.Chosen(holder), Report())))
+    def preview(self, context: Context, report: Report) -> "FilePlan":
+        chosen, findings = chosen_model(context, self.collection), Report()
+        plan = model_export.plan_export(context, chosen, self._options(), findings)
+        report.include(Report(findings.warnings))
+        return plan
+
+    def _options(self) -> ModelExportOptions:
+        return options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.MODELS))
@@ -347,8 +352,8 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             if path.suffix:
                 problem = say("the game reads models of .oof, not {}", path.suffix)
             raise WriteError(problem, remedy="Name the file .oof")
-        options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
-        plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
+        chosen = chosen_model(context, self.collection)
+        plan = model_export.export_model(context, chosen, path, self._options(), report)
         return Outcome(file_sentence(path, plan))
 
 

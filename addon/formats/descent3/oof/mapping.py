@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -351,30 +352,49 @@ def _with_chunk(sections: list[Section], identifier: bytes, value: Value | None)
     return result
 
 
-# Conversion of older versions ----------------------------------------------------------------------------------------
+# Conversion to other versions ----------------------------------------------------------------------------------------
 
 
-def to_newest(document: Oof, report: Report) -> Oof:
-    """Convert a model to version 2300. Fields that older versions lack get default values; untimed keys are rewritten.
+def to_version(version: int, document: Oof, report: Report) -> Oof:
+    """Convert a model to one of `VERSIONS`. Missing fields get default values; keys without times are rewritten.
 
-    Raises `ReadError` and `WriteError` as `decode` and `encode`.
+    Warns of what the version cannot store: alphas of vertices, keys with times. Raises `ReadError` and `WriteError` as
+    `decode` and `encode`.
     """
-    sections = [replace(section, value=_upgraded(section.value, document.major)) for section in document.sections]
-    newest = replace(document, version=NEWEST, sections=sections)
+    before, major = document.major, version // 100
+    if major < ALPHA_SINCE <= before:
+        _warn_of_alphas(document, version, report)
+    sections = [replace(section, value=_converted(section.value, before, major)) for section in document.sections]
+    result = replace(document, version=version, sections=sections)
     without_tracks = [section for section in sections if not isinstance(section.value, RotationTracks | PositionTracks)]
-    if document.major >= TIMED_SINCE or len(without_tracks) == len(sections):
-        return newest
-    result, changes = encode(decode(document, report), replace(newest, sections=without_tracks))
+    if (major >= TIMED_SINCE) == (before >= TIMED_SINCE) or len(without_tracks) == len(sections):
+        return result
+    result = replace(result, sections=without_tracks)
+    if before >= TIMED_SINCE:
+        for part, track in zip(document.sub_objects, tracks_of(document), strict=True):
+            if track.moves or track.spin_axis is not None:
+                report.warn(say("its keys are left out: version {} has no times of keys", version), part.label)
+        return result
+    result, changes = encode(decode(document, report), result)
     report.note("keys had no times: one tick is now the distance between two keys of the longest track")
     for line in changes.left_out:
         report.warn(line)
     return result
 
 
-def _upgraded(value: Value | None, major: int) -> Value | None:
+def _warn_of_alphas(document: Oof, version: int, report: Report) -> None:
+    for part in document.sub_objects:
+        if part.alphas is not None and (lost := int((part.alphas != 1).sum())):
+            words = "{:# vertex loses its alpha|# vertices lose their alpha}, which version {} does not have"
+            report.warn(say(words, lost, version), part.label)
+
+
+def _converted(value: Value | None, before: int, major: int) -> Value | None:
+    """Return the value of a chunk for a version; ``before``, ``major``: hundreds of the old and of the new one."""
     if isinstance(value, SubObject):
-        alphas = value.alphas if major >= ALPHA_SINCE else np.ones(len(value.positions), np.float32)
-        return replace(value, alphas=alphas, faces=_with_sizes(value, major))
+        alphas = value.alphas if before >= ALPHA_SINCE else np.ones(len(value.positions), np.float32)
+        faces = _with_sizes(value) if before < SIZES_SINCE else value.faces
+        return replace(value, alphas=alphas if major >= ALPHA_SINCE else None, faces=faces)
     if isinstance(value, GunPoints) and "parent" not in (value.rows.dtype.names or ()):
         rows = np.zeros(len(value.rows), POINT)
         rows["position"], rows["direction"] = value.rows["position"], value.rows["direction"]
@@ -382,15 +402,18 @@ def _upgraded(value: Value | None, major: int) -> Value | None:
     return value
 
 
-def _with_sizes(part: SubObject, major: int) -> Faces:
+def _with_sizes(part: SubObject) -> Faces:
     faces, corners = part.faces, part.faces.corners["vertex"]
-    outside = len(corners) > 0 and not ((corners.min() >= 0) and (corners.max() < len(part.positions)))
-    if major >= SIZES_SINCE or outside:
+    if len(corners) and not ((corners.min() >= 0) and (corners.max() < len(part.positions))):
         return faces
     rows = faces.rows.copy()
     rows["sizes"] = face_sizes(part.positions, rows["normal"], faces.counts, corners)
     return Faces(rows, faces.counts, faces.corners)
 
 
-CONVERSIONS: dict[str, Callable[[Oof, Report], Oof]] = {str(NEWEST): to_newest}
+VERSIONS = (NEWEST, 2200, 2100)
+"""Versions in which a model can be written whatever version it has; the game's own tools write the first."""
+CONVERSIONS: dict[str, Callable[[Oof, Report], Oof]] = {
+    str(version): partial(to_version, version) for version in VERSIONS
+}
 """Conversions by the name of the result, a version number."""

@@ -151,7 +151,7 @@ def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | 
             row["parent"] = match.kept(old_parent, point.parent)
         elif point.parent != match.base_indices.get(0, 0):
             words = "this version's {}s all belong to sub-object 0"
-            raise WriteError(say(words, kind.value), remedy="Convert the file to version 2300")
+            raise WriteError(say(words, kind.value), remedy="Choose Version 2300 in the export")
     _keep_stored(rows, stored, sources, ("position", "direction"))
     return rows
 

@@ -147,7 +147,7 @@ def encode_tracks(model: Model, base: Oof, match: Match) -> EncodedChunks:
     any_positions = positions is not None or any(len(track.position) for track in tracks)
     if rotations is not None or any_positions or any(len(track.rotation) for track in tracks):
         if not timed:
-            raise WriteError(say("version {} has no times", base.version), remedy="Convert the file to version 2300")
+            raise WriteError(say("version {} has no times", base.version), remedy="Choose Version 2300 in the export")
         keys = _by_stored_index([track.rotation for track in tracks], match, ROTATION_KEY)
         result.values[b"RANI"] = RotationTracks(*keys)
     if any_positions:
@@ -245,7 +245,7 @@ def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track]) -
             same = False
         if not same or not match.same:
             words = "{!r}: keys of version {} have no times and cannot be changed"
-            raise WriteError(say(words, part.name, base.version), remedy="Convert the file to version 2300 first")
+            raise WriteError(say(words, part.name, base.version), remedy="Choose Version 2300 in the export")
 
 
 # Keys of an edited motion --------------------------------------------------------------------------------------------

@@ -537,6 +537,24 @@ def test_older_versions_become_the_newest(vectors, name):
             assert np.degrees(2 * np.arccos(np.minimum(difference, 1))).max() < 0.05
 
 
+@pytest.mark.parametrize("version", ["2200", "2100"])
+@pytest.mark.parametrize("name", engine_models())
+def test_older_versions_hold_all_but_what_is_warned_of(vectors, name, version):
+    document = read((vectors / "oof" / f"{name}.oof").read_bytes(), f"{name[:20]}.oof")
+    report = Report()
+    again = oof.read(oof.write(oof.CONVERSIONS[version](document, report)), "a.oof", Report())
+    assert str(again.version) == version
+    before, after = oof.decode(document, Report()), oof.decode(again, Report())
+    for part, other in zip(before.parts, after.parts, strict=True):
+        assert part.mesh.positions.tobytes() == other.mesh.positions.tobytes()
+        assert part.mesh.corners.tobytes() == other.mesh.corners.tobytes()
+    opaque = all(part.alphas is None or (part.alphas == 1).all() for part in document.sub_objects)
+    assert opaque == (not any("its alpha" in line or "their alpha" in line for line in report.warnings))
+    lost = [part for part, other in zip(before.parts, after.parts, strict=True) if part.motion and not other.motion]
+    assert bool(lost) <= any("no times of keys" in line for line in report.warnings)
+    assert [point.position.tolist() for point in before.points] == [point.position.tolist() for point in after.points]
+
+
 def test_a_part_without_faces_becomes_the_newest_version_too(samples):
     document = read((samples / "descent3" / "ship.oof").read_bytes(), "ship.oof")
     document.version = 2000
