@@ -9,7 +9,8 @@ import pytest
 from addon.core.game import InstalledGame
 from addon.core.report import Report
 from addon.formats.arma import p3d
-from addon.games.arma.textures import Surfaces, game_path, texture_of
+from addon.games.arma import sources
+from addon.games.arma.textures import game_path, texture_of
 from tests.blender.test_p3d_export import cube, exported
 from tests.blender.test_ui import last_report
 
@@ -105,4 +106,4 @@ def test_lods_that_are_not_drawn_take_no_texture_from_an_image(image, tmp_path):
     [("P:/", True), ("p:/", True), ("O:/", False), ("Q:/", False), ("//server/share/", False), ("/", False)],
 )
 def test_of_the_roots_of_disks_only_the_work_drive_counts(root, counts):
-    assert Surfaces(Path(), textures=True)._is_marked(PureWindowsPath(root), frozenset()) == counts
+    assert sources._is_marked(PureWindowsPath(root), frozenset()) == counts

@@ -234,8 +234,9 @@ class _Importer:
         """
         options, bones = self.options, document.bones
         automatic = options.hierarchy is HierarchyFrom.AUTOMATIC
-        if rig is None or not automatic or options.config or skeletons.beside(self.file):
-            return skeletons.chosen_hierarchy(options.hierarchy, options.config, self.file, bones, self.report)
+        config = options.config or skeletons.config_of(self.file, self.report)
+        if rig is None or not automatic or config:
+            return skeletons.chosen_hierarchy(options.hierarchy, config, self.file, bones, self.report)
         if len(rig.data.motionbridge_skeleton.bones):
             known = skeletons.hierarchy_of_armature(rig)
             if skeletons.fits(known, bones):

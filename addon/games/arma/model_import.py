@@ -104,7 +104,13 @@ def import_model(
     into = None
     if options.new_rig:
         rig = build_rig(
-            context, document, file, config=options.config, pivots_model=options.pivots_model, report=report
+            context,
+            document,
+            file,
+            config=options.config,
+            pivots_model=options.pivots_model,
+            games=options.games,
+            report=report,
         )
         into = scope.target_collection(context, report, options.collection)
         into.objects.link(rig)

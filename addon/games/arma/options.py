@@ -32,7 +32,7 @@ def _prefix() -> Any:
 
 
 def _config() -> Any:
-    return path("model.cfg", "The model.cfg of the skeleton; if empty, the one in the file's folder", ".cfg")
+    return path("model.cfg", "The model.cfg of the skeleton; if empty, the one in the file's folder or above", ".cfg")
 
 
 def _table() -> Any:
@@ -47,10 +47,10 @@ class HierarchyFrom(Choice):
 
     AUTOMATIC = (
         "Automatic",
-        "The model.cfg in the file's folder, otherwise the built-in skeleton with these bones, otherwise none",
+        "The model.cfg in the file's folder or above, otherwise the built-in skeleton with these bones, otherwise none",
     )
-    """The model.cfg that is set or in the file's folder, else a built-in skeleton with these bones, else none."""
-    CONFIG = "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder"
+    """The model.cfg that is set or that is in the file's folder or above, else a fitting built-in skeleton, or none."""
+    CONFIG = "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder or above"
     ARMA3 = "Arma 3 Man", "OFP2_ManSkeleton of Arma 3"
     ARMA2 = "Arma 2 Man", "OFP2_ManSkeleton of Arma 2"
     FLASHPOINT = "Flashpoint Man", "The Operation Flashpoint man; the game has no hierarchy, this one is for display"
@@ -164,7 +164,7 @@ class NamesFrom(Choice):
     """Source of the order of bones and of their upper and lower case."""
 
     FILE = "Source File", "Names and order of the source file, or of the armature's skeleton if there is none"
-    CONFIG = "model.cfg", "Names and order of the model.cfg set below or found in the file's folder"
+    CONFIG = "model.cfg", "Names and order of the model.cfg set below or found in the file's folder or above"
     ARMATURE = "Armature", "Names and order of the armature's bones"
 
 
@@ -229,9 +229,9 @@ class Levels(Choice):
 class ModelImportOptions(Options):
     """Options of importing models.
 
-    ``new_rig``: create an armature from a model.cfg, ``config`` or the one in the file's folder. ``pivots_model``: P3D
-    file of its joints, "" for the model's own. ``games``: searched for textures after the model's
-    project. ``prefix`` and ``table`` as in `AnimationImportOptions`. ``collection``: name of a new collection; "" for
+    ``new_rig``: create an armature from a model.cfg, ``config`` or the one in the file's folder or above.
+    ``pivots_model``: P3D file of its joints, "" for the one that the model.cfg names or the model's own. ``games``:
+    searched after the model's project for textures, a model.cfg and a pivots model. ``prefix`` and ``table`` as in `AnimationImportOptions`. ``collection``: name of a new collection; "" for
     none.
     """
 
@@ -248,8 +248,8 @@ class ModelImportOptions(Options):
     config: str = _config()
     pivots_model: str = path(
         "Pivots Model",
-        "A .p3d model with one point per bone; if empty, the one that the model.cfg names in the folder of the file, "
-        "or the points of the model itself",
+        "A .p3d model with one point per bone; if empty, the one that the model.cfg names, or the points of the model "
+        "itself",
         ".p3d",
     )
     prefix: str = _prefix()

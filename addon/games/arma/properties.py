@@ -146,7 +146,7 @@ class SkeletonFiles(bpy.types.PropertyGroup):
 
     config: StringProperty(
         name="model.cfg",
-        description="Default model.cfg of the dialogs; if empty, the one in the folder of the imported file",
+        description="Default model.cfg of the dialogs; if empty, the one in the folder of the imported file or above",
         subtype="FILE_PATH",
         options=PATH_OPTIONS,
     )

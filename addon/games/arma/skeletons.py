@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 from ...blender import armature
 from ...core import files, space
 from ...core.errors import ReadError
+from ...core.game import InstalledGame
 from ...core.joints import gaps, recover, skeleton_of_joints
 from ...core.model import DeltaClip, Skeleton
 from ...core.report import Report, say
 from ...formats.arma import lod_kinds, model_cfg, p3d
+from ...formats.arma.p3d.document import BINARISED_MARK
 from ...formats.arma.skeletons import BUILT_IN, Hierarchy
+from ...formats.trees import head_of
 from .options import HierarchyFrom, PivotsFrom
+from .sources import Sources
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
@@ -50,13 +54,13 @@ def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Seque
     if source is HierarchyFrom.FLAT:
         return FLAT
     if source in (HierarchyFrom.AUTOMATIC, HierarchyFrom.CONFIG):
-        path = config or beside(file)
+        path = config or config_of(file, report)
         result = hierarchy_of_config(path, file, bones, report) if path else None
         if result is not None:
             return result
         if source is HierarchyFrom.CONFIG:
             raise ReadError(
-                "there is no model.cfg in the folder of the animation"
+                "there is no model.cfg in the folder of the animation or above"
                 if not path
                 else "no skeleton of it has these bones",
                 file=path or file,
@@ -66,10 +70,22 @@ def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Seque
     return BUILT_IN[source.name.lower()]
 
 
-def beside(file: str, name: str = CONFIG_NAME) -> str:
-    """Return the path of a file of this name, in any case, in the folder of another file; "" if there is none."""
-    own_files = sorted(entry for entry in Path(file).absolute().parent.glob("*") if entry.name.lower() == name)
-    return str(own_files[0]) if own_files else ""
+def config_of(file: str, report: Report, games: Sequence[InstalledGame] = ()) -> str:
+    """Return the path of the model.cfg of an animation or a model; "" if there is none.
+
+    It is the nearest one with a class of the file's name, in its folder, above that in its project, or in its game;
+    real ones are up to four folders above, or named as the model. Else it is the model.cfg in the folder of the file.
+    """
+    path, sources = Path(file), Sources(Path(file), games)
+    for config in sources.above(CONFIG_NAME, f"{path.stem}.cfg"):
+        try:
+            if model_cfg.read(files.read_file(config), str(config), Report()).skeleton_of(path.stem) is not None:
+                return str(config)
+        except ReadError as refusal:
+            if config.parent != sources.file.parent:
+                report.warn(say("a model.cfg is left out: {}", refusal.sentence()), path.name)
+    beside = sources.beside(CONFIG_NAME)
+    return str(beside) if beside is not None else ""
 
 
 def hierarchy_of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy | None:
@@ -310,12 +326,23 @@ def selections_of(lods: Iterable[p3d.Lod]) -> list[str]:
 
 
 def build_rig(
-    context: Context, document: p3d.P3d, file: str, *, config: str, pivots_model: str, report: Report
+    context: Context,
+    document: p3d.P3d,
+    file: str,
+    *,
+    config: str,
+    pivots_model: str,
+    games: Sequence[InstalledGame],
+    report: Report,
 ) -> Object | None:
-    """Return a new armature of the model's skeleton, in no collection yet. Raises `ReadError` if none is found."""
-    hierarchy = hierarchy_of(document, file, config, report)
+    """Return a new armature of the model's skeleton, in no collection yet. Raises `ReadError` if none is found.
+
+    ``games``: searched for a model.cfg and a pivots model after the model's project.
+    """
+    hierarchy = hierarchy_of(document, file, config or config_of(file, report, games), report)
     bones = list(hierarchy.parents)
     parents = hierarchy.parent_indices(bones)
+    pivots_model = pivots_model or _pivots_model_of(hierarchy, file, games, report)
     joints = joints_at(bones, _pivots(document, file, hierarchy, pivots_model, report))
     skeleton = _skeleton(hierarchy.name, bones, parents, joints, report=report, where=Path(file).stem)
     return build_armature(context, skeleton, hierarchy, report, Path(file).stem)
@@ -335,17 +362,16 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
     Raises `ReadError` if none is found.
     """
     selections = selections_of(document.lods)
-    path = config or beside(file)
-    if not path:
+    if not config:
         hierarchy = fitting_built_in(selections) if selections else None
         if hierarchy is None:
             raise ReadError(
-                "there is no model.cfg in the folder of the model, and it is not a known man",
+                "there is no model.cfg in the folder of the model or above, and it is not a known man",
                 file=file,
                 remedy="Name the model.cfg of its skeleton, or import it without an armature",
             )
         return hierarchy
-    parsed = model_cfg.read(files.read_file(path), path, report)
+    parsed = model_cfg.read(files.read_file(config), config, report)
     named = parsed.skeleton_of(Path(file).stem)
     if named is not None and named.parents:
         return named
@@ -353,20 +379,19 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
     if best is None or len(best.unknown(selections)) == len(selections):
         raise ReadError(
             "no skeleton of this model.cfg has a bone that the model has",
-            file=path,
+            file=config,
             remedy="Name the model.cfg of the model's skeleton, or import it without an armature",
         )
     return best
 
 
 def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: str, report: Report) -> dict[str, Floats]:
-    """Return bone -> joint: from the pivots model that is given or is in the file's folder, else from the model's
-    memory LOD; for bones still missing, the centre of the bone's vertices.
+    """Return bone -> joint: from the pivots model, "" for none, else from the model's memory LOD; for bones still
+    missing, the centre of the bone's vertices.
     """
     bones = list(hierarchy.parents)
-    path = pivots_model or beside(file, hierarchy.pivots_model.replace("\\", "/").rpartition("/")[2].lower())
-    if path:
-        pivots = _pivots_of(path, bones, report)
+    if pivots_model:
+        pivots = _pivots_of(pivots_model, bones, report)
         if pivots:
             return pivots
     memory = document.lod(lod_kinds.MEMORY)
@@ -380,6 +405,15 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
         )
         report.note(say(words, len(guessed)), Path(file).stem)
     return middles | known
+
+
+def _pivots_model_of(hierarchy: Hierarchy, file: str, games: Sequence[InstalledGame], report: Report) -> str:
+    """Return the path of the pivots model that a model.cfg names, "" if it is missing or made for the game."""
+    path = Sources(Path(file), games).find(hierarchy.pivots_model, (".p3d",))
+    if path is None or head_of(path, len(BINARISED_MARK)) != BINARISED_MARK:
+        return "" if path is None else str(path)
+    report.note(say("the pivots model is made for the game and is not used: {}", str(path)), Path(file).name)
+    return ""
 
 
 def _centres(document: p3d.P3d, bones: Sequence[str]) -> dict[str, Floats]:

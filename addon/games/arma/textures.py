@@ -1,11 +1,7 @@
 """Textures of Arma: the files that materials of a model show, their paths in the game, and images as `.paa`.
 
-Textures of a model are searched for below the model's folder and its parent folders up to the project's, and in the
-games of the preferences; nowhere else, since a model from a stranger may contain any path. A PNG or TGA file of the
-same name is shown before the texture itself (`.paa`). Procedural textures that are a plain color are shown.
-
-The game finds a texture by its addon's prefix and the path below the addon's folder. The tools know the prefix from a
-file ``$PBOPREFIX$`` in that folder; without one it is the folder's path on the work drive, or else the folder's name.
+Textures of a model are searched for where `sources` looks. A PNG or TGA file of the same name is shown before the
+texture itself (`.paa`). Procedural textures that are a plain color are shown.
 
 An image imported from a texture is packed into the .blend. It stores the path of its texture, so that an export starts
 from that file and keeps the bytes of what was not painted.
@@ -15,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -29,17 +24,18 @@ from ...blender import material
 from ...core import files
 from ...core import names as short_names
 from ...core.changes import Changes
-from ...core.errors import MotionbridgeError, ReadError
+from ...core.errors import MotionbridgeError
 from ...core.game import InstalledGame
 from ...core.model import Material
 from ...core.report import Report, say
-from ...formats import archives, trees
+from ...formats import archives
 from ...formats.arma import paa
 from ...formats.trees import arma
 from .. import images
 from ..images import SOURCE, base_texture, note_difference
 from ..plan import FilePlan
 from .options import TextureExportOptions
+from .sources import MOST_FOLDERS, WORK_DRIVE, Sources, work_folders
 
 if TYPE_CHECKING:
     from ...blender import typed
@@ -48,12 +44,6 @@ GAME_SUFFIXES = (".paa", ".pac")
 IMAGE_SUFFIXES = (".png", ".tga", *GAME_SUFFIXES)
 ALPHA_ENDING = "_ca"
 """Ending of the names of textures whose alpha is transparency."""
-WORK_DRIVE = "p:"
-"""The drive that the tools use as the game's root; texture paths may start with it."""
-PROJECT_MARKS = frozenset({".git", ".hemtt", "mod.cpp"})
-"""Lower-case names of files that mark their folder as that of a project; `arma.MARKS` mark that of an addon."""
-MOST_FOLDERS = 16
-"""Largest number of folders used from a texture's path, and of parent folders searched around a model or an image."""
 _COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
 
 
@@ -70,7 +60,6 @@ class Surfaces:
     missing: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     _images: dict[Path, tuple[Any, bool]] = field(default_factory=dict)
-    _folders: dict[Path, dict[str, Path]] = field(default_factory=dict)
 
     def build(self, wanted: Material) -> Any:
         """Return a Blender material; an existing one if it looks the same."""
@@ -103,73 +92,11 @@ class Surfaces:
 
     def picture(self, texture: str) -> Path | None:
         """Return the image file that shows a texture of the game, None if there is none."""
-        path = PurePosixPath(texture.replace("\\", "/").lower())
-        if not path.stem or texture.startswith("#"):
-            return None
-        own = self.model.absolute().parent
-        folders = [own, *self._below(own, ("data",))]
-        parts = _folders_of(path)
-        for around in self._roots(own):
-            # ``P:\\tag\\addon\\data\\a.paa`` may be in tag/addon/data or, for the addon's author, in addon/data.
-            for start in range(len(parts)):
-                folders += self._below(around, tuple(parts[start:]))
-        for folder in dict.fromkeys(folders):
-            listing = self._listing(folder)
-            result = next(
-                (listing[path.stem + suffix] for suffix in IMAGE_SUFFIXES if path.stem + suffix in listing), None
-            )
-            if result is not None and files.is_file(result):
-                return result
-        names = [str(path.with_suffix(suffix)) for suffix in IMAGE_SUFFIXES]
-        found_paths = (tree.find(name) for tree in self._trees for name in names)
-        return next((result for result in found_paths if result is not None), None)
+        return None if texture.startswith("#") else self._sources.find(texture, IMAGE_SUFFIXES)
 
     @cached_property
-    def _trees(self) -> list[trees.Tree]:
-        """The game of the model, then the others that can be read."""
-        result = []
-        with suppress(ReadError):
-            own = trees.tree_for(self.model, self.games)
-            result += [own] if own is not None else []
-        for game in self.games:
-            with suppress(ReadError):
-                result.append(trees.tree_at(game))
-        return result
-
-    def _roots(self, own: Path) -> list[Path]:
-        """Return the model's folder, its parents up to the project's or the drive P:, and that drive."""
-        work = _work_folders(self.games)
-        around = [own, *own.parents][: MOST_FOLDERS + 1]
-        last = next((index for index, folder in enumerate(around) if folder in work), None)
-        if last is None:
-            last = next((index for index, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
-        if last is None:
-            marked = [index for index, folder in enumerate(around) if self._is_marked(folder, arma.MARKS)]
-            last = max(marked, default=0)
-        return [*around[: last + 1], *work]
-
-    def _is_marked(self, folder: Path, marks: frozenset[str]) -> bool:
-        """Return whether a folder contains one of ``marks``; the root of a disk counts only if it is the work drive."""
-        if folder == folder.parent:
-            return folder.drive.lower() == WORK_DRIVE
-        return any(mark in self._listing(folder) for mark in marks)
-
-    def _below(self, folder: Path, parts: tuple[str, ...]) -> list[Path]:
-        """Return the folder at path ``parts`` (lower case) below ``folder``, ignoring case; empty if missing."""
-        for part in parts:
-            path = self._listing(folder).get(part)
-            if path is None or not files.is_folder(path):
-                return []
-            folder = path
-        return [folder]
-
-    def _listing(self, folder: Path) -> dict[str, Path]:
-        if folder not in self._folders:
-            try:
-                self._folders[folder] = {entry.name.lower(): entry for entry in sorted(folder.iterdir())}
-            except OSError:  # not readable: treated as empty
-                self._folders[folder] = {}
-        return self._folders[folder]
+    def _sources(self) -> Sources:
+        return Sources(self.model, self.games)
 
     def report_missing(self, report: Report) -> None:
         """Report once which textures cannot be shown."""
@@ -182,16 +109,6 @@ class Surfaces:
                 "as {}"
             )
             report.note(say(words, len(missing), missing[0]), self.model.name)
-
-
-def _folders_of(texture: PurePosixPath) -> list[str]:
-    """Return the folders of a texture's path, from the root of the work drive; empty for any other drive."""
-    parts = [part for part in texture.parent.parts if part not in ("/", "//", "..", ".")]
-    if parts and parts[0].endswith(":"):
-        if parts[0] != WORK_DRIVE:
-            return []
-        del parts[0]
-    return parts[-MOST_FOLDERS:]
 
 
 def colour_of(texture: str) -> tuple[float, float, float, float] | None:
@@ -209,11 +126,6 @@ def colour_of(texture: str) -> tuple[float, float, float, float] | None:
 # Paths in the game ----------------------------------------------------------------------------------------------------
 
 CONFIG = "config.cpp"
-
-
-def _work_folders(games: Sequence[InstalledGame]) -> list[Path]:
-    """Return the folders of sources among the games: those that the tools mount as drive P:."""
-    return [game.folder.absolute() for game in games if not arma.has_addons(game.folder)]
 
 
 def texture_of(used_material: typed.Material | None, games: Sequence[InstalledGame]) -> str:
@@ -239,7 +151,7 @@ def game_path(image: str, games: Sequence[InstalledGame]) -> str:
         prefix = arma.prefix_of(folder)
         if prefix:
             return _joined(prefix, file.relative_to(folder).as_posix())
-    for work in _work_folders(games):
+    for work in work_folders(games):
         if work in around:
             return _joined("", file.relative_to(work).as_posix())
     if plain.lower().startswith(WORK_DRIVE + "/"):
