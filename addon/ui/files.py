@@ -1,5 +1,6 @@
 """Base classes of operators that import or export files: dialogs, drag and drop, collections, backups."""
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -34,6 +35,34 @@ BROWSER_LINE_LENGTH = 30
 NAMES_SHOWN = 6
 
 
+_last_folders: dict[str, str] = {}
+"""Game, as operator ids name it -> the folder of its last imported or exported file since Blender was started."""
+
+
+class ProjectFolder(MixedIn):
+    """Mixin for operators with file browsers, listed before `Operation`: these open where the user's files are.
+
+    Blender forgets the folder each time that a file browser is closed.
+    """
+
+    def project_folder(self, _context: Context) -> str:
+        """Return the folder of what is in the scene, "" if there is none: used before the first file of a session."""
+        return ""
+
+    def start_folder(self, context: Context) -> str:
+        """Return the folder of the game's last file, else of the scene's files; "" to leave the choice to Blender."""
+        folders = _last_folders.get(self._game(), ""), self.project_folder(context)
+        return next((f"{Path(folder)}{os.sep}" for folder in folders if folder and Path(folder).is_dir()), "")
+
+    def remember_folder(self, path: str) -> None:
+        """Let later file browsers of the same game open in the folder of a file."""
+        if path:
+            _last_folders[self._game()] = str(Path(bpy.path.abspath(path)).parent)
+
+    def _game(self) -> str:
+        return str(self.bl_idname).replace("_OT_", ".").partition(".")[2].partition("_")[0]
+
+
 class FirstView(MixedIn):
     """Mixin for operators that create models, listed before `Operation`: if the user called one, 3D views show them."""
 
@@ -62,7 +91,7 @@ class FirstView(MixedIn):
         return answer
 
 
-class FileImport(FirstView, Operation, FileChoice):
+class FileImport(FirstView, ProjectFolder, Operation, FileChoice):
     """Mixin for operators that read files, listed before `ImportHelper`. Subclasses override `run` and `draw`."""
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
@@ -80,10 +109,17 @@ class FileImport(FirstView, Operation, FileChoice):
     def invoke_popup(self, context: Context) -> Any:
         """Replaces Blender's function, whose dialog has the whole path as its title."""
         if not self.properties.is_property_set("filepath"):
+            self.directory = self.start_folder(context)
             context.window_manager.fileselect_add(self)
             return {"RUNNING_MODAL"}
         button = iface_(self.bl_label)
         return context.window_manager.invoke_props_dialog(self, title=self.files_title(), confirm_text=button)
+
+    def _report_result(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> Any:
+        answer = super()._report_result(report, context, result)
+        if answer == {"FINISHED"} and not self.at_once:
+            self.remember_folder(next(iter(self.paths()), ""))
+        return answer
 
     def chosen_files(self, remedy: str) -> list[str]:
         """Return absolute paths, at least one. Raises `ReadError` with ``remedy`` if there is none."""
@@ -247,7 +283,7 @@ def is_collection_exporter(operator: Any) -> bool:
     )
 
 
-class FileExport(Operation, NamedFile, BackupChoice):
+class FileExport(ProjectFolder, Operation, NamedFile, BackupChoice):
     """Mixin for operators that write a file, listed before `ExportHelper`. Subclasses override `run` and `suggest`."""
 
     bl_options = {"PRESET"}
@@ -354,10 +390,18 @@ class FileExport(Operation, NamedFile, BackupChoice):
         """Open the file browser at the suggested file."""
         self.invoked_by_user(from_browser=True)
         self.suggest(context)
+        if self.filepath and not self.filepath.startswith("//"):
+            self.filepath = str(Path(self.start_folder(context), self.filepath))  # a full path stays
         if self.is_costly:
             self.previewed(context)
         self.backup = preferences(context).backup
         return ExportHelper.invoke(self, context, event)
+
+    def _report_result(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> Any:
+        answer = super()._report_result(report, context, result)
+        if answer == {"FINISHED"}:
+            self.remember_folder(self.filepath)
+        return answer
 
     def named_file(self, kind: FileKind) -> str:
         """Return the absolute path of the file to write. Raises `WriteError` if no file is named.

@@ -16,7 +16,8 @@ from addon.formats.descent3 import hog2
 from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
-from addon.ui import scene_command
+from addon.ui import files, scene_command
+from addon.ui.arma.textures import IMPORT_SCENE_OT_arma_paa
 from addon.ui.descent3 import models
 from addon.ui.descent3.models import (
     IMPORT_SCENE_OT_descent3_oof,
@@ -99,6 +100,46 @@ def test_dropped_files_are_imported_together(tmp_path):
     assert "Imported models: 2" in last_report()
     assert "left out" in last_report()
     assert {"one", "two"} <= set(bpy.context.scene.collection.children.keys())
+
+
+def first_folder(kind):
+    """The folder in which the file browser of an import opens; None: Blender chooses."""
+    opened = []
+    browser = as_in_a_window(kind, paths=lambda _: [], invoked_by_user=lambda _, **__: None, at_once=False)
+    window_manager = SimpleNamespace(fileselect_add=lambda operator: opened.append(operator.directory))
+    context = SimpleNamespace(window_manager=window_manager, view_layer=bpy.context.view_layer, scene=bpy.context.scene)
+    browser.invoke(context, None)
+    return Path(opened[0]) if opened[0] else None
+
+
+def test_file_browsers_open_in_the_folder_of_the_last_file_else_of_the_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_last_folders", {})
+    kinds = (IMPORT_SCENE_OT_descent3_oof, models.IMPORT_SCENE_OT_descent3_ogf)
+    assert [first_folder(kind) for kind in kinds] == [None, None]
+    for name in ("imported", "exported"):
+        (tmp_path / name).mkdir()
+    shutil.copy(SHIP, tmp_path / "imported")
+    load(tmp_path / "imported" / "ship.oof")
+    assert [first_folder(kind) for kind in kinds] == [tmp_path / "imported"] * 2
+    assert first_folder(IMPORT_SCENE_OT_arma_paa) is None, "that is another game"
+    save(tmp_path / "exported" / "ship.oof")
+    assert [first_folder(kind) for kind in kinds] == [tmp_path / "exported"] * 2
+    files._last_folders.clear()
+    assert [first_folder(kind) for kind in kinds] == [tmp_path / "imported"] * 2, "as after a restart, with the scene"
+    shutil.rmtree(tmp_path / "imported")
+    assert [first_folder(kind) for kind in kinds] == [None, None]
+
+
+@pytest.mark.parametrize("name", ["ship.oof", "//ship.oof", ""])
+def test_a_new_model_is_suggested_in_the_folder_of_the_last_file(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_last_folders", {"descent3": str(tmp_path)})
+    square("hull").select_set(True)
+    browser = as_in_a_window(
+        models.EXPORT_SCENE_OT_descent3_oof, suggest=lambda *_: None, filepath=name, check_existing=False
+    )
+    monkeypatch.setattr(files.ExportHelper, "invoke", lambda *_: {"RUNNING_MODAL"})
+    browser.invoke(bpy.context, None)
+    assert browser.filepath == (str(tmp_path / name) if name == "ship.oof" else name)
 
 
 def test_levels_of_detail_leave_from_collections(tmp_path):

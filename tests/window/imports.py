@@ -1,5 +1,6 @@
 """Each import dialog with a good file, a cut one, one of another kind, and cancelled; the same files dropped."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -230,10 +231,22 @@ def level_folder() -> Steps:
     yield from stage.until(lambda: state() == before, "undo to remove what was imported")
 
 
+def remembered_folder() -> Steps:
+    """The file browser of a texture opens where a model was imported from."""
+    path = stage.sample("descent3/ship.oof")
+    yield from stage.choose("import_scene.descent3_oof", path)
+    yield from stage.reported()
+    yield from stage.browse("import_scene.descent3_ogf")
+    folder = Path(os.fsdecode(stage.area("FILE_BROWSER").spaces.active.params.directory))
+    yield from stage.dismiss()
+    assert folder == path.parent, f"the browser opened in {folder}"
+
+
 Kind = Callable[[Import], Steps]
 KINDS: list[Kind] = [browse_good, browse_cut, browse_other_kind, browse_cancel, drop_good, drop_cut, drop_cancel]
 SCENES = [
     ("import xray_level folder: browse good", level_folder),
+    ("import descent3: remembered folder", remembered_folder),
     ("import doubtful: import anyway", lambda: doubtful(imports=True)),
     ("import doubtful: cancel", lambda: doubtful(imports=False)),
     *(

@@ -20,6 +20,7 @@ from ..bases import (
     BlenderOperator,
     ExportHelper,
     ImportHelper,
+    MixedIn,
     classes_of,
     file_sentence,
     iface_,
@@ -60,6 +61,17 @@ OPTIONS = (*IN_VIEW, "show_options", *FURTHER)
 """Options of the import's dialog: those in view, and those that are folded."""
 
 
+class BesideModel(MixedIn):
+    """Mixin for operators with file browsers: these open beside the file of the model in the scene."""
+
+    def project_folder(self, context: Context) -> str:
+        """Return the folder of the active model's file, else of the first one that has a file."""
+        holders = (holder_of(context.view_layer.objects.active), *context.scene.objects)
+        paths = (holder.motionbridge_descent_model.path for holder in holders if holder is not None)
+        path = Path(bpy.path.abspath(next(filter(None, paths), "")))
+        return str(path.parent.parent if model_export.is_in_archive(str(path)) else path.parent) if path.name else ""
+
+
 class ListedModel(bpy.types.PropertyGroup):
     """A model in an archive that can be imported; ``name`` is the model's name."""
 
@@ -76,7 +88,7 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
 
 
 class IMPORT_SCENE_OT_descent3_oof(
-    ModelImportProperties, FoldedOptions, TickedChoice, ModelFileImport, ImportHelper, BlenderOperator
+    ModelImportProperties, BesideModel, FoldedOptions, TickedChoice, ModelFileImport, ImportHelper, BlenderOperator
 ):
     """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
 
@@ -297,7 +309,7 @@ NORMAL_ITEMS = (
 )
 
 
-class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, BesideModel, FileExport, ExportHelper, BlenderOperator):
     """Export an imported Descent 3 model, whose unedited parts keep their bytes, or selected meshes"""
 
     bl_idname = "export_scene.descent3_oof"
@@ -386,7 +398,7 @@ def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
     )
 
 
-class IMPORT_SCENE_OT_descent3_ogf(ImageImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_ogf(BesideModel, ImageImport, ImportHelper, BlenderOperator):
     """Import Descent 3 textures as images; animated textures as one image per frame"""
 
     bl_idname = "import_scene.descent3_ogf"
@@ -403,7 +415,7 @@ class IMPORT_SCENE_OT_descent3_ogf(ImageImport, ImportHelper, BlenderOperator):
         )
 
 
-class EXPORT_SCENE_OT_descent3_ogf(ImageExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_descent3_ogf(BesideModel, ImageExport, ExportHelper, BlenderOperator):
     """Export an image as a texture of Descent 3; what was not painted on an imported texture keeps its values"""
 
     bl_idname = "export_scene.descent3_ogf"
