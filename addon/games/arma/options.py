@@ -231,8 +231,8 @@ class ModelImportOptions(Options):
 
     ``new_rig``: create an armature from a model.cfg, ``config`` or the one in the file's folder or above.
     ``pivots_model``: P3D file of its joints, "" for the one that the model.cfg names or the model's own. ``games``:
-    searched after the model's project for textures, a model.cfg and a pivots model. ``prefix`` and ``table`` as in `AnimationImportOptions`. ``collection``: name of a new collection; "" for
-    none.
+    searched after the model's project for textures, a model.cfg and a pivots model. ``prefix`` and ``table`` as in
+    `AnimationImportOptions`. ``collection``: name of a new collection; "" for none.
     """
 
     levels: frozenset[Levels] = choice(frozenset({Levels.FIRST}), "LODs", "Which levels of detail (LODs) to import")

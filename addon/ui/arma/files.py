@@ -386,8 +386,8 @@ RIGS = (
         "NEW",
         "New Armature",
         (
-            "Create an armature from the model.cfg set below or found in the file's folder or above, or from a built-in "
-            "skeleton"
+            "Create an armature from the model.cfg set below or found in the file's folder or above, or from a "
+            "built-in skeleton"
         ),
     ),
     ("NONE", "None", "Only the meshes"),
