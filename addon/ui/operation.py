@@ -300,7 +300,8 @@ def _refuse_unprintable(path: str) -> None:
 def status_line(sentence: str, report: Report) -> str:
     """Return the text of the status bar: the sentence, and the only warning or the number of warnings.
 
-    Beyond `STATUS_LENGTH` the last clauses of the sentence, and the warning, are left to the report.
+    Beyond `STATUS_LENGTH` the last clauses of the sentence, or else its last words, and the warning are left to the
+    report.
     """
     sentence = on_one_line(sentence)
     count = len(report.warnings)
@@ -314,7 +315,20 @@ def status_line(sentence: str, report: Report) -> str:
     clauses = re.split(r"(?<=[.;,]) (?![^(]*\))", sentence)  # not within parentheses
     while len(clauses) > 1 and len(" ".join([*clauses, more])) >= STATUS_LENGTH:
         clauses.pop()
-    return f"{' '.join(clauses).rstrip('.;,')}. {more}"
+    return f"{_first_words(' '.join(clauses).rstrip('.;,'), STATUS_LENGTH - len(more) - 2)}. {more}"
+
+
+def _first_words(text: str, length: int) -> str:
+    """Return the text, or the words of it for which there is room, at least one, and an ellipsis."""
+    if len(text) <= length:
+        return text
+    words = text.split(" ")
+    if len(words) == 1:
+        return text
+    while len(words) > 1 and len(" ".join(words)) > length - len(" …)"):
+        words.pop()
+    first = " ".join(words)
+    return f"{first} …)" if first.count("(") > first.count(")") else f"{first} …"
 
 
 def show_report(context: Context, sentence: str, report: Report) -> None:

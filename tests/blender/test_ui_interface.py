@@ -1,6 +1,7 @@
 """The interface around the operators: registration, reasons for grey buttons, lists, marks, texts, the report."""
 
 import json
+import re
 from types import SimpleNamespace
 
 import addon_utils
@@ -18,7 +19,7 @@ from addon.games.xray.motions import timing
 from addon.ui import badges, listed_actions
 from addon.ui.installed_games import ChangesPreferences
 from addon.ui.layouts import name_filter
-from addon.ui.operation import Operation, Outcome, status_line, wrapped_lines
+from addon.ui.operation import STATUS_LENGTH, Operation, Outcome, status_line, wrapped_lines
 from addon.ui.xray import motion_choices
 from addon.ui.xray.motion_choices import MotionChooser
 from addon.ui.xray.motion_operators import MOTIONS
@@ -347,7 +348,23 @@ def test_the_status_line_leaves_out_the_places_of_a_warning_first_and_cuts_no_pa
     report.warn("odd")
     names = ", ".join(f"file_{number}" for number in range(20))
     line = status_line(f"Imported files: 20 ({names})", report)
-    assert line == f"Imported files: 20 ({names}). 2 warnings, see Motionbridge > Report"
+    first = ", ".join(f"file_{number}" for number in range(6))
+    assert line == f"Imported files: 20 ({first}, …). 2 warnings, see Motionbridge > Report"
+
+
+@pytest.mark.parametrize("separator", [" ", ", ", "; ", ". "])
+@pytest.mark.parametrize("around", ["{}", "Imported files: 3 ({})", "Imported files: 3 ({}); others: 4"])
+@pytest.mark.parametrize("warnings", [0, 1, 3])
+def test_a_status_text_fits_and_ends_at_a_whole_word(separator, around, warnings):
+    report = Report()
+    for number in range(warnings):
+        report.warn(f"finding {number}")
+    for count in range(1, 60):
+        sentence = around.format(separator.join(f"name_{number}" for number in range(count)))
+        line = status_line(sentence, report)
+        assert len(line) <= STATUS_LENGTH
+        assert set(re.findall("name_[0-9]+", line)) <= set(re.findall("name_[0-9]+", sentence))
+        assert line.count("(") == line.count(")")
 
 
 def test_what_the_status_line_has_no_room_for_is_in_the_report():
