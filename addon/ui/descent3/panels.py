@@ -68,59 +68,16 @@ class MOTIONBRIDGE_PT_descent(ModelPanel, BlenderPanel):
         active = context.active_object
         holder = holder_of(active)
         _draw_file(layout, holder)
+        layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
         if active.motionbridge_descent_point.kind != "NONE":
             _draw_point(layout, context, active)
         elif active != holder:
             _draw_part(layout, active)
-        layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
         layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
         draw_last_check(layout, holder)
         column = layout.column(align=True)
         column.operator("motionbridge.descent_save_back", icon="FILE_TICK")
         column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
-
-
-class MOTIONBRIDGE_PT_descent_animation(ModelPanel, BlenderPanel):
-    """Motions of the model."""
-
-    bl_label = "Animation"
-    bl_parent_id = "MOTIONBRIDGE_PT_descent"
-
-    def draw(self, context: Context) -> None:
-        """Draw ticks and keys, the status, and the switches that preview rotors and turrets."""
-        layout = self.layout
-        holder = holder_of(context.active_object)
-        model = holder.motionbridge_descent_model
-        moving = motion.moved_by_keys(hierarchy.hierarchy_of(context, hierarchy.Chosen(holder), Report()))
-        _draw_ticks(layout, context.active_object, moving)
-        if moving:
-            status = model.bl_rna.properties["motion_status"].enum_items[model.motion_status]
-            row = layout.row(align=True)
-            row.label(text=status.name, icon=STATUS_ICONS[model.motion_status])
-            row.operator("motionbridge.descent_compare", text="", icon="FILE_REFRESH")
-            layout.label(text="Ticks per second: set in the game's tables", icon="INFO")
-        column = fields(layout.column())
-        column.prop(model, "shows_rotors")
-        column.prop(model, "shows_turrets")
-
-
-def _draw_ticks(layout: bpy.types.UILayout, active: Object, moving: list[tuple[Any, list[Any]]]) -> None:
-    curves = [curve for _, own in moving for curve in own]
-    ends = transforms.key_range(curves)
-    if ends is None:
-        layout.label(text="No animated sub-objects", icon="ANIM")
-        return
-    text = iface_("Ticks {} to {}, moving sub-objects: {}").format(*ends, len(moving))
-    layout.label(text=text, icon="ANIM", translate=False)
-    own = next((obj for target, obj in moving if target == active), None)
-    if own is not None and (ends := transforms.key_range(own)) is not None:
-        times = bone_curves.key_times(own)
-        between = int((times % 1 != 0).sum())
-        text = iface_("{}: ticks {} to {}, keys: {}").format(active.name, *ends, len(times) - between)
-        layout.label(text=text, icon="KEYFRAME", translate=False)
-        if between:
-            text = iface_("In-between keys (display only): {}").format(between)
-            layout.label(text=text, icon="BLANK1", translate=False)
 
 
 MEMBERS_SHOWN = 8
@@ -170,6 +127,49 @@ class MOTIONBRIDGE_PT_descent_batteries(ModelPanel, BlenderPanel):
                 name = member.object.name if member.object is not None else f"? {member.number}"
                 column.label(text=name, icon=icon, translate=False)
         layout.operator("motionbridge.descent_battery_set", icon="RESTRICT_SELECT_OFF")
+
+
+class MOTIONBRIDGE_PT_descent_animation(ModelPanel, BlenderPanel):
+    """Motions of the model."""
+
+    bl_label = "Animation"
+    bl_parent_id = "MOTIONBRIDGE_PT_descent"
+
+    def draw(self, context: Context) -> None:
+        """Draw ticks and keys, the status, and the switches that preview rotors and turrets."""
+        layout = self.layout
+        holder = holder_of(context.active_object)
+        model = holder.motionbridge_descent_model
+        moving = motion.moved_by_keys(hierarchy.hierarchy_of(context, hierarchy.Chosen(holder), Report()))
+        _draw_ticks(layout, context.active_object, moving)
+        if moving:
+            status = model.bl_rna.properties["motion_status"].enum_items[model.motion_status]
+            row = layout.row(align=True)
+            row.label(text=status.name, icon=STATUS_ICONS[model.motion_status])
+            row.operator("motionbridge.descent_compare", text="", icon="FILE_REFRESH")
+            layout.label(text="Ticks per second: set in the game's tables", icon="INFO")
+        column = fields(layout.column())
+        column.prop(model, "shows_rotors")
+        column.prop(model, "shows_turrets")
+
+
+def _draw_ticks(layout: bpy.types.UILayout, active: Object, moving: list[tuple[Any, list[Any]]]) -> None:
+    curves = [curve for _, own in moving for curve in own]
+    ends = transforms.key_range(curves)
+    if ends is None:
+        layout.label(text="No animated sub-objects", icon="ANIM")
+        return
+    text = iface_("Ticks {} to {}, moving sub-objects: {}").format(*ends, len(moving))
+    layout.label(text=text, icon="ANIM", translate=False)
+    own = next((obj for target, obj in moving if target == active), None)
+    if own is not None and (ends := transforms.key_range(own)) is not None:
+        times = bone_curves.key_times(own)
+        between = int((times % 1 != 0).sum())
+        text = iface_("{}: ticks {} to {}, keys: {}").format(active.name, *ends, len(times) - between)
+        layout.label(text=text, icon="KEYFRAME", translate=False)
+        if between:
+            text = iface_("In-between keys (display only): {}").format(between)
+            layout.label(text=text, icon="BLANK1", translate=False)
 
 
 def _draw_file(layout: bpy.types.UILayout, holder: Object) -> None:
