@@ -524,7 +524,8 @@ def test_folders_are_looked_through_once_for_all_models(tmp_path, monkeypatch):
     from addon.formats.trees import disk
 
     asked = []
-    monkeypatch.setattr(disk, "os", SimpleNamespace(scandir=lambda folder: asked.append(folder) or os.scandir(folder)))
+    listing = SimpleNamespace(scandir=lambda folder: asked.append(folder) or os.scandir(folder), path=os.path)
+    monkeypatch.setattr(disk, "os", listing)
     counts = []
     for names in ([b"grass"], [b"grass", b"weeds", b"stone"]):
         models = b"".join(chunk(number, GRASS.replace(b"grass", name)) for number, name in enumerate(names))

@@ -11,15 +11,12 @@ from mathutils import Matrix, Vector
 from ...core import names
 from ...core.errors import WriteError
 from ...core.report import say
-from .kinds import PART_KINDS
+from .kinds import GLOWS
 from .model_properties import POINT_KINDS, holder_of, is_part, is_point
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
     from .model_properties import BatteryProperties
-
-GLOWS = {identifier: label for identifier, label, *_ in PART_KINDS if identifier in ("GLOW", "THRUSTER")}
-"""Sub-objects that are lights at their pivots -> their names in the interface."""
 
 
 def begin(context: Context, objects: Sequence[Any]) -> Any:

@@ -25,3 +25,5 @@ PART_KINDS = (
     ("OTHER", "Other", "A property string unknown to the game", 13),
 )
 """Kinds of sub-objects by their property string (`formats.descent3.oof.commands`), as enum items."""
+GLOWS = {identifier: label for identifier, label, *_ in PART_KINDS if identifier in ("GLOW", "THRUSTER")}
+"""Sub-objects that are lights at their pivots -> their names in the interface."""

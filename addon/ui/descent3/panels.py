@@ -13,7 +13,7 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3 import oof
 from ...games.descent3 import editing, hierarchy, model_export, motion
-from ...games.descent3.kinds import PART_KINDS
+from ...games.descent3.kinds import GLOWS, PART_KINDS
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_, tell
 from ..layouts import STATUS_ICONS, DrawnRows, fields
@@ -210,7 +210,7 @@ def _draw_point(layout: bpy.types.UILayout, context: Context, active: Object) ->
         column.prop(point, "text")
 
 
-NEW_POINTS = (*POINT_KINDS[1:], *(entry[:3] for entry in PART_KINDS if entry[0] in editing.GLOWS))
+NEW_POINTS = (*POINT_KINDS[1:], *(entry[:3] for entry in PART_KINDS if entry[0] in GLOWS))
 
 
 def active_holder(context: Context) -> Any:
