@@ -11,7 +11,11 @@ from addon.core.files import FileLocation
 from addon.core.game import InstalledGame
 from addon.formats import trees
 from addon.formats.descent3 import hog2
+from addon.games.xray.hud.state import item_of
+from addon.games.xray.options import HudSceneOptions
 from tests.blender.saved_formats import FORMATS, sample_of
+from tests.blender.test_hud_habits import edit, hands_of, play, save_back
+from tests.blender.test_hud_scene import build, gamedata  # noqa: F401
 from tests.blender.test_installed_games import FSGAME, HEADER
 from tests.blender.test_ui import installed, last_report, refusal
 from tests.formats.archives import written
@@ -158,3 +162,34 @@ def test_a_level_of_which_only_its_file_is_in_the_mod_keeps_the_surfaces_of_the_
         kinds = [obj.motionbridge_level for obj in bpy.data.objects if obj.motionbridge_level.kind == "SURFACE"]
         assert kinds
         assert all(level.row >= 0 for level in kinds)
+
+
+def test_a_first_person_scene_of_an_archive_is_saved_into_a_mod(tmp_path, gamedata):  # noqa: F811
+    game, mod, blend = tmp_path / "game", tmp_path / "mod", str(tmp_path / "scene.blend")
+    (game / "db").mkdir(parents=True)
+    (game / "fsgame.ltx").write_text(FSGAME)
+    names = [file.relative_to(gamedata) for file in sorted(gamedata.rglob("*")) if file.is_file()]
+    rows = [(str(name).replace(os.sep, "\\").encode(), (gamedata / name).read_bytes()) for name in names]
+    (game / "db/all.db0").write_bytes(written.xray(rows, header=HEADER))
+    packed = (game / "db/all.db0").read_bytes()
+    with installed(game):
+        created, _ = build(HudSceneOptions(section="wpn_sample", folders=(game,), games=(InstalledGame(game),)))
+        play(created.hands, "anm_reload")
+        edit(created.hands, "hand_r")
+        item_of(created.hands).location.x += 0.01
+        bpy.context.view_layer.objects.active = created.hands
+        assert "Choose the folder of a mod" in refusal(bpy.ops.motionbridge.hud_save_back)
+        assert save_back(created.hands, mod_folder=str(mod)) == {"FINISHED"}
+        tree = trees.tree_at(InstalledGame(game, (mod,)))
+        taken = [tree.where(name)[0] for name in ("configs\\w_sample.ltx", "meshes\\samples\\humanoid.omf")]
+        assert all(path.is_relative_to(mod) for path in taken)
+        assert sum(file.is_file() for file in mod.rglob("*")) == len(taken)
+        first = [path.read_bytes() for path in taken]
+        bpy.ops.wm.save_as_mainfile(filepath=blend)
+        bpy.ops.wm.open_mainfile(filepath=blend)
+        hands = hands_of("wpn_sample_hud")
+        assert save_back(hands) == {"CANCELLED"}  # the files of the mod are those of the scene
+        item_of(hands).location.x += 0.01
+        assert save_back(hands) == {"FINISHED"}  # nothing is asked again
+        assert [path.read_bytes() == data for path, data in zip(taken, first, strict=True)] == [False, True]
+    assert (game / "db/all.db0").read_bytes() == packed
