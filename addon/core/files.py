@@ -342,6 +342,9 @@ def _refuse_unwritable(path: Path | str) -> None:
     if inner_files.find(str(path)) is not None:
         remedy = "Export to a file of the mod's folder, where the game finds it before the archive"
         raise WriteError("this file is in an archive, which is never written", file=str(path), remedy=remedy)
+    if inner_files.is_only_read(str(target)):
+        words = "this is an archive of a game, which is never written"
+        raise WriteError(words, file=str(path), remedy="Choose another file")
     if target.is_symlink():
         remedy = "Remove the link or choose another name"
         raise WriteError("this is a link that leads back to itself", file=str(path), remedy=remedy)

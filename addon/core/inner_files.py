@@ -1,4 +1,7 @@
-"""Files inside of archives, for `core.files`: which archives there are, only `formats` knows, and sets `find`."""
+"""Files inside of archives, for `core.files`: which archives there are, only `formats` knows.
+
+It sets `find` and `is_only_read`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,13 @@ def _none(path: str) -> InnerFile | None:
     return None
 
 
+def _never(_path: str) -> bool:
+    return False
+
+
 find: Finder = _none
+is_only_read: Callable[[str], bool] = _never
+"""Returns whether a file is an archive of a kind that is not written."""
 
 
 def always() -> bool:

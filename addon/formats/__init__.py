@@ -28,7 +28,13 @@ def _inner_file(path: str) -> inner_files.InnerFile | None:
     return result
 
 
+def _is_only_read(path: str) -> bool:
+    result: bool = import_module(f"{__name__}.archives").is_only_read(path)
+    return result
+
+
 inner_files.find = _inner_file
+inner_files.is_only_read = _is_only_read
 
 HEAD_SIZE = 64
 """Number of bytes from the start of a file that `detect` needs."""

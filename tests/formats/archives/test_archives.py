@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from addon.core.compression import lzo
 from addon.core.errors import ReadError, WriteError
+from addon.core.files import refuse_unwritable, write_atomically
 from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import archives
@@ -337,3 +338,19 @@ def test_tables_are_dumped_and_compared(tmp_path):
     assert any("stalker" in line for line in walk.dump(first))
     assert "file 'meshes\\\\actors\\\\stalker.ogf' is only in the first" in [*walk.differences(first, second)]
     assert Path(archives.describe(first)[0]).name.startswith("Arma archive: 4 files")
+
+
+@pytest.mark.parametrize("name", ["meshes.db0", "addon.pbo", "renamed.bin"])
+def test_a_file_is_never_written_in_place_of_an_archive(name, tmp_path):
+    path = tmp_path / name
+    rows = [(b"a.txt", b"text")]
+    path.write_bytes(written.pbo(rows) if name == "addon.pbo" else written.xray(rows))
+    before = path.read_bytes()
+    for refuse in (lambda: write_atomically(path, b"other", backup=True), lambda: refuse_unwritable(path)):
+        with pytest.raises(WriteError, match="archive of a game, which is never written"):
+            refuse()
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, before)]
+    other = tmp_path / "a.omf"
+    other.write_bytes(b"old")
+    write_atomically(other, b"new")
+    assert other.read_bytes() == b"new"
