@@ -132,7 +132,8 @@ def _fill(operator: Any, context: Context) -> None:
             row = operator.listed.add()
             row.name, row.path, row.source = name, str(path), opened.source_name(path)
             row.is_recent, row.ticked, row.is_unusable = name in last, name in kept, opened.is_unusable(name, path)
-    operator.more, operator.problem = max(total - len(names), 0), ""
+    left_out = [line for archive in opened.tree.archives for line in archive.problems.lines()]
+    operator.more, operator.problem = max(total - len(names), 0), tell(left_out[0]) if left_out else ""
 
 
 def _active_rows(operator: Any) -> list[Any]:
@@ -304,8 +305,8 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
             "MOTIONBRIDGE_UL_game_files", "", self, "listed", self, "active_listed", rows=ROWS, maxrows=ROWS
         )
         text = iface_("{:,} more: type on").format(self.more) if self.more else ""
-        text = text or self.problem or ("" if len(self.listed) else iface_("Nothing found"))
-        layout.label(text=text, translate=False)
+        text = text or ("" if len(self.listed) or self.problem else iface_("Nothing found"))
+        layout.label(text=self.problem or text, icon="INFO" if self.problem else "NONE", translate=False)
         self._draw_options(layout, context, source)
 
     def _draw_options(self, layout: Any, context: Context, source: Source) -> None:

@@ -72,6 +72,15 @@ def test_the_search_finds_words_in_any_order_and_says_where_a_file_is(game, dial
         assert typed(dialog, "nothing") == []
 
 
+def test_an_archive_that_cannot_be_read_is_named_in_the_dialog(game, dialog):  # noqa: F811
+    archive = game / "db/more.db0"
+    archive.write_bytes((game / "db/meshes.db0").read_bytes()[:-40])
+    with installed(game):
+        assert typed(dialog) == [MODEL]
+        assert "an archive is left out" in dialog.problem
+        assert "more.db0" in dialog.problem
+
+
 def test_ticked_and_recent_rows_come_first_and_no_row_is_hidden_that_is_imported(game, dialog):  # noqa: F811
     folder = game / "gamedata/meshes/actors"
     folder.mkdir(parents=True)
