@@ -265,12 +265,14 @@ class SaveBack(Operation, BackupChoice):
         Raises `WriteError` if the mod's folder is not chosen, or a file cannot be written.
         """
         result: dict[str, Path] = {}
+        mod = self._mod()
+        is_chosen = mod.is_absolute()
         for part in plan.plans:
-            into_archive = not self.mod_folder and self.writes_archive(context, part.path)
+            into_archive = not is_chosen and self.writes_archive(context, part.path)
             if into_archive or not mods.leads_into_archive(part.path):
                 part.refuse_unwritable()
                 continue
-            if not self.mod_folder:
+            if not is_chosen:
                 raise WriteError(
                     "the file is in an archive, which is never written",
                     file=part.path,
@@ -278,7 +280,6 @@ class SaveBack(Operation, BackupChoice):
                     "takes it before the archive",
                     option="mod_folder",
                 )
-            mod = Path(bpy.path.abspath(self.mod_folder))
             target, findings = mods.destination_in(mod, Path(part.path), all_games(context))
             report.include(findings)
             if files.exists(target):
@@ -286,6 +287,10 @@ class SaveBack(Operation, BackupChoice):
             files.refuse_unwritable(target)
             result[part.path] = target
         return result
+
+    def _mod(self) -> Path:
+        """Return the chosen folder of a mod, which is none unless it is a whole path."""
+        return Path(bpy.path.abspath(self.mod_folder.strip()))
 
     def writes_archive(self, _context: Context, _path: str) -> bool:
         """Return whether a file is written into the archive that it is in, if no mod is chosen."""
@@ -305,7 +310,7 @@ class SaveBack(Operation, BackupChoice):
         """Write a plan whose files in archives go to other ``targets``, which the .blend remembers from then on."""
         for part in {id(part): part for part in (plan, *plan.plans)}.values():
             part.path = str(targets.get(part.path, part.path))
-        mod, file = Path(bpy.path.abspath(self.mod_folder)), Path(next(iter(targets)))
+        mod, file = self._mod(), Path(next(iter(targets)))
         self.uses_mod(context, mod)
         moved: dict[str, Path] = {}
         try:
