@@ -289,7 +289,7 @@ class SaveBack(Operation, BackupChoice):
         return result
 
     def _mod(self) -> Path:
-        """Return the chosen folder of a mod, which is none unless it is a whole path."""
+        """Return the chosen folder of a mod; a path that is not a whole one counts as none."""
         return Path(bpy.path.abspath(self.mod_folder.strip()))
 
     def writes_archive(self, _context: Context, _path: str) -> bool:
