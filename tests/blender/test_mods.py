@@ -34,8 +34,8 @@ def save(mod):
 def test_motions_of_an_archive_are_saved_into_the_mod_and_are_its_file_from_then_on(game, edited, tmp_path):  # noqa: F811
     archive = (game / "db/meshes.db0").read_bytes()
     mod = tmp_path / "my mod"
-    for none in ("", "  ", "my mod", "//"):
-        assert "Choose the folder of a mod" in refusal(bpy.ops.motionbridge.save_back, mod_folder=none)
+    for typed in ("", "  ", "my mod", "//"):
+        assert "Choose the folder of a mod" in refusal(bpy.ops.motionbridge.save_back, mod_folder=typed)
     with installed(game) as rows:
         assert save(mod) == {"FINISHED"}
         assert [row.folder for row in rows[0].mods] == [str(mod)]
