@@ -114,6 +114,14 @@ def objects_of(layer: ViewLayer) -> list[Object]:
     return list(layer.objects)
 
 
+def one_for_each_mesh(objects: Iterable[Object]) -> list[Object]:
+    """Return the objects without those that share their mesh with an earlier one."""
+    result: dict[Any, Object] = {}
+    for obj in objects:
+        result.setdefault(obj.data, obj)
+    return list(result.values())
+
+
 @contextmanager
 def kept_selection(context: Context) -> Iterator[None]:
     """Restore the active object and the selection afterwards."""

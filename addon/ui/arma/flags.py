@@ -84,7 +84,7 @@ def edited_lods(context: Context) -> list[Object]:
     active = context.view_layer.objects.active
     others = [obj for obj in scope.objects_of(context.view_layer) if obj.mode == "EDIT"]
     lods = [obj for obj in (active, *others) if obj is not None and obj.mode == "EDIT" and level_of(obj) is not None]
-    return list({obj.data: obj for obj in reversed(lods) if obj.type == "MESH"}.values())[::-1]
+    return scope.one_for_each_mesh(obj for obj in lods if obj.type == "MESH")
 
 
 def element_of(context: Context) -> str:

@@ -97,8 +97,7 @@ def _geometries(context: Context) -> list[Object]:
     """Return the geometry LODs among the active object (or the LOD that it belongs to) and the selected ones."""
     level = level_of(context.view_layer.objects.active)
     objects = [*([level.id_data] if level is not None else []), *context.view_layer.objects.selected]
-    with_components = [obj for obj in dict.fromkeys(objects) if model_check.has_components(obj)]
-    return list({obj.data: obj for obj in reversed(with_components)}.values())[::-1]
+    return scope.one_for_each_mesh(obj for obj in objects if model_check.has_components(obj))
 
 
 class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):
@@ -154,7 +153,7 @@ def _edited_masses(context: Context) -> list[Any]:
         for obj in (scope.objects_of(layer) if is_edited else layer.objects.selected)
         if obj.type == "MESH" and model_check.has_mass(obj) and (obj.mode == "EDIT") == is_edited
     ]
-    return list({obj.data: obj for obj in reversed([active, *others])}.values())[::-1]
+    return scope.one_for_each_mesh([active, *others])
 
 
 class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):

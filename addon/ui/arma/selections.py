@@ -26,7 +26,7 @@ LETTERS = 60
 def _animated(context: Context) -> list[Object]:
     """Return the LODs of the active model that follow an armature, each mesh once."""
     meshes = [lod.obj for lod in lod_list.lods_of(context) if lod.is_mesh and lod.obj.find_armature() is not None]
-    return list({obj.data: obj for obj in reversed(meshes)}.values())[::-1]
+    return scope.one_for_each_mesh(meshes)
 
 
 class MOTIONBRIDGE_OT_arma_clean_weights(Operation, BlenderOperator):

@@ -88,8 +88,7 @@ class FaceValues(Operation):
         """Return the active object, and those of its kind that are edited with it, one for each mesh."""
         active, kind = context.active_object, kind_of(context)
         others = [obj for obj in scope.objects_of(context.view_layer) if obj.mode == "EDIT" and obj.type == "MESH"]
-        edited = {obj.data: obj for obj in (active, *others) if obj.motionbridge_level.kind == kind}
-        return list(edited.values())
+        return scope.one_for_each_mesh(obj for obj in (active, *others) if obj.motionbridge_level.kind == kind)
 
     def set_values(self, context: Context, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
         """Set the attributes of the selected faces, also of meshes of the kind that are edited with the active one.
