@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..blender import material
+from ..blender import compat, material
 from ..core.errors import ReadError
 from ..core.files import FileLocation, read_file
 from ..formats import archives, trees
@@ -54,11 +54,14 @@ def _is_in_game(path: str) -> bool:
 
 
 class Loading:
-    """The textures that a .blend, just opened, does not store. ``missing``: paths of those that the game lacks now."""
+    """The textures that a .blend, just opened, does not store. ``missing``: paths of those that the game lacks now;
+    ``of_libraries``: of those that this Blender cannot load, because their image is in a linked library.
+    """
 
     def __init__(self, games: Sequence[InstalledGame]) -> None:
         """Find the textures; `step` loads one. ``games``: those of the preferences."""
         self.missing: list[str] = []
+        self.of_libraries: list[str] = []
         self._games = games
         self._waiting = [image.session_uid for image in _linked() if image.packed_file is None]
         self._trees: dict[Path, trees.Tree | None] = {}
@@ -77,7 +80,10 @@ class Loading:
         try:
             current = self._current(path)
             if archives.split(current) is not None:
-                material.pack_texture(image, read_file(current), path)
+                if image.library is not None and not compat.LINKED_IMAGES_PACKED:
+                    self.of_libraries.append(path)
+                else:
+                    material.pack_texture(image, read_file(current), path)
                 return
         except ReadError:
             current = None

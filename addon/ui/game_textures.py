@@ -50,11 +50,24 @@ def _load_later() -> float | None:
         pass
     if more:
         return 0.01
-    if _loading.missing:
-        count = len(_loading.missing)
-        sentence = say("{:# texture is|# textures are} no longer in the game: {}", count, listed(_loading.missing, 3))
+    sentences = []
+    if missing := _loading.missing:
+        sentences.append(
+            say("{:# texture is|# textures are} no longer in the game: {}", len(missing), listed(missing, 3))
+        )
+    if linked := _loading.of_libraries:
+        sentences.append(
+            say(
+                "Blender 4.2 does not show {:# texture|# textures} of linked libraries that the libraries do not store:"
+                " turn on Pack Textures and save the libraries again: {}",
+                len(linked),
+                listed(linked, 3),
+            )
+        )
+    if sentences:
         context: Any = bpy.context
-        show_report(context, tell(sentence, rpt_), Report())
+        first, *others = sentences
+        show_report(context, tell(first, rpt_), Report({sentence: [""] for sentence in others}))
     _loading = None
     return None
 

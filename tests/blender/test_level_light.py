@@ -55,7 +55,7 @@ def imported(folder, **options):
     scene = bpy.context.scene
     scene.motionbridge_level_light = True
     scene.render.engine, scene.cycles.samples = "CYCLES", 1
-    scene.cycles.max_bounces = 0
+    scene.cycles.max_bounces, scene.cycles.use_denoising = 0, False
     scene.render.filter_size = 0.01
     scene.render.resolution_x = scene.render.resolution_y = 4
     scene.view_settings.view_transform = "Standard"
