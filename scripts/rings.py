@@ -36,8 +36,8 @@ FOLDERS = {
 }
 """Ring -> the folder of its tests. All other tests are pure: they need a Python with numpy and no Blender."""
 NOT_DEEP = ["-m", "not deep"]
-SLOW = 2.0
-"""Seconds: a test above it that is not marked as deep is named if it takes as long when its function runs alone."""
+SLOW, PROCESSOR = 1.5, "processor seconds"
+"""A test that takes more and is not marked as deep is named; what tests/conftest.py calls them in the results."""
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
 
@@ -262,28 +262,13 @@ def _pure(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcome]:
 
 
 def _in_this_python(ring: str, arguments: Sequence[str], *, narrowed: bool) -> Outcome:
-    def start(chosen: Sequence[str]) -> Outcome:
-        with TemporaryDirectory() as folder:
-            results = Path(folder) / "results.xml"
-            command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *chosen]
-            began = time.monotonic()
-            ended = blenders.run(command, LIMIT, os.environ | blenders.SURROUNDINGS)
-            label = f"Python {platform.python_version()}"
-            return _tests(ring, label, ended, results, time.monotonic() - began, narrowed=narrowed)
-
-    return _with_unmarked_named(start, arguments)
-
-
-def _with_unmarked_named(start: Callable[[Sequence[str]], Outcome], arguments: Sequence[str]) -> Outcome:
-    """Run these tests. Those over `SLOW` that were chosen as not deep run twice more, without the others."""
-    outcome = start(arguments)
-    slow = [name for name, seconds in outcome.durations.items() if seconds > SLOW and arguments[:2] == NOT_DEEP]
-    for _ in range(2):
-        if slow:
-            again = start([*NOT_DEEP, *sorted({name.split("[")[0] for name in slow})]).durations
-            slow = [name for name in slow if again.get(name, 0) > SLOW]
-    outcome.unmarked = slow
-    return outcome
+    with TemporaryDirectory() as folder:
+        results = Path(folder) / "results.xml"
+        command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *arguments]
+        began = time.monotonic()
+        ended = blenders.run(command, LIMIT, os.environ | blenders.SURROUNDINGS)
+        label = f"Python {platform.python_version()}"
+        return _tests(ring, label, ended, results, time.monotonic() - began, narrowed=narrowed)
 
 
 def _pure_in(version: str, usual: Sequence[str], arguments: Sequence[str]) -> Run:
@@ -461,13 +446,9 @@ def _run_pytest(
 ) -> Outcome:
     results = session.scratch / f"results of {ring}.xml"
 
-    def start(chosen: Sequence[str]) -> Outcome:
-        began = time.monotonic()
-        ended = session.run([*call(*chosen), "-q", f"--junitxml={results}"], LIMIT)
-        seen = session.seen_from_outside(results)
-        return _tests(ring, where, ended, seen, time.monotonic() - began, narrowed=narrowed)
-
-    return _with_unmarked_named(start, arguments)
+    began = time.monotonic()
+    ended = session.run([*call(*arguments), "-q", f"--junitxml={results}"], LIMIT)
+    return _tests(ring, where, ended, session.seen_from_outside(results), time.monotonic() - began, narrowed=narrowed)
 
 
 def game_files() -> dict[str, Path]:
@@ -495,6 +476,9 @@ def _tests(
             for case in suite.iter("testcase"):
                 name = f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
                 outcome.durations[name] = float(case.get("time", 0))
+                taken = [entry.get("value", 0) for entry in case.iter("property") if entry.get("name") == PROCESSOR]
+                if any(float(seconds) > SLOW for seconds in taken):
+                    outcome.unmarked.append(name)
     nothing_chosen = narrowed and status == 5  # pytest's own status for "no tests collected"
     if (status == 0 and results.is_file() and not outcome.failed) or nothing_chosen:
         outcome.status = PASSED
@@ -526,7 +510,7 @@ def _print_slow(outcomes: Sequence[Outcome]) -> None:
         print(f"  {seconds:5.1f} s  {name[:150]} ({label})")
     unmarked = [f"  {name[:150]} ({run.blender})" for run in outcomes for name in run.unmarked]
     if unmarked:
-        print(f"\nOver {SLOW:.0f} s three times, so pytest.mark.deep is due:", *unmarked, sep="\n")
+        print(f"\nOver {SLOW} processor seconds, so pytest.mark.deep is due:", *unmarked, sep="\n")
 
 
 def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:

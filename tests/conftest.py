@@ -8,6 +8,7 @@ MOTIONBRIDGE_BLENDER. `tests/across` needs two Blenders, one after the other.
 import gc
 import os
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -20,6 +21,8 @@ gc.disable()  # until all tests are imported: nearly all of that stays, and woul
 
 ROOT = Path(__file__).resolve().parents[1]
 IN_BLENDER = "bpy" in sys.modules
+PROCESSOR_SECONDS = "processor seconds"
+"""What scripts/rings.py looks for in the results of a test."""
 
 collect_ignore = []
 if IN_BLENDER:
@@ -41,6 +44,17 @@ hypothesis.settings.load_profile("ci" if "CI" in os.environ else "here")
 def pytest_collection_finish():
     # Not frozen: hypothesis asks the collector who refers to its random numbers, and frozen modules do not count.
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Add the processor seconds of a test that is not deep to its results: other work of the machine is not in them."""
+    began = time.process_time()
+    try:
+        return (yield)
+    finally:
+        if item.get_closest_marker("deep") is None:
+            item.user_properties.append((PROCESSOR_SECONDS, time.process_time() - began))
 
 
 @pytest.fixture(autouse=True)

@@ -252,24 +252,13 @@ def test_the_ten_slowest_tests_are_printed(capsys):
     assert lines[10] == ""
 
 
-@pytest.mark.parametrize(("again", "named"), [((2.1, 2.1), True), ((1.9, 2.1), False), ((2.1, 1.9), False)])
-def test_a_test_that_is_slow_three_times_and_not_deep_is_named(capsys, again, named):
-    taken, asked = iter((2.5, *again)), []
-
-    def start(arguments):
-        asked.append(arguments)
-        durations = {"f.py::of[1]": next(taken), "f.py::quick": 2.0}
-        return rings.Outcome("pure", "here", rings.PASSED, passed=1, durations=durations)
-
-    result = rings._with_unmarked_named(start, [*rings.NOT_DEEP, "tests"])
-    assert asked[1] == [*rings.NOT_DEEP, "f.py::of"]
-    assert result.unmarked == ["f.py::of[1]"] * named
-    assert ("f.py::of[1] (here)" in summary(capsys, result)[1].partition("three times")[2]) == named
-
-
-def test_what_was_chosen_with_deep_tests_may_be_slow():
-    slow = rings.Outcome("pure", "here", rings.PASSED, passed=1, durations={"f.py::of": 9.0})
-    assert rings._with_unmarked_named(lambda _: slow, ["tests"]).unmarked == []
+@pytest.mark.parametrize(("seconds", "named"), [(rings.SLOW + 0.1, True), (rings.SLOW - 0.1, False)])
+def test_a_slow_test_that_is_not_deep_is_named(capsys, results, seconds, named):
+    case = f'''<testcase classname="tests.core.test_quantum" name="test_of[a]" time="9"><properties>
+    <property name="processor seconds" value="{seconds}"/></properties></testcase>'''
+    results.write_text(GOOD.replace("</testsuite>", f"{case}</testsuite>"), encoding="utf-8")
+    printed = summary(capsys, judged(results, 0))[1].partition("is due:")[2]
+    assert ("tests/core/test_quantum.py::test_of[a] (here)" in printed) == named
 
 
 def test_durations_are_those_of_pytest_by_the_name_that_runs_it_again(results):
