@@ -11,13 +11,20 @@ import bpy
 
 from ..blender.properties import AddedProperties, is_local
 from ..core.errors import WriteError
-from ..core.files import FileLocation, exists, make_folder, write_atomically
+from ..core.files import FileLocation, exists, is_folder, make_folder, resolved, write_atomically
 from ..core.game import InstalledGame
 from ..core.report import Report, say
 from ..formats import archives, trees
 from ..formats.trees import arma, descent3, xray
 from ..formats.trees.disk import Disk, Root
 from ..formats.trees.tree import NOT_SEEN, Mounted, Tree, key_of
+
+
+class Copied(NamedTuple):
+    """A file of a game in a mod. ``is_new``: it was not there before."""
+
+    path: Path
+    is_new: bool
 
 
 class Destination(NamedTuple):
@@ -54,9 +61,28 @@ def destination_in(mod: Path, file: Path, known: Sequence[InstalledGame]) -> Des
     folder, disk = base, Disk([])  # lists folders
     *folders, _ = below.split("\\")
     for part in folders:  # in the spelling of folders that exist
-        folder /= next((name for name, is_folder in disk.listing(folder).get(part, ()) if is_folder), part)
+        folder /= next((name for name, leads_on in disk.listing(folder).get(part, ()) if leads_on), part)
     names = disk.listing(folder).get(file.name.lower(), ())
-    return Destination(folder / next((name for name, is_folder in names if not is_folder), file.name), findings)
+    path = folder / next((name for name, leads_on in names if not leads_on), file.name)
+    if game is not None and tree.kind != arma.KIND and not _is_of(mod, game):
+        own = trees.tree_at(game)
+        is_inside = mod.is_relative_to(own.root) and (own.root == game.folder or not mod.is_relative_to(game.folder))
+        if is_inside and own.name_of(path) != key:
+            findings.warn("the game does not look there: this folder of the game is not a mod of it", str(mod))
+    return Destination(path, findings)
+
+
+def warn_of_new(mod: Path, report: Report) -> None:
+    """Report that the folder of a mod is made when a file is written into it. Raises `WriteError` if the folder around
+    it is missing too.
+    """
+    if is_folder(mod):
+        return
+    if not is_folder(mod.parent):
+        remedy = "Check the path, or create the folder first"
+        words = "the folder of the mod does not exist, nor does the one around it"
+        raise WriteError(words, file=str(mod), remedy=remedy)
+    report.warn("the folder of the mod does not exist and is created", str(mod))
 
 
 def _is_of(mod: Path, game: InstalledGame) -> bool:
@@ -98,28 +124,82 @@ def _warn(tree: Tree, key: str, mod: Path, findings: Report) -> None:
             findings.warn(say("the game takes {} instead: its mod wins over this one", str(first)))
 
 
-def copy_into(mod: Path, file: Path, known: Sequence[InstalledGame], report: Report) -> Path:
-    """Copy a file of a game as it is into a mod and return its path there; why the game would not take it goes to
-    ``report``. An existing file with the same bytes stays.
+def copy_into(mod: Path, file: Path, known: Sequence[InstalledGame], report: Report) -> Copied:
+    """Copy a file of a game as it is into a mod; why the game would not take it goes to ``report``. An existing file
+    with the same bytes stays.
 
     Raises `WriteError` as `destination_in` does, and if the mod has another file there.
     """
     path, findings = destination_in(mod, file, known)
     report.include(findings)
+    warn_of_new(mod, report)
     data = FileLocation(str(file)).content()
     if exists(path):
         if FileLocation(str(path)).content() != data:
             raise refused(path)
-        return path
+        return Copied(path, is_new=False)
     make_folder(path.parent)
     write_atomically(path, data)
-    return path
+    return Copied(path, is_new=True)
+
+
+def refuse_missing(path: Path, known: Sequence[InstalledGame]) -> None:
+    """Raise the `WriteError` for a file whose archive, mod or folder was removed, and name that; else do nothing."""
+    above = next((folder for folder in path.parents if exists(folder)), path)
+    if above == path.parent:
+        return
+    gone = path.parents[list(path.parents).index(above) - 1]
+    remedy = "Put it back, or export to another folder"
+    if trees.kind_of_archive(gone):
+        raise WriteError(say("the archive of this file is missing: {}", str(gone)), file=str(path), remedy=remedy)
+    if any(gone in (mod, *mod.parents) for game in known for mod in game.mods):
+        raise WriteError(say("the folder of the mod is missing: {}", str(gone)), file=str(path), remedy=remedy)
+    raise WriteError(say("the folder of this file is missing: {}", str(gone)), file=str(path), remedy=remedy)
 
 
 def refused(path: Path) -> WriteError:
     """Return the error for another file of the mod that would be replaced."""
     remedy = "Import it from the mod, or choose another mod"
     return WriteError("the mod has this file already, and it is another one", file=str(path), remedy=remedy)
+
+
+# What was saved -------------------------------------------------------------------------------------------------------
+
+
+class Saved(NamedTuple):
+    """A file that Save Back wrote into a mod in place of one in an archive."""
+
+    mod: Path
+    path: Path
+
+
+_saved: dict[tuple[int, str], Saved] = {}
+"""Data-block and the path in an archive that it had -> the file, until Blender is closed. Undo restores the path, but
+no file.
+"""
+_digests: dict[Path, str] = {}
+"""File -> SHA-256 of what Save Back wrote there last, until Blender is closed."""
+
+
+def remember_saved(holders: Iterable[bpy.types.ID | None], old: str, saved: Saved) -> None:
+    """Remember that data-blocks that had the file ``old`` of an archive were saved into a mod."""
+    _saved.update({(holder.session_uid, old): saved for holder in holders if holder is not None})
+
+
+def saved_before(holders: Iterable[bpy.types.ID | None], path: str) -> Saved | None:
+    """Return what Save Back wrote of data-blocks that have a file of an archive, which undo has restored; else None."""
+    files = (_saved.get((holder.session_uid, path)) for holder in holders if holder is not None)
+    return next((saved for saved in files if saved is not None), None)
+
+
+def remember_written(path: Path | str, digest: str) -> None:
+    """Remember the SHA-256 of what Save Back wrote."""
+    _digests[resolved(path)] = digest
+
+
+def is_own(path: Path) -> bool:
+    """Return whether a file is as Save Back wrote it last, since Blender was started."""
+    return _digests.get(resolved(path)) == FileLocation(str(path)).digest()
 
 
 # What remembers the file ----------------------------------------------------------------------------------------------

@@ -110,6 +110,8 @@ class FilePlan:
     """Whether ``changes`` were compared with the file on disk."""
     is_preview: bool = field(default=False, kw_only=True)
     """Whether something that seems unedited was not compared, so that the file has to be planned again for writing."""
+    archived: str = field(default="", kw_only=True)
+    """Path in an archive that the .blend has again after undo, if ``path`` is the file of a mod that was saved."""
 
     @property
     def plans(self) -> Sequence[FilePlan]:
@@ -135,8 +137,8 @@ class FilePlan:
         return FileLocation(self.path).digest()
 
     def is_saved(self) -> bool:
-        """Return whether the file on disk already has these bytes."""
-        return self.on_disk() == self.digest
+        """Return whether the file on disk already has these bytes, and the .blend has its path."""
+        return not self.archived and self.on_disk() == self.digest
 
     @property
     def file_name(self) -> str:
@@ -180,13 +182,7 @@ class FilePlan:
         self.imported = self.base = imported_digest(stored)
         known = {None, self.digest, *known_digests(stored)}
         if if_changed is OtherBase.REFUSE and self.on_disk() not in known:
-            raise WriteError(
-                "the file on disk is no longer the one that was imported",
-                file=self.path,
-                remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk "
-                "again",
-                option="if_changed",
-            )
+            raise changed_on_disk(self.path)
 
     def settle(self, stored: StoredFile) -> None:
         """After the file was saved back: recognise it on disk, also after undo."""
@@ -203,6 +199,13 @@ class FilePlan:
         remember_saved(stored.id_data, location_of(stored).path, self.digest)
         if is_local(stored.id_data):
             stored.saved = self.digest
+
+
+def changed_on_disk(path: str) -> WriteError:
+    """Return the error for a file that others changed, and that a plan based on the imported file would replace."""
+    remedy = "Choose the file as imported as Base File, which overwrites it, or import the file on disk again"
+    words = "the file on disk is no longer the one that was imported"
+    return WriteError(words, file=path, remedy=remedy, option="if_changed")
 
 
 class Together(FilePlan):

@@ -450,12 +450,17 @@ class MOTIONBRIDGE_OT_copy_into_mod(GameFiles, Operation, BlenderOperator):
         chosen = self.chosen_paths(opened, offer)
         paths = [str(file) for name, path in chosen.items() for file in _files_of(opened, offer, name, path)]
 
-        def copy(path: str, own_report: Report) -> None:
-            mods.copy_into(mod, Path(path), (source.game,), own_report)
-
-        copied = self.each_file(paths, copy, report)
+        results: list[mods.Copied] = []
+        self.each_file(
+            paths, lambda path, own: results.append(mods.copy_into(mod, Path(path), (source.game,), own)), report
+        )
         game_offers.forget()
-        return Outcome(rpt_("Copied into {}, files: {}").format(mod.name, copied))
+        copied = sum(result.is_new for result in results)
+        if not copied:
+            return Outcome(rpt_("Nothing to copy: {} has these files already").format(mod.name), done=False)
+        sentence = rpt_("Copied into {}, files: {}").format(mod.name, copied)
+        existing = len(results) - copied
+        return Outcome(f"{sentence}; {rpt_('there already: {}').format(existing)}" if existing else sentence)
 
 
 def _files_of(opened: Opened, offer: Offer, name: str, path: Path) -> list[Path]:

@@ -136,6 +136,7 @@ class SaveBack(Operation, BackupChoice):
         If nothing is to be saved, ``report`` lacks the warnings of the last save: they are of the file as it is.
         """
         plan = self.planned(context, report)
+        self._take_saved_files(context, plan)
         plan.compare_with_disk()
         if plan.is_saved():
             for finding, indices in _said.get(self._saved_as(plan), {}).items():
@@ -266,13 +267,19 @@ class SaveBack(Operation, BackupChoice):
         """
         result: dict[str, Path] = {}
         mod = self._mod()
-        is_chosen = mod.is_absolute()
         for part in plan.plans:
-            into_archive = not is_chosen and self.writes_archive(context, part.path)
+            if part.archived:
+                if not mods.is_own(target := Path(part.path)) and files.exists(target) and not self._overwrites():
+                    raise plans.changed_on_disk(part.path)
+                files.refuse_unwritable(target)
+                result[part.archived] = target
+                continue
+            into_archive = mod is None and self.writes_archive(context, part.path)
             if into_archive or not mods.leads_into_archive(part.path):
+                mods.refuse_missing(Path(part.path), all_games(context))
                 part.refuse_unwritable()
                 continue
-            if not is_chosen:
+            if mod is None:
                 raise WriteError(
                     "the file is in an archive, which is never written",
                     file=part.path,
@@ -282,15 +289,38 @@ class SaveBack(Operation, BackupChoice):
                 )
             target, findings = mods.destination_in(mod, Path(part.path), all_games(context))
             report.include(findings)
-            if files.exists(target):
+            if files.exists(target) and files.FileLocation(str(target)).digest() != part.digest:
                 raise mods.refused(target)
             files.refuse_unwritable(target)
             result[part.path] = target
+        if result:
+            mods.warn_of_new(self._mod_of(context, result), report)
         return result
 
-    def _mod(self) -> Path:
-        """Return the chosen folder of a mod; a path that is not a whole one counts as none."""
-        return Path(bpy.path.abspath(self.mod_folder.strip()))
+    def _overwrites(self) -> bool:
+        """Return whether changes that others made to the file on disk are overwritten."""
+        return self.base() is plans.OtherBase.IMPORTED
+
+    def _mod(self) -> Path | None:
+        """Return the chosen folder of a mod, None for a path that is not a whole one."""
+        mod = Path(bpy.path.abspath(self.mod_folder.strip()))
+        return mod if mod.is_absolute() else None
+
+    def _mod_of(self, context: Context, targets: dict[str, Path]) -> Path:
+        """Return the mod that gets ``targets``: the chosen one, else that into which undo took back a save."""
+        saved = (mods.saved_before(self.edited(context), path) for path in targets)
+        return self._mod() or next(before.mod for before in saved if before is not None)
+
+    def _take_saved_files(self, context: Context, plan: "FilePlan") -> None:
+        """Let a plan go to the files of a mod into which it was saved before undo made them those of an archive."""
+        mod, taken = self._mod(), dict[str, Path]()
+        for part in plan.plans:
+            saved = mods.saved_before(self.edited(context), part.path)
+            if saved is None or mod not in (None, saved.mod):
+                continue
+            if mod is not None or not self.writes_archive(context, part.path):
+                part.archived, taken[part.path] = part.path, saved.path
+        _redirect(plan, taken)
 
     def writes_archive(self, _context: Context, _path: str) -> bool:
         """Return whether a file is written into the archive that it is in, if no mod is chosen."""
@@ -301,19 +331,24 @@ class SaveBack(Operation, BackupChoice):
 
     def _usual_mod(self, context: Context) -> str:
         """Return the folder of the mod in which a file of an archive was written last, else the game's upper mod."""
-        archived = (Path(path) for path in map(bpy.path.abspath, self.paths(context)) if mods.leads_into_archive(path))
-        file = next(archived, None)
-        game = trees.game_of(file, all_games(context)) if file is not None else None
+        archived = (path for path in map(bpy.path.abspath, self.paths(context)) if mods.leads_into_archive(path))
+        if not (path := next(archived, "")):
+            return ""
+        if (saved := mods.saved_before(self.edited(context), path)) is not None:
+            return str(saved.mod)
+        game = trees.game_of(Path(path), all_games(context))
         return _last_mods.get(game.folder, str(game.mods[-1]) if game.mods else "") if game is not None else ""
 
     def _put_into_mod(self, context: Context, plan: "FilePlan", targets: dict[str, Path]) -> None:
         """Write a plan whose files in archives go to other ``targets``, which the .blend remembers from then on."""
-        for part in {id(part): part for part in (plan, *plan.plans)}.values():
-            part.path = str(targets.get(part.path, part.path))
-        mod, file = self._mod(), Path(next(iter(targets)))
+        _redirect(plan, targets)
+        mod, holders = self._mod_of(context, targets), list(self.edited(context))
         self.uses_mod(context, mod)
+        digests = {Path(part.path): part.digest for part in plan.plans}
         moved: dict[str, Path] = {}
         try:
+            for part in plan.plans:
+                part.archived = ""
             for old, new in targets.items():
                 files.make_folder(new.parent)
                 mods.follow(ADDED, old, new)
@@ -322,9 +357,11 @@ class SaveBack(Operation, BackupChoice):
             moved.clear()
         finally:  # after a failure, files that were not written are those of the archive again
             for old, new in moved.items():
-                if not files.exists(new):
+                if files.FileLocation(str(new)).digest() != digests[new]:
                     mods.follow(ADDED, str(new), Path(old))
-        if (game := trees.game_of(file, all_games(context))) is not None:
+        for old, new in targets.items():
+            mods.remember_saved(holders, old, mods.Saved(mod, new))
+        if (game := trees.game_of(Path(next(iter(targets))), all_games(context))) is not None:
             _last_mods[game.folder] = str(mod)
             add_mod(context, game, mod)
 
@@ -401,6 +438,8 @@ class SaveBack(Operation, BackupChoice):
             self._put_into_mod(context, plan, targets)
         else:
             self.put(context, plan, backup=self.backup)
+        for part in plan.plans:
+            mods.remember_written(part.path, part.digest)
         _said[self._saved_as(plan)] = {finding: list(warning) for finding, warning in report.warnings.items()}
         if plan.is_as_imported:
             return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")
@@ -422,6 +461,12 @@ class SaveBack(Operation, BackupChoice):
                 remedy="Open Save Back again: it shows all of them now",
             )
         return plan
+
+
+def _redirect(plan: "FilePlan", targets: dict[str, Path]) -> None:
+    """Let the parts of a plan go to other files."""
+    for part in {id(part): part for part in (plan, *plan.plans)}.values():
+        part.path = str(targets.get(part.path, part.path))
 
 
 def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:

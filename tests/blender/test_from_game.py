@@ -197,8 +197,16 @@ def test_files_are_copied_into_the_mod_as_they_are_and_the_game_takes_them_from_
         rig = bpy.context.view_layer.objects.active
         assert rig.motionbridge_model.path == str(copy)
         assert rig.motionbridge_motion_files[0].path == str(game / "db/meshes.db0" / MOTIONS.replace("\\", "/"))
-        assert bpy.ops.motionbridge.copy_into_mod(names=MODEL) == {"FINISHED"}
+        assert bpy.ops.motionbridge.copy_into_mod(names=MODEL) == {"CANCELLED"}
+        assert last_report() == ["Nothing to copy: mod has these files already"]
         assert copy.read_bytes() == (samples / "humanoid.ogf").read_bytes()
+        copy.write_bytes(b"edited")
+        files = "meshes/samples/weapon.ogf"
+        (game / "gamedata/meshes/samples").mkdir(parents=True)
+        (game / "gamedata" / files).write_bytes((samples / "weapon.ogf").read_bytes())
+        assert bpy.ops.motionbridge.copy_into_mod(names=f"{MODEL};{files}") == {"FINISHED"}
+        assert last_report() == ["Copied into mod, files: 1; there already: 1"]
+        assert copy.read_bytes() == b"edited"
 
 
 def test_the_dialog_says_what_is_missing(game, tmp_path):  # noqa: F811

@@ -86,7 +86,8 @@ def test_a_save_that_fails_leaves_everything_as_it_was(game, edited, tmp_path, m
     assert edited.motionbridge_motion_files[0].path == path
     assert not (tmp_path / "mod" / OMF).exists()
     (tmp_path / "file").write_bytes(b"")
-    assert "cannot make the folder" in refusal(save, mod=tmp_path / "file/mod")
+    assert "nor does the one around it" in refusal(save, mod=tmp_path / "file/mod")
+    assert "cannot make the folder" in refusal(save, mod=tmp_path / "file")
 
 
 def test_another_file_of_the_mod_is_not_replaced(game, edited, tmp_path):  # noqa: F811
@@ -94,6 +95,19 @@ def test_another_file_of_the_mod_is_not_replaced(game, edited, tmp_path):  # noq
     (tmp_path / "mod" / OMF).write_bytes(b"of the mod")
     assert "the mod has this file already" in refusal(save, mod=tmp_path / "mod")
     assert (tmp_path / "mod" / OMF).read_bytes() == b"of the mod"
+
+
+def test_an_archive_or_a_mod_that_was_removed_is_named(game, edited, tmp_path):  # noqa: F811
+    (game / "db/meshes.db0").rename(game / "db/other.db0")
+    assert "the archive of this file is missing: " in refusal(bpy.ops.motionbridge.save_back)
+    (game / "db/other.db0").rename(game / "db/meshes.db0")
+    mod = tmp_path / "mod"
+    assert save(mod) == {"FINISHED"}
+    mod.rename(tmp_path / "gone")
+    turn_a_key(edited.animation_data.action)
+    assert f"the folder of this file is missing: {mod}. " in refusal(bpy.ops.motionbridge.save_back)
+    with installed(game, mods=(mod,)):
+        assert f"the folder of the mod is missing: {mod}. " in refusal(bpy.ops.motionbridge.save_back)
 
 
 def test_an_archive_that_was_replaced_while_it_is_in_use_is_noticed(game, edited, tmp_path):  # noqa: F811
@@ -140,6 +154,18 @@ def test_it_is_said_where_the_game_would_not_look(game, tmp_path):  # noqa: F811
     assert placed(model_in(game), tmp_path / "mod", known._replace(mods=(tmp_path / "other",)))[1] == []
 
 
+def test_a_folder_inside_the_game_that_is_no_mod_is_named(game, edited):  # noqa: F811
+    with installed(game) as rows:
+        assert save(game / "db") == {"FINISHED"}
+        assert any("this folder of the game is not a mod of it" in line for line in last_report())
+        mod = game / "mods/mine"
+        assert placed(model_in(game), mod, InstalledGame(game))[1] != []
+        assert placed(model_in(game), mod, InstalledGame(game, (mod,)))[1] == []
+        assert len(rows[0].mods) == 0
+    for folder in (game, game / "gamedata"):
+        assert placed(model_in(game), folder, InstalledGame(game))[1] == []
+
+
 def test_files_of_arma_go_below_the_prefix_of_the_sources(tmp_path):
     addon = tmp_path / "Arma/Addons/x.pbo"
     addon.parent.mkdir(parents=True)
@@ -156,9 +182,10 @@ def test_files_of_arma_go_below_the_prefix_of_the_sources(tmp_path):
 
 def test_files_are_copied_into_a_mod_as_they_are(game, tmp_path):  # noqa: F811
     mod, report = tmp_path / "mod", Report()
-    path = mods.copy_into(mod, Path(model_in(game)), (), report)
+    path, is_new = mods.copy_into(mod, Path(model_in(game)), (), report)
+    assert is_new
     assert path.read_bytes() == FileLocation(model_in(game)).content()
-    assert mods.copy_into(mod, Path(model_in(game)), (), report) == path
+    assert mods.copy_into(mod, Path(model_in(game)), (), report) == (path, False)
     path.write_bytes(b"edited")
     with pytest.raises(WriteError, match="the mod has this file already"):
         mods.copy_into(mod, Path(model_in(game)), (), report)
@@ -167,7 +194,7 @@ def test_files_are_copied_into_a_mod_as_they_are(game, tmp_path):  # noqa: F811
     loose.write_bytes(b"x")
     with pytest.raises(WriteError, match="not known where the game has this file"):
         mods.copy_into(mod, loose, (), report)
-    assert report.lines() == []
+    assert report.lines() == [f"the folder of the mod does not exist and is created ({mod})"]
 
 
 def test_a_read_only_game_is_no_obstacle(game, edited, tmp_path):  # noqa: F811

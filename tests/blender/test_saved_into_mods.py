@@ -87,6 +87,20 @@ def make_active(name):
     bpy.context.view_layer.objects.active = bpy.data.objects[name]
 
 
+def saved_again_after_undo(save, mod):
+    """Undo the first save into a mod, and save into that again: over what was saved, or what others made of it."""
+    paths = [path for path in mod.rglob("*") if path.is_file()]
+    first = [path.read_bytes() for path in paths]
+    for others in (b"", b"\0")[: 1 if len(paths) > 1 else 2]:  # surfaces are written only onto what is known
+        paths[0].write_bytes(first[0] + others)
+        bpy.ops.ed.undo_push(message="saved")
+        bpy.ops.ed.undo()
+        if others:
+            assert "no longer the one that was imported" in refusal(save)
+        assert save(backup=False, if_changed="IMPORTED" if others else "REFUSE") == {"FINISHED"}
+        assert [path.read_bytes() for path in paths] == first
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_of_an_archive_is_saved_into_a_mod_and_is_its_file_from_then_on(name, tmp_path, written_files):
     form, game, mod = FORMATS[name], installed_game(name, tmp_path), tmp_path / "my mod"
@@ -95,7 +109,10 @@ def test_a_file_of_an_archive_is_saved_into_a_mod_and_is_its_file_from_then_on(n
         assert written_files(form.load, game.path) == []
         form.edit()
         assert "Choose the folder of a mod" in refusal(save)
+        bpy.ops.ed.undo_push(message="edited")
         assert save(mod_folder=str(mod)) == {"FINISHED"}
+        assert any("does not exist and is created" in line for line in last_report())
+        saved_again_after_undo(save, mod)
         tree = trees.tree_at(InstalledGame(game.folder, (mod,)))
         taken, *others = tree.where(game.key)
         assert taken.is_relative_to(mod)
@@ -179,7 +196,9 @@ def test_a_first_person_scene_of_an_archive_is_saved_into_a_mod(tmp_path, gameda
         item_of(created.hands).location.x += 0.01
         bpy.context.view_layer.objects.active = created.hands
         assert "Choose the folder of a mod" in refusal(bpy.ops.motionbridge.hud_save_back)
+        bpy.ops.ed.undo_push(message="edited")
         assert save_back(created.hands, mod_folder=str(mod)) == {"FINISHED"}
+        saved_again_after_undo(bpy.ops.motionbridge.hud_save_back, mod)
         tree = trees.tree_at(InstalledGame(game, (mod,)))
         taken = [tree.where(name)[0] for name in ("configs\\w_sample.ltx", "meshes\\samples\\humanoid.omf")]
         assert all(path.is_relative_to(mod) for path in taken)
