@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from string import Formatter
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeGuard, cast
 
 PLACES_SHOWN = 5
 
@@ -112,14 +112,19 @@ class _Field(NamedTuple):
     spec: str
 
     @property
+    def is_plural(self) -> bool:
+        """Whether it has words for 1 and for other numbers."""
+        return "|" in self.spec
+
+    @property
     def is_shown(self) -> bool:
         """Whether it shows its value, and does not only choose a word by it."""
-        return "|" not in self.spec or "#" in self.spec
+        return not self.is_plural or "#" in self.spec
 
     def text(self, values: Sequence[object], *, number_alone: bool = False) -> str:
         """Return the formatted value; ``number_alone``: a number without the words that it chooses."""
         value = values[self.number]
-        if "|" in self.spec:
+        if self.is_plural:
             singular, _, many = self.spec.partition("|")
             return str(value) if number_alone else (singular if value == 1 else many).replace("#", str(value))
         if self.spec == "lower":
@@ -165,19 +170,12 @@ def _parsed(template: str) -> _Template:
 # Reports --------------------------------------------------------------------------------------------------------------
 
 
-class _Each(int):
-    """The type of `EACH`."""
-
-
-EACH = _Each(1)
-"""First value of a sentence about one thing of its kind: the same sentence about several has their number instead."""
-
-
 class Report:
     """Warnings and notes in the order of their first appearance.
 
-    The same sentence about several places is one entry: ``[3x] the checksum is wrong (walk_0, walk_1, run_2)``, or with
-    `EACH` as its first value, ``2 textures are missing (sand, grass)``.
+    The same sentence about several places is one line: ``the checksum is wrong (walk_0, walk_1)``. Sentences that begin
+    with a counted noun are one line with the sum, too, as `_is_counted` describes: ``8 faces have no area (hull: 5,
+    wing: 3)``. One thing of its kind is reported as 1, with its name: ``2 textures are missing (sand, grass)``.
     """
 
     # Not a dataclass: creating one takes a millisecond, and this class is created at every start of Blender.
@@ -201,23 +199,60 @@ class Report:
 
     def lines(self, most: int = PLACES_SHOWN) -> list[str]:
         """Return a message for each finding, warnings first; each names up to ``most`` of its places."""
-        both = (self.warnings, self.notes)
-        return [_line(finding, indices, most) for part in both for finding, indices in part.items()]
+        return _lines(self.warnings, most) + _lines(self.notes, most)
 
     def __bool__(self) -> bool:
         return bool(self.warnings or self.notes)
 
 
-def _line(finding: str, indices: list[str], most: int) -> str:
-    named = [index for index in dict.fromkeys(indices) if index]
-    if isinstance(finding, Message) and finding.values and isinstance(finding.values[0], _Each):
-        parts: list[str] = [say(finding.template, max(len(named), 1), *finding.values[1:])]
-    else:
-        parts = [say("[{}x]", len(indices)), finding] if len(indices) > 1 else [finding]
-    if named and most:
-        more = [say("and {} more", len(named) - most)] if len(named) > most else []
-        parts.append(say("({})", joined([*named[:most], *more])))
-    return on_one_line(joined(parts, " "))
+def _lines(findings: Mapping[str, list[str]], most: int) -> list[str]:
+    alike: dict[object, list[tuple[str, list[str]]]] = {}
+    for finding, locations in findings.items():
+        key = (finding.template, *map(str, finding.values[1:])) if _is_counted(finding) else finding
+        alike.setdefault(key, []).append((finding, locations))
+    return [_line(group, most) for group in alike.values()]
+
+
+def _is_counted(finding: str) -> TypeGuard[Message]:
+    """Whether the numbers of such sentences can be added: it begins with a counted noun and has no other number."""
+    if not isinstance(finding, Message) or not (fields := _parsed(finding.template).fields):
+        return False
+    first = fields[0]
+    is_first = first.is_plural and first.is_shown and first.number == 0 and not first.before
+    return is_first and not any(hasattr(value, "__float__") for value in finding.values[1:])
+
+
+def _line(alike: Sequence[tuple[str, list[str]]], most: int) -> str:
+    """Return the line of one finding with its places, or of several counted ones that differ by their number only.
+
+    A place counts once for each of them. Other sentences have how often they were reported if places do not tell it.
+    """
+    finding, locations = alike[0]
+    if not _is_counted(finding):
+        names = _named(locations)
+        is_told = len(locations) == 1 or (most and len(names) == len(locations))
+        return _with_places(finding, names, most, [] if is_told else [say("{:# time|# times}", len(locations))])
+    total, numbers = 0, dict[str, int]()
+    for counted_finding, locations in alike:
+        number = int(cast("int", cast("Message", counted_finding).values[0]))
+        names = _named(locations)
+        total += number * (len(names) + locations.count(""))
+        numbers |= {name: numbers.get(name, 0) + number for name in names}
+    differ = len(numbers) > 1 and set(numbers.values()) != {1}
+    labels = [say("{}: {}", name, number) if differ else name for name, number in numbers.items()]
+    return _with_places(say(finding.template, total, *finding.values[1:]), labels, most, [])
+
+
+def _named(locations: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, locations)))
+
+
+def _with_places(sentence: str, labels: Sequence[str], most: int, times: list[Message]) -> str:
+    remarks: list[str] = [*times]
+    if labels and most:
+        more = [say("and {} more", len(labels) - most)] if len(labels) > most else []
+        remarks.append(joined([*labels[:most], *more]))
+    return on_one_line(say("{} ({})", sentence, joined(remarks, ": ")) if remarks else joined([sentence]))
 
 
 # Counts in words ------------------------------------------------------------------------------------------------------

@@ -304,8 +304,9 @@ def status_line(sentence: str, report: Report) -> str:
     report.
     """
     sentence = on_one_line(sentence)
-    count = len(report.warnings)
-    warning_lines = [report.lines()[0], report.lines(most=0)[0]] if count == 1 else []
+    warnings = Report(report.warnings)
+    count = len(warnings.lines())
+    warning_lines = [warnings.lines()[0], warnings.lines(most=0)[0]] if count == 1 else []
     for whole in [f"{sentence}. {tell(line, rpt_)}" for line in warning_lines] or [sentence]:
         if count <= 1 and len(whole) <= STATUS_LENGTH:
             return whole
@@ -486,7 +487,7 @@ class Check(Operation):
         self.select(context, selectable[number])
         if mode != "OBJECT" and context.view_layer.objects.active is active and active.mode == "OBJECT":
             scope.set_mode(mode)
-        if len(report.warnings) == 1:  # the status line adds the warning
+        if len(Report(report.warnings).lines()) == 1:  # the status line adds the warning
             return Outcome(rpt_("Selected finding {} of {}").format(number + 1, len(selectable)))
         sentence = tell(selectable[number].problem.sentence, rpt_)
         words = (number + 1, len(selectable), sentence)

@@ -636,7 +636,7 @@ def test_numbers_that_are_not_one_are_kept(tmp_path):
     rig = rig_of(["root", "arm", "hand", "Finger"])
     report = Report()
     actions = load(rig, path, report).actions
-    message = "[2x] its values are too large for a pose: not shown, kept (walk arm, walk Finger)"
+    message = "its values are too large for a pose: not shown, kept (walk arm, walk Finger)"
     assert [line for line in report.lines() if "too large" in line] == [message]
     assert planned(rig, actions, tmp_path / "new.skls").data == path.read_bytes()
 

@@ -13,7 +13,7 @@ import addon.ui
 from addon.blender import compat
 from addon.core import names
 from addon.core.errors import ReadError
-from addon.core.report import EACH, Report, say
+from addon.core.report import Report, say
 from addon.formats.xray import omf
 from addon.games.xray.motions import timing
 from addon.ui import badges, listed_actions
@@ -343,7 +343,7 @@ def test_the_status_line_counts_warnings():
 def test_the_status_line_leaves_out_the_places_of_a_warning_first_and_cuts_no_parenthesis():
     report = Report()
     for number in range(5):
-        report.warn(say("{:# texture is|# textures are} missing", EACH), f"textures/ground/earth_{number}")
+        report.warn(say("{:# texture is|# textures are} missing", 1), f"textures/ground/earth_{number}")
     assert status_line("Imported files: 4", report) == "Imported files: 4. 5 textures are missing"
     report.warn("odd")
     names = ", ".join(f"file_{number}" for number in range(20))

@@ -550,7 +550,7 @@ def test_the_dialog_says_what_will_be_lost_and_the_report_has_it_afterwards(game
     text = " ".join(message)
     warnings = [
         "shortened by the action's frame range; keys after it are left out (walk: 25 -> 11 frames)",
-        "[9x] the game cannot store these curves; left out",
+        "the game cannot store these curves; left out",
     ]
     for warning in warnings:
         assert warning in " ".join(text.split())

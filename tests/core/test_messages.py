@@ -20,7 +20,6 @@ RUSSIAN = {
     "the number of bones": "число костей",
     "{}: too large": "{}: слишком много",
     "line {}": "строка {}",
-    "[{}x]": "[×{}]",
     "and {} more": "и ещё {}",
     "{} and {} more": "{} и ещё {}",
     "{} motions": "{} анимация|{} анимации|{} анимаций",
@@ -78,9 +77,9 @@ def test_lines_of_a_report_are_translated():
     for number in range(6):
         report.warn(say("{:# face has|# faces have} no area", 2), f"hull_{number}")
     report.note("it has no faces")
-    named = "hull_0, hull_1, hull_2, hull_3, hull_4"
-    assert report.lines() == [f"[6x] 2 faces have no area ({named}, and 1 more)", "it has no faces"]
-    assert [*map(told, report.lines())] == [f"[×6] 2 грани без площади ({named}, и ещё 1)", "граней нет"]
+    named = "hull_0: 2, hull_1: 2, hull_2: 2, hull_3: 2, hull_4: 2"
+    assert report.lines() == [f"12 faces have no area ({named}, and 1 more)", "it has no faces"]
+    assert [*map(told, report.lines())] == [f"12 граней без площади ({named}, и ещё 1)", "граней нет"]
 
 
 def test_equal_sentences_are_equal_messages():

@@ -22,7 +22,7 @@ from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.game import InstalledGame
 from ...core.model import Material
-from ...core.report import EACH, Report, say
+from ...core.report import Report, say
 from ...formats import HEAD_SIZE, archives, detect
 from ...formats.descent3 import gam, ogf_image, strings
 from ...formats.descent3.ogf_image import OgfImage
@@ -270,7 +270,7 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     if picture is None:
         if textures is not None:
             words = "{:# texture is|# textures are} missing: add Descent 3 to the preferences to see {0:it|them}"
-            report.warn(say(words, EACH), look.texture)
+            report.warn(say(words, 1), look.texture)
         return material.build(look)
     return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from ...core.errors import ReadError
-from ...core.report import EACH, Report, say
+from ...core.report import Report, say
 from ...formats import trees
 from ...formats.trees import InstalledGame, Tree
 from ...formats.trees.masks import path_test
@@ -162,7 +162,7 @@ def _others(games: Sequence[InstalledGame], known: Sequence[Tree], report: Repor
 def warn_of_missing_texture(texture: str, report: Report) -> None:
     """Warn that a texture was not found in a tree."""
     report.warn(
-        say("{:# texture is|# textures are} missing: add the game to the preferences to see {0:it|them}", EACH), texture
+        say("{:# texture is|# textures are} missing: add the game to the preferences to see {0:it|them}", 1), texture
     )
 
 

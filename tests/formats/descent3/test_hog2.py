@@ -133,7 +133,7 @@ def test_what_is_there_stays_and_links_are_not_followed(tmp_path):
     assert (folder / "b.oof").read_bytes() == b"1"
     assert report.lines() == [
         "several files have one name; the first is found here",
-        "[2x] left out: there is such a file already (a.ogf, c.txt)",
+        "left out: there is such a file already (a.ogf, c.txt)",
         "left out: another file has the same name (B.OOF)",
     ]
     archives.extract(source, folder, report, [0, 3], overwrite=True)

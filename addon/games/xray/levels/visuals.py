@@ -24,7 +24,7 @@ from ....blender.properties import keep
 from ....core import files
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh, PolygonMesh
-from ....core.report import EACH, Report, counted, say
+from ....core.report import Report, counted, say
 from ....formats.trees import folder_tree
 from ....formats.xray import level as levels
 from ....formats.xray.level import geometry, structure
@@ -208,7 +208,7 @@ class _Materials:
 
 
 def _note_missing_lightmap(texture: str, report: Report) -> None:
-    report.note(say("{:# lightmap is|# lightmaps are} missing: light is that of the vertices", EACH), texture)
+    report.note(say("{:# lightmap is|# lightmaps are} missing: light is that of the vertices", 1), texture)
 
 
 @dataclass

@@ -129,7 +129,7 @@ def test_nan_and_infinite_values_are_reported_and_kept():
     uv = data.index(struct.pack("<2f", 0.25, 0.25))
     data[uv : uv + 4] = struct.pack("<f", float("-inf"))
     document, report = read(bytes(data))
-    assert report.lines() == [f"[2x] {NOT_FINITE} (LOD 0: 3, LOD 1: 1)"]
+    assert report.lines() == [f"{NOT_FINITE} (LOD 0: 3, LOD 1: 1)"]
     assert p3d.write(document) == bytes(data)
 
 
@@ -275,7 +275,7 @@ def test_a_uv_set_is_read_by_its_content_if_its_size_leaves_out_its_number(value
     data = model(*(lod(arma).replace(b"TAGG", b"TAGG" + stored + more, 1) for _ in range(2)))
     document, report = read(data)
     assert p3d.write(document) == data
-    sentence = "[2x] UV sets whose declared size leaves out their number are read nevertheless (LOD 0: 1, LOD 1: 1)"
+    sentence = "UV sets whose declared size leaves out their number are read nevertheless (LOD 0: 1, LOD 1: 1)"
     assert [line for line in report.lines() if "UV sets" in line] == [sentence] * short
     for level in document.lods:
         assert bytes(level.tags[0].data) == content

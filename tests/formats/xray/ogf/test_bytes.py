@@ -314,7 +314,7 @@ def test_odd_gunslinger_fake_compressed_is_read_whole_but_for_its_scrambled_desc
     assert [section.chunk.id for section in document.sections[:2]] == [0x8000_0001, 0x8000_0012]
     assert document.first(Description).source == b"I'll make you cry. Sin!"
     assert document.first(Description).tool is None
-    assert lines[0].startswith("[2x] marked as compressed but not in the game's way")
+    assert lines[0].startswith("marked as compressed but not in the game's way")
     assert lines[-1] == f"{left} extra bytes; kept (0x80000012)"
     assert ogf.raw_size(document) == left
     assert len(document.first(BoneNames).bones) == 1
