@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import ntpath
+import os
 from pathlib import Path, PureWindowsPath
 
 import pytest
@@ -165,8 +166,46 @@ def test_where_says_who_wins_and_who_else_has_the_file(cop, capsys):
     assert capsys.readouterr().out.splitlines() == lines
     assert main(["where", "textures\\none.dds", "--game", str(cop)]) == 2
     assert "has no file of this name" in capsys.readouterr().err
-    assert main(["where", NAME, "--game", str(cop / "resources/deep")]) == 2
+    assert main(["where", NAME, "--game", str(cop / "gamedata/Textures")]) == 2
     assert "fsgame.ltx" in capsys.readouterr().err
+
+
+def test_where_takes_relative_paths_of_game_mod_and_file(cop, tmp_path_factory, monkeypatch, capsys):
+    mod = tmp_path_factory.mktemp("mod")
+    loose = put(mod / "gamedata/Textures/act/act_face.dds")
+    monkeypatch.chdir(mod.parent)
+    over = ["--game", os.path.relpath(cop), "--mod", mod.name]
+    for name in (NAME, str(loose), os.path.relpath(loose), os.path.relpath(cop / "resources/resources.db0/textures/act/act_face.dds")):
+        assert main(["where", name, *over]) == 0
+        assert capsys.readouterr().out.splitlines()[0] == str(loose)
+    monkeypatch.chdir(mod / "gamedata")  # a file here has the name that the game's files give it
+    assert main(["where", "Textures/act/act_face.dds", "--game", str(cop)]) == 0
+    assert capsys.readouterr().out.splitlines()[0].startswith(str(cop))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([""], "no name is given. Name a file of the game."),
+        (["textures"], "this is a folder. Name a file in it."),
+        (["resources/resources.db0/textures"], "this is a folder. Name a file in it."),
+        (["textures/*.dds"], "this is a pattern. Name one file."),
+        (["resources/resources.db0"], "this is an archive of the game. Name a file in it."),
+        (["fsgame.ltx"], "the game does not look for files here"),
+        (["resources/resources.db0/none.dds"], "the game has no file of this name"),
+        (["../other.dds"], "this file is neither in the game's folder"),
+        ([NAME, "--mod", "none"], "none: there is no such folder."),
+        ([NAME, "--game", "fsgame.ltx"], "fsgame.ltx: this is a file, not a folder."),
+    ],
+)
+def test_where_says_what_it_cannot_look_for(cop, monkeypatch, run, arguments, words):
+    put(cop.parent / "other.dds")
+    monkeypatch.chdir(cop)
+    game = [] if "--game" in arguments else ["--game", "."]
+    status, out, err = run("where", *arguments, *game)
+    assert (status, out) == (2, [])
+    assert words in err
+    assert err.count("\n") == 1
 
 
 def test_an_archive_that_cannot_be_read_is_left_out_and_named(cop, capsys):
