@@ -167,6 +167,7 @@ class ListMenu:
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.operator("motionbridge.add_motion", icon="ACTION").listing = self.listing.drawn_by
+        layout.operator("motionbridge.choose_retarget_file", icon="ARMATURE_DATA")
         rig = active_rig(context)
         of_playing = layout.column()
         of_playing.enabled = rig is not None and listed_actions.row_playing(self.listing, rig) >= 0

@@ -109,8 +109,6 @@ class ImportPanel(MotionbridgePanel):
         draw_first_imports(layout, context)
         if is_used(context, XRAY):
             layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
-        if is_of_xray(context) or is_of_arma(context):
-            layout.operator("motionbridge.choose_retarget_file", icon="ARMATURE_DATA")
         draw_bone_display(layout, context)
         self._draw_new(layout, context)
 

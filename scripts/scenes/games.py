@@ -84,6 +84,10 @@ def _write_archive() -> None:
 
 
 def _show_animation() -> None:
+    panel = bpy.types.MOTIONBRIDGE_PT_descent_animation
+    bpy.utils.unregister_class(panel)
+    panel.bl_options = set()  # shown open
+    bpy.utils.register_class(panel)
     holder = load(HERE / "descent3" / "ship.oof")
     bpy.ops.motionbridge.descent_compare()
     _look_at_ship(60, 150, 1.25)

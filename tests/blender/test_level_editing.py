@@ -257,6 +257,24 @@ def test_the_panel_adds_the_attributes_that_are_missing(kind, wanted, tmp_path):
     assert imported(target)[0].kind == kind
 
 
+def test_all_selected_meshes_become_parts_of_one_file(tmp_path):
+    known, *walls = (
+        drawn(name, [(x, y, z + height) for x, y, z in SQUARE], [(0, 1, 2, 3)], "NONE")
+        for height, name in enumerate(("roof", "wall", "door"))
+    )
+    level_geometry.begin(bpy.context, known, "SOM")
+    walls.append(walls[0].copy())  # which shares the mesh
+    bpy.context.scene.collection.objects.link(walls[-1])
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.context.view_layer.objects.active = walls[0]
+    assert bpy.ops.motionbridge.level_begin(kind="HOM") == {"FINISHED"}
+    assert [obj.motionbridge_level.kind for obj in (known, *walls)] == ["SOM", "HOM", "HOM", "HOM"]
+    known.select_set(False)
+    path = tmp_path / "level.hom"
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
+    assert len(path.read_bytes()) == 20 + 40 * 3 * 2
+
+
 def test_attributes_existing_keep_their_values():
     obj = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "NONE")
     attribute = obj.data.attributes.new("two_sided", "BOOLEAN", "FACE")

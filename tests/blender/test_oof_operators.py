@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core import png
 from addon.core.pausing import Work
 from addon.core.report import Report
 from addon.formats.descent3 import hog2
@@ -381,6 +382,19 @@ def test_textures_are_shown_with_the_pixels_of_the_file():
     assert result["SampleHull"][3].tolist() == [[0, 0, 255, 255]] * 2 + [[0, 255, 0, 0]] * 2
     assert result["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
     assert "one of the 2 frames of an animated texture is shown" in last_report()
+
+
+@pytest.mark.parametrize("also", ["", "SampleHull.ogf"])
+def test_a_png_beside_the_model_is_its_texture_unless_the_folder_has_that(tmp_path, also):
+    path = Path(shutil.copy(SHIP, tmp_path))
+    drawn_by_user = np.array([[[9, 8, 7, 255], [200, 100, 0, 0]]], np.uint8)
+    (tmp_path / "samplehull.PNG").write_bytes(png.encode(drawn_by_user))
+    if also:
+        shutil.copy(SHIP.with_name(also), tmp_path)
+    holder = load(path)
+    assert (pictures(holder)["SampleHull"].tolist() == drawn_by_user.tolist()) == (not also)
+    assert "1 texture is missing" in last_report()  # the other one
+    assert textures(save(tmp_path / "after.oof")) == textures(SHIP.read_bytes())
 
 
 def test_animated_textures_play_where_a_folder_for_their_pictures_is_named(tmp_path):

@@ -88,7 +88,7 @@ def newcomers_walk() -> Steps:
         yield from stage.confirm()
         yield from stage.reported()
     stage.forget_reports()
-    hand.click("panel Import", "Motion from Another Rig", "file", "button of the browser")
+    hand.click("menu below the list", "Motion from Another Rig", "file", "button of the browser")
     yield from stage.choose("motionbridge.choose_retarget_file", source)
     yield
     hand.click("field Root Motion", "In Place", "field Show Frame", "Retarget")

@@ -7,6 +7,7 @@ from tests.window import (
     hud,
     identity,
     imports,
+    jobs,
     long_work,
     manual,
     new_models,
@@ -28,4 +29,5 @@ SCENES = [
     *playing.SCENES,
     *retargeting.SCENES,
     *spreading.SCENES,
+    *jobs.SCENES,
 ]

@@ -74,8 +74,8 @@ class MOTIONBRIDGE_UL_arma_lods(DrawnRows, BlenderList):
         if index >= len(_drawing):
             return
         lod = _drawing[index]
-        row = layout.split(factor=0.7, align=True)
-        row.label(text=lod.name, icon="MESH_DATA" if lod.is_mesh else "EMPTY_DATA", translate=False)
+        row = layout.row(align=True)
+        row.row().label(text=lod.name, icon="MESH_DATA" if lod.is_mesh else "EMPTY_DATA", translate=False)
         right = row.row(align=True)
         right.alignment = "RIGHT"
         size, icon = _size(lod)

@@ -272,7 +272,9 @@ class AnimationPanel(MotionbridgePanel):
         if rig is not None and (action is not None or len(rig.motionbridge_animations)):
             draw_list(layout, context, ANIMATIONS, rig, can_move=False)
         if action is None:
-            layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
+            column = layout.column(align=True)
+            column.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
+            column.operator("motionbridge.choose_retarget_file", icon="ARMATURE_DATA")
 
 
 class MOTIONBRIDGE_MT_animation_file(BlenderMenu):

@@ -134,6 +134,7 @@ class MOTIONBRIDGE_PT_descent_animation(ModelPanel, BlenderPanel):
 
     bl_label = "Animation"
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Draw ticks and keys, the status, and the switches that preview rotors and turrets."""

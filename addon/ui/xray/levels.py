@@ -1,6 +1,6 @@
 """Level files: import, export, Save Back, checks and panels."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -292,7 +292,7 @@ NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
 
 
 class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
-    """Use the active mesh as part of a level, and add missing face attributes"""
+    """Use the active mesh and the selected ones as parts of a level, and add missing face attributes"""
 
     bl_idname = "motionbridge.level_begin"
     bl_label = "Use in Level"
@@ -304,13 +304,23 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
         items=NEW_KINDS,
     )
 
+    def objects(self, context: Context) -> list[Object]:
+        """Return the active mesh, and the other selected ones that are not part of a level."""
+        selected = [obj for obj in context.selected_objects if obj.type == "MESH" and holder_of(obj) is None]
+        return list(dict.fromkeys([context.active_object, *selected]))
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        return [block for obj in self.objects(context) for block in (obj, obj.data)]
+
     def run(self, context: Context, report: Report) -> Outcome:
-        holder = holder_of(context.active_object)
+        objects = self.objects(context)
+        holder = holder_of(objects[0])
         path = "" if holder is None or holder.motionbridge_level.kind == self.kind else holder.motionbridge_level.path
-        level_geometry.begin(context, context.active_object, self.kind)
+        for obj in objects:
+            level_geometry.begin(context, obj, self.kind)
         if path:
-            report.note(say("it no longer belongs to {}", Path(path).name), context.active_object.name)
-        return Outcome(rpt_("{} can now be exported for a level").format(context.active_object.name))
+            report.note(say("it no longer belongs to {}", Path(path).name), objects[0].name)
+        return Outcome(rpt_("{} can now be exported for a level").format(", ".join(obj.name for obj in objects)))
 
 
 class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):

@@ -103,12 +103,15 @@ class MotionsPanel(MotionbridgePanel):
             motion_lists.draw_file(layout, name, edited, "motionbridge.save_back", "MOTIONBRIDGE_MT_motion_file")
             motion_lists.draw_list(layout, context, MOTIONS, rig)
             return
-        if not len(rig.motionbridge_skeletal_files):
+        has_other_list = bool(len(rig.motionbridge_skeletal_files))
+        if not has_other_list:
             layout.label(text="No motions imported", icon="INFO")
         column = layout.column(align=True)
         if _references(rig):
             column.operator("motionbridge.import_referenced_motions", icon="IMPORT")
         column.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
+        if not has_other_list:
+            column.operator("motionbridge.choose_retarget_file", icon="ARMATURE_DATA")
 
 
 def _draw_files(layout: bpy.types.UILayout, rig: Object) -> None:
