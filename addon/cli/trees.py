@@ -21,7 +21,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         "where",
         help="which file of a game counts: of its archives, folders and mods",
         description="Print the path of the file that the game takes, then, indented, those of the same name that it "
-        "does not: in archives, loose folders and mods, in the game's own order. Exit status: 2 if the game takes none.",
+        "does not: in archives, loose folders and mods, in the game's own order. Exit status: 2 if it takes none.",
     )
     command.add_argument(
         "name", metavar="NAME", help=r"a name as files have it (textures\act\act_face.dds), or a file on disk"
@@ -60,7 +60,7 @@ def _where(chosen: argparse.Namespace) -> int:
 
 
 def _missing(tree: trees.Tree, given: str, name: str, file: Path | None) -> ReadError:
-    """Return the refusal of a name under which the game takes no file; ``file``: what has it on disk or in an archive."""
+    """Return the refusal of a name under which the game takes no file. ``file``: the path, if one exists."""
     if any(sign in given for sign in "*?"):
         return ReadError("this is a pattern", file=given, remedy="Name one file")
     if (file is not None and is_folder(file)) or (tree.key(name) and tree.below(name)):

@@ -175,7 +175,12 @@ def test_where_takes_relative_paths_of_game_mod_and_file(cop, tmp_path_factory, 
     loose = put(mod / "gamedata/Textures/act/act_face.dds")
     monkeypatch.chdir(mod.parent)
     over = ["--game", os.path.relpath(cop), "--mod", mod.name]
-    for name in (NAME, str(loose), os.path.relpath(loose), os.path.relpath(cop / "resources/resources.db0/textures/act/act_face.dds")):
+    for name in (
+        NAME,
+        str(loose),
+        os.path.relpath(loose),
+        os.path.relpath(cop / "resources/resources.db0/textures/act/act_face.dds"),
+    ):
         assert main(["where", name, *over]) == 0
         assert capsys.readouterr().out.splitlines()[0] == str(loose)
     monkeypatch.chdir(mod / "gamedata")  # a file here has the name that the game's files give it
