@@ -22,7 +22,7 @@ from environment import folder as environments
 
 GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
 JOBS_AT_ONCE = 2  # jobs at the same time: a Blender alone is busy on more than one core
-LIMIT = 2700  # seconds for one ring
+LIMIT = 3600  # seconds for one ring
 GATE = ROOT / "dist" / "gate.json"
 WORKFLOWS = ROOT / ".github" / "workflows"
 FAILED_SCREENS = ROOT / ".failed-screens"
