@@ -20,8 +20,10 @@ from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import format_named
 from addon.formats.arma import p3d
+from addon.formats.descent3 import hog2
 from addon.formats.verification import Status
 from tests.conftest import IN_BLENDER
+from tests.formats.archives import written
 from tests.formats.arma.p3d.test_polygons import level
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -325,6 +327,24 @@ def test_verify_of_a_model_lists_the_worst_first_and_each_on_a_line_if_verbose(r
         "1 file: 1 identical (1 with warnings)",
     ]
     assert [row["kind"] for row in json.loads(run("verify", "--json", path)[1][0])["findings"]] == ["error", "warning"]
+
+
+def test_verify_goes_through_the_files_of_every_kind_of_archive(run, tmp_path, samples):
+    model = (samples / "descent3/ship.oof").read_bytes()
+    (tmp_path / "a.hog").write_bytes(hog2.write(hog2.new_hog2({"ship.oof": model, "damaged.oof": b"none"})))
+    (tmp_path / "b.db0").write_bytes(written.xray([(b"x\\a.omf", b""), (b"x\\a.omf", omf_bytes())]))
+    status, out, _ = run("verify", "--json", tmp_path)
+    statuses = {Path(row["file"]).relative_to(tmp_path).as_posix(): row["status"] for row in map(json.loads, out)}
+    assert (status, statuses) == (
+        0,
+        {
+            "a.hog": "identical",
+            "a.hog/damaged.oof": "refused",
+            "a.hog/ship.oof": "identical",
+            "b.db0": "listed",
+            "b.db0/x\\a.omf": "identical",
+        },
+    )
 
 
 def test_verify_says_where_a_format_loses_bytes(run, omf, monkeypatch):

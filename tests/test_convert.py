@@ -9,6 +9,7 @@ from addon import cli
 from addon.core import png
 from addon.core.report import Report
 from addon.formats.descent3 import hog2
+from tests.formats.archives import written
 
 
 @pytest.fixture
@@ -254,6 +255,68 @@ def test_names_of_files_may_follow_the_folder(loose, tmp_path, capsys):
     assert "this is a file, not a folder. Name a folder with -o." in capsys.readouterr().err
 
 
+def test_files_in_archives_are_packed_under_their_names(loose, tmp_path, run):
+    addon, target = tmp_path / "addon.pbo", tmp_path / "mod.hog"
+    addon.write_bytes(written.pbo([(b"data\\Wing.ogf", b"wing"), (b"data\\fin.ogf", b"fin"), (b"x.txt", b"")]))
+    assert run("pack", f"{addon}/data/wing.OGF", loose / "Ship.oof", f"{addon}/x.txt", "-o", target)[0] == 0
+    assert content_of(target) == {"Ship.oof": b"model", "Wing.ogf": b"wing", "x.txt": b""}
+    assert run("pack", f"{target}/*.oof", f"{addon}/data", "-o", tmp_path / "other.hog")[0] == 0
+    assert content_of(tmp_path / "other.hog") == {"fin.ogf": b"fin", "Ship.oof": b"model", "Wing.ogf": b"wing"}
+    status, _, err = run("pack", f"{addon}/data/none.ogf", "-o", tmp_path / "third.hog")
+    assert status == 2
+    assert "there is no file named 'data\\none.ogf' in it" in err
+    status, _, err = run("pack", loose / "Ship.oof", "--onto", addon, "-o", tmp_path / "third.hog")
+    assert status == 2
+    assert "this is not an archive of Descent 3, but of another kind: archive of a game (archive)" in err
+
+
+def test_a_folder_with_folders_is_not_packed_without_them(loose, tmp_path, run):
+    (loose / "sub").mkdir()
+    (loose / "sub" / "fin.ogf").write_bytes(b"fin")
+    target = tmp_path / "mod.hog"
+    status, _, err = run("pack", loose, "-o", target)
+    assert status == 2
+    assert "an archive has no folders, and this folder has some (sub). Name what goes into it, such as " in err
+    assert not target.exists()
+    assert run("pack", loose / "*", "-o", target)[0] == 0
+    assert content_of(target) == {"fin.ogf": b"fin", "hull.OGF": b"texture", "Ship.oof": b"model"}
+
+
+def test_a_name_that_matches_no_file_does_not_keep_the_others_back(loose, tmp_path, run):
+    archive = tmp_path / "mod.hog"
+    run("pack", loose, "-o", archive)
+    status, out, err = run("extract", archive, "none.oof", "ship.oof", "-o", tmp_path / "out")
+    assert (status, out) == (2, [str(tmp_path / "out/Ship.oof")])
+    assert err == f"motionbridge: {archive}: there is no file named 'none.oof' in it. List it to see the names.\n"
+
+
+def test_extracting_files_of_one_name_takes_that_of_the_game(tmp_path, run):
+    archive = tmp_path / "a.db0"
+    archive.write_bytes(written.xray([(b"a.txt", b"first"), (b"a.txt", b"second"), (b"b.txt", b"")]))
+    status, out, err = run("extract", archive, "-o", tmp_path / "out")
+    assert (status, len(out)) == (0, 2)
+    assert (tmp_path / "out/a.txt").read_bytes() == b"second"
+    assert err == f"motionbridge: {archive}: 1 file left out: the game takes another of the same name.\n"
+
+
+def test_extracting_checks_the_sum_of_a_pbo_and_names_its_prefix(tmp_path, run):
+    archive = tmp_path / "a.pbo"
+    data = bytearray(written.pbo([(b"a.txt", b"text")], properties=[(b"prefix", b"x\\addon")]))
+    data[-25] ^= 1
+    archive.write_bytes(data)
+    status, out, err = run("extract", archive, "-o", tmp_path / "out")
+    assert (status, len(out)) == (0, 1)
+    assert "damaged: the SHA-1 after the files is not that of the archive; written as it is" in err
+    status, _, err = run("extract", archive, "x/addon/a.txt", "-o", tmp_path / "out")
+    assert status == 2
+    assert "Leave out x\\addon\\: the names in the archive are without it." in err
+    (tmp_path / "out/a.txt").unlink()
+    (tmp_path / "out/a.txt").mkdir()
+    status, _, err = run("extract", archive, "-o", tmp_path / "out", "--overwrite")
+    assert status == 2
+    assert "left out: a folder of this name is there (a.txt)" in err
+
+
 def test_an_output_that_ends_like_a_folder_is_one(camera, run, tmp_path):
     out = tmp_path / "folder"
     assert run("convert", camera, "--to", "4", "-o", f"{out}/")[0] == 0
@@ -264,6 +327,7 @@ def test_an_output_that_ends_like_a_folder_is_one(camera, run, tmp_path):
     ("arguments", "words"),
     [
         (["pack", "{loose}", "--in-place"], "Name it with --onto"),
+        (["pack", "{loose}/Ship.oof", "-o", "{loose}/out.pbo"], "only archives of Descent 3 are written. Give it one"),
         (["pack", "{loose}/Ship.oof", "--onto", "{loose}/Ship.oof", "-o", "{loose}/out.hog"], "motionbridge: "),
         (["pack", "{loose}/nothing", "-o", "{loose}/out.hog"], "there is no such file"),
         (["pack", "{loose}/empty", "-o", "{loose}/out.hog"], "there is no file in it"),
@@ -275,3 +339,4 @@ def test_what_cannot_be_packed_is_refused(arguments, words, loose, capsys):
     assert cli.main([argument.format(loose=loose) for argument in arguments]) == 2
     assert words in capsys.readouterr().err
     assert not (loose / "out.hog").exists()
+    assert not (loose / "out.pbo").exists()

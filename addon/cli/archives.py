@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ReadError, WriteError
-from ..core.files import backup_of, read_file, resolved
+from ..core.files import FileLocation, backup_of, read_file, resolved
 from ..core.report import Report, counted, listed
 from ..formats import archives, format_named
 from ..formats.descent3 import hog2
@@ -25,7 +25,8 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
         help="write the files of an archive into a folder",
         usage="%(prog)s [-h] ARCHIVE [NAME ...] -o FOLDER [--overwrite]",
         description="Write the files of an archive of X-Ray, Arma or Descent 3 below a folder, each under its path in "
-        "the archive. Exit status: 2 where a file had to be left out.",
+        "the archive. Names are those that info lists, without the prefix of a .pbo. Exit status: 2 where a name "
+        "matches no file, or a file had to be left out.",
     )
     command.add_argument("archive", metavar="ARCHIVE", help="a .db*, .xdb*, .xp*, .xrp, .pbo, .hog or .mn3")
     names = command.add_argument(
@@ -38,10 +39,12 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     pack = commands.add_parser(
         "pack",
         help="make an archive of files, or put files into one",
-        description="Make an archive of Descent 3 of files. With --onto, files of the archive that have the same name "
-        "are replaced, all others stay.",
+        description="Make an archive of Descent 3 (.hog, .mn3) of files. It has no folders, and no other archives are "
+        "written. With --onto, files of the archive that have the same name are replaced, all others stay.",
     )
-    pack.add_argument("files", nargs="+", metavar="FILE", help="a file, a pattern with * and ?, or a folder of files")
+    pack.add_argument(
+        "files", nargs="+", metavar="FILE", help="a file, also in an archive; a pattern; a folder of files"
+    )
     pack.add_argument("--onto", metavar="ARCHIVE", help="the archive whose other files stay")
     add_output(pack, "write the archive here", "the archive named by --onto")
     pack.set_defaults(run=_pack)
@@ -49,20 +52,29 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
 
 def _extract(chosen: argparse.Namespace) -> int:
     archive = archives.open_archive(chosen.archive, findings := Report())
-    wanted = _matching(chosen.names, archive) if chosen.names else range(len(archive))
+    every = list(archive.below())
+    wanted, unmatched = _matching(chosen.names, archive) if chosen.names else (every, [])
+    if unmatched and not wanted:
+        raise unmatched[0]
     written = archives.extract(archive, make_folder(chosen.output), findings, wanted, overwrite=chosen.overwrite)
     for path in written:
         say(str(path))
+    for refusal in unmatched:
+        complain(str(refusal))
+    if not chosen.names and len(every) < len(archive):
+        doubled = counted(len(archive) - len(every), "file")
+        complain(f"{chosen.archive}: {doubled} left out: the game takes another of the same name.")
     for line in findings.lines():
         complain(f"{chosen.archive}: {line}")
-    return TROUBLE if len(written) < len(wanted) or archive.table.left_out else 0
+    return TROUBLE if len(written) < len(wanted) or unmatched or archive.table.left_out else 0
 
 
 def _archive(path: str) -> hog2.Hog2:
     """Return an archive and print what the reader reports. Raises `ReadError`."""
     _, source, archive, report = opened(path)
     if source is not format_named("hog2"):
-        raise ReadError(f"this is no archive, but {source.title} ({source.name})", file=path, remedy="Name an archive")
+        problem = f"this is not an archive of Descent 3, but of another kind: {source.title} ({source.name})"
+        raise ReadError(problem, file=path, remedy="Name a .hog or .mn3: no others are written")
     for line in report.lines():
         complain(f"{path}: {line}")
     result: hog2.Hog2 = archive
@@ -73,16 +85,20 @@ def _pack(chosen: argparse.Namespace) -> int:
     if chosen.in_place and not chosen.onto:
         raise WriteError("no archive is named that --in-place could replace", remedy="Name it with --onto")
     output = chosen.onto if chosen.in_place else chosen.output
+    suffixes = format_named("hog2").suffixes
+    if not chosen.in_place and Path(output).suffix.lower() not in suffixes:
+        problem = "only archives of Descent 3 are written"
+        raise WriteError(problem, file=output, remedy=f"Give it one of the suffixes {', '.join(suffixes)}")
     if not chosen.in_place and chosen.onto:
         refuse_same_file(output, chosen.onto, "changed")
-    archives = {resolved(path) for path in (output, chosen.onto) if path}
-    paths = [path for path in _files(chosen.files) if resolved(path) not in archives]
-    by_name = {path.name: path for path in paths}
+    own = {resolved(path) for path in (output, chosen.onto) if path}
+    paths = [path for path in _files(chosen.files) if resolved(path) not in own]
+    by_name = {_name_of(path): path for path in paths}
     if len(by_name) != len(paths):
-        twice = next(name for name in by_name if sum(path.name == name for path in paths) > 1)
-        raise WriteError(f"two files are named {twice!r}", remedy="An archive has no folders: rename one")
+        twice = next(name for name in by_name if sum(_name_of(path) == name for path in paths) > 1)
+        raise WriteError(f"two files are named '{twice}'", remedy="An archive has no folders: rename one")
     contents = {name: _content(path) for name, path in by_name.items()}
-    times = {name: min(max(int(path.stat().st_mtime), 0), _LAST_TIME) for name, path in by_name.items()}
+    times = {name: _time_of(path) for name, path in by_name.items()}
     base = _archive(chosen.onto) if chosen.onto else None
     archive = hog2.new_hog2(contents, times) if base is None else hog2.with_files(base, contents, times)
     lost = _lost(output, archive) if base is None else []
@@ -101,9 +117,24 @@ def _pack(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _content(path: Path) -> bytes:
-    """Return the bytes of a file, which may be empty in an archive. Raises `ReadError`."""
-    return b"" if path.is_file() and not path.stat().st_size else read_file(path)
+def _name_of(path: str) -> str:
+    """Return the name of a file without its folders, on disk or in an archive."""
+    inside = archives.split(path)
+    return Path(path).name if inside is None else inside[1].rpartition("\\")[2]
+
+
+def _content(path: str) -> bytes:
+    """Return the bytes of a file on disk or in an archive, which may be empty. Raises `ReadError`."""
+    inner = archives.inner_file(path, verify=True)
+    if inner is not None:
+        return inner
+    return b"" if Path(path).is_file() and not Path(path).stat().st_size else read_file(path)
+
+
+def _time_of(path: str) -> int:
+    """Return when a file or its archive was changed, in seconds as far as a `.hog` has room for them."""
+    stamp = FileLocation(path).stamp()
+    return min(max(stamp[0] // 10**9, 0), _LAST_TIME) if stamp is not None else 0
 
 
 def _lost(output: str, archive: hog2.Hog2) -> list[str]:
@@ -123,23 +154,30 @@ def _change(base: hog2.Hog2 | None, name: str, content: bytes) -> str:
     return "unchanged" if bytes(base.contents[number]) == content else "replaced"
 
 
-def _files(named: Sequence[str]) -> list[Path]:
-    """Return the files named, and those that lie in the folders named. Raises `ReadError` if there are none."""
-    result: list[Path] = []
-    for path in map(Path, expanded(named)):
-        result += sorted(path for path in path.iterdir() if path.is_file()) if path.is_dir() else [path]
+def _files(named: Sequence[str]) -> list[str]:
+    """Return the files named, and those that lie in the folders named.
+
+    Raises `ReadError` if there are none, `WriteError` for a folder with others in it.
+    """
+    result: list[str] = []
+    for path in expanded(named):
+        entries = sorted(Path(path).iterdir()) if Path(path).is_dir() else []
+        if folders := [entry.name for entry in entries if entry.is_dir()]:
+            problem = f"an archive has no folders, and this folder has some ({listed(folders)})"
+            raise WriteError(problem, file=path, remedy=f"Name what goes into it, such as {path}/*")
+        result += [str(entry) for entry in entries if entry.is_file()] if Path(path).is_dir() else [path]
     if not result:
         raise ReadError("there is no file in it", file=named[0], remedy="Name files, or a folder that has some")
     return result
 
 
-def _matching(patterns: Sequence[str], archive: archives.Archive) -> list[int]:
-    """Return the indices of the files that match. Raises `ReadError` for a pattern without a match."""
+def _matching(patterns: Sequence[str], archive: archives.Archive) -> tuple[list[int], list[ReadError]]:
+    """Return the indices of the files that match, and refusals of patterns without a match."""
     result: set[int] = set()
+    refusals: list[ReadError] = []
     for pattern in patterns:
         matches = archives.matching(archive, pattern)
-        if not matches:
-            words = f"no file in it matches {pattern!r}"
-            raise ReadError(words, file=str(archive.path), remedy="See their names with info")
         result.update(matches)
-    return sorted(result)
+        if not matches:
+            refusals.append(archives.no_such_file(archive, pattern))
+    return sorted(result), refusals

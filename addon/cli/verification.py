@@ -35,7 +35,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         "identical or that its game would refuse or misread, then a summary. Exit status: 1 where a file differs or "
         "the code failed on it, else 0; 2 trouble.",
     )
-    command.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it")
+    command.add_argument(
+        "paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it, also in archives"
+    )
     command.add_argument("--json", action="store_true", help="one JSON object a line, for every file")
     command.add_argument(
         "-v",
@@ -145,11 +147,12 @@ def _files(paths: Iterator[str]) -> Iterator[str]:
 
 
 def _with_inner_files(path: str) -> Iterator[str]:
-    """Yield a file, and those in it if it is an archive that is only read."""
+    """Yield a file, and if it is an archive those in it that the game takes."""
     yield path
-    if archives.is_only_read(path):
+    if archives.is_archive(path):
         with contextlib.suppress(ReadError):  # the verdict on the archive itself says why
-            yield from (f"{path}{os.sep}{name}" for name in archives.opened(path).table.names)
+            archive = archives.opened(path)
+            yield from (f"{path}{os.sep}{archive.table.names[index]}" for index in archive.below())
 
 
 def judge(file: str, deep: bool = False) -> Verdict:

@@ -135,14 +135,29 @@ def expanded(path: str) -> list[str]:
 
 
 def matching(archive: Archive, pattern: str) -> list[int]:
-    """Return the indices of the files whose names are, or match, ``pattern``, or lie in the folder of that name."""
+    """Return the indices of the files that count whose names are, or match, ``pattern``, or lie in the folder of that
+    name.
+    """
     key = key_of(pattern).strip("\\")
     exact = archive.find(key)
     if exact is not None:
         return [exact]
     match = re.compile(fnmatch.translate(key.replace("[", "[[]"))).match  # names may contain brackets
     folder = f"{key}\\"
-    return [index for index, name in enumerate(archive.keys) if name.startswith(folder) or match(name)]
+    keys = archive.keys
+    return [index for index in archive.below() if keys[index].startswith(folder) or match(keys[index])]
+
+
+def no_such_file(archive: Archive, name: str) -> ReadError:
+    """Return the refusal of a name that no file of an archive has or matches."""
+    mount = archive.table.mount
+    if mount and key_of(name).startswith(key_of(mount)):
+        remedy = say("Leave out {}: the names in the archive are without it", mount)
+    else:
+        remedy = say("List it to see the names")
+    is_pattern = any(sign in name for sign in "*?")
+    words = say("no file in it matches '{}'", name) if is_pattern else say("there is no file named '{}' in it", name)
+    return ReadError(words, file=str(archive.path), remedy=remedy)
 
 
 class InnerFile(NamedTuple):
@@ -190,8 +205,7 @@ def inner_file(path: Path | str, *, verify: bool = False) -> bytes | None:
         return None
     inner = find_inner(path)
     if inner is None:
-        words = say("there is no file named {!r} in it", parts[1])
-        raise ReadError(words, file=str(parts[0]), remedy="List it to see the names")
+        raise no_such_file(opened(parts[0]), parts[1])
     return inner.archive.verify(inner.number) if verify else inner.read()
 
 
@@ -203,11 +217,17 @@ def verify(path: Path | str) -> list[str]:
     repeated = [name for name, count in Counter(archive.keys).items() if count > 1]
     if repeated:
         report.warn(say("{:# name is|# names are} listed more than once", len(repeated)), repeated[0])
-    if archive.table.has_sha1:
-        with opened_for_reading(path) as file:
-            if problem := pbo.checksum_problem(file, archive.table, archive.status[0]):
-                report.warn(problem)
+    if problem := _whole_problem(archive):
+        report.warn(problem)
     return report.lines()
+
+
+def _whole_problem(archive: Archive) -> str:
+    """Return what is wrong with the checksum after all files of an archive, "" if it is right or there is none."""
+    if not archive.table.has_sha1:
+        return ""
+    with opened_for_reading(archive.path) as file:
+        return pbo.checksum_problem(file, archive.table, archive.status[0])
 
 
 def extract(
@@ -216,14 +236,16 @@ def extract(
     """Write all files, or those with the indices ``wanted``, below an existing folder. Returns the paths written.
 
     Existing files (unless ``overwrite``), whatever lies behind a link, and files whose bytes are damaged are left out
-    and reported, as is what a replaced file loses. Raises `WriteError` if the system refuses to write, and `ReadError`
-    if the files have the same bytes so often that they would fill a disk.
+    and reported, as are a wrong checksum of the whole archive and what a replaced file loses. Raises `WriteError` if
+    the system refuses to write, and `ReadError` if the files have the same bytes so often that they would fill a disk.
     """
     written: list[Path] = []
     indices = list(range(len(archive)) if wanted is None else wanted)
     if int(archive.table.numbers["stored"][indices].sum()) > _MOST_SHARED * archive.status[0]:
         words = "its {:# file|# files} are the same bytes again and again"
         raise ReadError(say(words, len(indices)), file=str(archive.path), remedy="Extract only files that you need")
+    if problem := _whole_problem(archive):
+        report.warn(say("damaged: {}; written as it is", problem))
     for index in indices:
         name = archive.table.names[index]
         path = folder.joinpath(*name.split("\\"))
@@ -232,13 +254,15 @@ def extract(
             report.warn("left out: another file has the same name", name)
         elif any(parent.is_symlink() or (parent.exists() and not parent.is_dir()) for parent in above):
             report.warn("left out: a file or a link is where its folder would be", name)
-        elif path.is_symlink() or path.is_dir() or (path.exists() and not overwrite):
+        elif path.is_dir() and not path.is_symlink():
+            report.warn("left out: a folder of this name is there", name)
+        elif path.is_symlink() or (path.exists() and not overwrite):
             report.warn("left out: there is such a file already", name)
         else:
             try:
                 data = archive.read(index)
             except ReadError as damaged:
-                report.warn(damaged.sentence())
+                report.warn(say("left out: {}", damaged.problem), name)
                 continue
             if problem := checksum_problem(archive.entry(index), data):
                 report.warn(say("damaged: {}; written as it is", problem), name)

@@ -58,7 +58,7 @@ class Hog2:
         """Return the bytes of the file with this name (case-insensitive). Raises `ReadError` if there is none."""
         number = self.find(name)
         if number is None:
-            words = "there is no file named {!r} in it"
+            words = "there is no file named '{}' in it"
             raise ReadError(say(words, name), file=self.file, remedy="List it to see the names")
         return bytes(self.contents[number])
 
