@@ -53,6 +53,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "formats": ("trees",),
     "formats.arma": (
         "lists",
+        "renaming",
         "skeletons",
     ),
     "formats.descent3": ("oof",),
@@ -81,6 +82,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model_import",
         "new_lods",
         "proxies",
+        "renamed_selections",
         "selections",
         "textures",
         "timing",

@@ -14,7 +14,7 @@ from addon.blender import compat
 from addon.core.report import Report, translated
 from addon.formats.arma import lod_kinds, p3d
 from addon.formats.arma.p3d.document import FLASHPOINT
-from addon.games.arma import model_export
+from addon.games.arma import model_export, selections
 from addon.games.arma.options import LOD_KINDS, LOD_WORDS, lod_identifier
 from addon.ui import bases
 from addon.ui.arma import models
@@ -173,9 +173,7 @@ def test_weights_materials_and_properties_are_written(man, tmp_path):
     mesh = chosen.levels[0]
     group = mesh.vertex_groups[0]
     group.add([0], 0.5, "REPLACE")
-    selection = model_export._Exporter(bpy.context, chosen, model_export.ModelExportOptions(), Report())._selection(
-        mesh, group.name
-    )
+    selection = selections.selection_of(mesh, group.name)
     material = mesh.data.materials[0]
     material.motionbridge_material.texture = "tag\\other_co.paa"
     bpy.ops.motionbridge.arma_property_add(label="class", value="house")

@@ -308,7 +308,7 @@ UNREAD = {
     "LevelProperties.geometry_imported LevelProperties.geometry_folder DescentPointProperties.shown_size "
     "HudProperties.values HudValueProperties.is_missing",
     "for things that the samples lack": "EditorModelProperties.is_made SurfaceProperties.is_surface "
-    "SkeletalProperties.is_skeletal ArmaLevelProperties.selections "
+    "SkeletalProperties.is_skeletal ArmaLevelProperties.selections ArmaModelProperties.renamed "
     "LevelProperties.detail LevelProperties.models LevelProperties.is_part DescentPartProperties.monitor "
     "HudProperties.game HudProperties.points HudPointProperties.object",
     "read by imports": "SkeletonProperties.skeleton SkeletonProperties.for_display SkeletonProperties.bones "

@@ -286,6 +286,8 @@ def fields_in_view(kind, context, monkeypatch):
 
 def test_every_dialog_has_few_fields_in_view(tmp_path, samples, monkeypatch):
     context, most = Window(), {}
+    for kind in LISTS:
+        monkeypatch.setitem(Layout.lists, kind.__name__, as_drawn(kind, SEARCHED, monkeypatch))
     for number, name in enumerate(SITUATIONS):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         (tmp_path / str(number)).mkdir()

@@ -26,8 +26,8 @@ from ...core.changes import Changes, Noun, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
-from ...core.report import Report, say
-from ...formats.arma import flag_groups, lod_kinds, p3d
+from ...core.report import Message, Report, listed, say
+from ...formats.arma import flag_groups, lod_kinds, p3d, renaming
 from ...formats.arma.p3d import check
 from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, warn_of_pasted
@@ -35,6 +35,7 @@ from . import textures
 from .model_check import GatheredLod
 from .options import ModelExportOptions
 from .properties import POINT_SIZE, PROXY_SIZE, level_of, model_of
+from .selections import selection_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Mesh, Object
@@ -185,15 +186,29 @@ def gather_lods(context: Context, chosen: Chosen, options: ModelExportOptions) -
     yield from _Exporter(context, chosen, options, Report()).gathered()
 
 
+def selections_by_lod(context: Context, chosen: Chosen) -> list[list[str]]:
+    """Return the names of the selections of each LOD of a model, without proxies and what the game ignores."""
+    return list(_Exporter(context, chosen, ModelExportOptions(), Report()).selections())
+
+
+def renamed_selections(model: Any) -> dict[str, str]:
+    """Return the table by which selections of an imported model were renamed: old name in lower case -> new name."""
+    return {row.name: row.value for row in model.motionbridge_arma_model.renamed} if model is not None else {}
+
+
 class _Exporter:
-    """Export of one model. ``base``: the imported file, None for a new model."""
+    """Export of one model. ``stored``: the imported file, None for a new model; ``base``: the same with the selections
+    that were renamed by a table (``renamed``).
+    """
 
     def __init__(self, context: Context, chosen: Chosen, options: ModelExportOptions, report: Report) -> None:
         self.context = context
         self.chosen, self.options, self.report = chosen, options, report
         data = kept(chosen.model.motionbridge_arma_model, "document") if chosen.model is not None else b""
         self.data = data
-        self.base = p3d.read(data, "", Report()) if data else None
+        self.stored = p3d.read(data, "", Report()) if data else None
+        self.renamed = renamed_selections(chosen.model)
+        self.base = renaming.renamed(self.stored, self.renamed) if self.stored is not None else None
         self.changes = Changes(noun=Noun.LOD, unchanged=0)
         self.marks = self._marks_of_levels()
         self.model_class = self._model_class()
@@ -258,6 +273,20 @@ class _Exporter:
             points = _points(None, marks, imported=True)
             yield GatheredLod(None, points, None, model_class=self.model_class, marks=marks)
 
+    def selections(self) -> Iterator[list[str]]:
+        """Yield the names of the selections of each LOD, also of those that were not imported."""
+        yield from ([selection_of(obj, group.name) for group in obj.vertex_groups] for obj in self.chosen.levels)
+        meshes, imported = {self._base_index(obj) for obj in self.chosen.levels}, self._shown_numbers()
+        for number, lod in enumerate(self.base.lods if self.base is not None else ()):
+            if number in meshes:
+                continue
+            if marks := self.marks.get(number, []):
+                yield _points(lod, marks, imported=number in imported).mesh.groups
+            elif number not in imported:
+                yield renaming.selections_of(lod)
+        if marks := self.marks.get(None, []):
+            yield _points(None, marks, imported=True).mesh.groups
+
     def _model_class(self) -> str:
         """Return the value of the property class, of Geometry or else of the first LOD."""
         levels = [obj.motionbridge_arma_level for obj in self.chosen.levels]
@@ -313,21 +342,31 @@ class _Exporter:
             self.report.warn("the LOD leaves the file, because it is no longer in Blender", lod.name)
             return None
         else:
-            self._count_unchanged()
+            self._count(lod, list(self._renamed_lines(number)))
             return lod
         result, changes = p3d.encode_lod(gathered.content, lod, self.report)
         lines = list(p3d.lines_of(changes, lod, result))
         if lines:
             gathered.warn(self.report, edited=True)
-            self.changes.parts.append(Part(lod.name, Noun.LOD, fields=tuple(lines)))
-        else:
-            self._count_unchanged()
+        self._count(lod, [*self._renamed_lines(number), *lines])
         return result
 
-    def _count_unchanged(self) -> None:
-        self.changes.unchanged = (self.changes.unchanged or 0) + 1
+    def _count(self, lod: p3d.Lod, lines: Sequence[Message]) -> None:
+        """Count a LOD as changed, in what the lines say, or as unchanged if there are none."""
+        if lines:
+            self.changes.parts.append(Part(lod.name, Noun.LOD, fields=tuple(lines)))
+        else:
+            self.changes.unchanged = (self.changes.unchanged or 0) + 1
+
+    def _renamed_lines(self, number: int) -> Iterator[Message]:
+        pairs = list(renaming.pairs_of(self.stored.lods[number], self.renamed)) if self.stored is not None else []
+        if pairs:
+            words = [f"{old} → {new}" for old, new in pairs]
+            yield say("{}, renamed", say("{} ({})", Noun.SELECTION.counted(len(pairs)), listed(words)))
 
     def _shown_numbers(self) -> set[int]:
+        if self.chosen.model is None:
+            return set()
         properties = self.chosen.model.motionbridge_arma_model
         return set(_numbers(properties, properties.imported))
 
@@ -370,7 +409,7 @@ class _Exporter:
     def _lod(self, obj: Object, base: p3d.Lod | None) -> GatheredLod:
         level = obj.motionbridge_arma_level
         mesh, polygons = self._gather(obj, base)
-        mesh.groups = [self._selection(obj, group) for group in mesh.groups]
+        mesh.groups = [selection_of(obj, group) for group in mesh.groups]
         numbers = _numbers(level, level.uv_sets) if base is not None else []
         mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(numbers) if base else ())
         if base is not None and base.signature == FLASHPOINT and not numbers and mesh.more_uvs:
@@ -397,7 +436,7 @@ class _Exporter:
             proxies = [self._proxy(mark, level.index if base is not None else -1) for mark in marks]
         content = p3d.LodContent(mesh, float(level.resolution), properties, proxies, numbers)
         rig = obj.find_armature()
-        bones = frozenset(self._selection(obj, bone.name) for bone in (rig.data.bones if rig is not None else ()))
+        bones = frozenset(selection_of(obj, bone.name) for bone in (rig.data.bones if rig is not None else ()))
         modified = self.options.modifiers and modifiers.is_modified(obj)
         gathered = GatheredLod(obj, content, base, polygons, bones, is_modified=modified, model_class=self.model_class)
         for cut_face in gathered.cut_faces():
@@ -458,15 +497,6 @@ class _Exporter:
                 "the material has no texture; type the path of its texture in Properties > Material > Arma Material",
                 obj.name,
             )
-
-    def _selection(self, obj: Object, group: str) -> str:
-        """Return the selection that a vertex group is: as imported, else the game's name of a bone, else its name."""
-        stored = obj.motionbridge_arma_level.selections.get(group)
-        if stored is not None:
-            return str(stored.value)
-        rig = obj.find_armature()
-        bones = rig.data.motionbridge_skeleton.bones if rig is not None else ()
-        return next((str(entry.name) for entry in bones if entry.bone == group), group)
 
     def _proxy(self, mark: Object, level: int) -> p3d.ProxyContent:
         properties = mark.motionbridge_arma_mark

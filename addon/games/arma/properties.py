@@ -215,7 +215,8 @@ def _set_material(material: Any, path: str) -> None:
 class NamedProperty(bpy.types.PropertyGroup):
     """A named property of a level of detail; ``name`` is the property's name.
 
-    Also a vertex group whose name differs from that of its selection, the ``value``.
+    Also a vertex group whose name differs from that of its selection, the ``value``; and a selection of an imported
+    model, in lower case, whose new name is the ``value``.
     """
 
     label: StringProperty(
@@ -245,6 +246,7 @@ class ArmaModelProperties(bpy.types.PropertyGroup):
     imported: StringProperty(
         description="Indices of the LODs that became objects, separated by spaces", options={"HIDDEN"}
     )
+    renamed: CollectionProperty(type=NamedProperty)
 
 
 class ArmaLevelProperties(bpy.types.PropertyGroup):

@@ -1,4 +1,4 @@
-"""Vertex groups of LODs that are bones: weights as the game stores them."""
+"""Vertex groups of LODs: which selection each one is, and weights of those that are bones as the game stores them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...blender.typed import Object
+
+
+def selection_of(obj: Object, group: str) -> str:
+    """Return the selection that a vertex group is: as imported, else the game's name of a bone, else its name."""
+    stored = obj.motionbridge_arma_level.selections.get(group)
+    if stored is not None:
+        return str(stored.value)
+    rig = obj.find_armature()
+    bones = rig.data.motionbridge_skeleton.bones if rig is not None else ()
+    return next((str(entry.name) for entry in bones if entry.bone == group), group)
 
 
 def cleaned_weights(obj: Object) -> weights.CleanWeights | None:

@@ -135,6 +135,7 @@ class MOTIONBRIDGE_MT_arma_lods(BlenderMenu):
         layout.separator()
         layout.operator("motionbridge.arma_proxies_copy", icon="EMPTY_ARROWS")
         layout.operator("motionbridge.arma_clean_weights", icon="MOD_VERTEX_WEIGHT")
+        layout.operator("motionbridge.arma_rename_selections", icon="GROUP_VERTEX")
         layout.operator("motionbridge.arma_lod_show_all", icon="HIDE_OFF")
 
 

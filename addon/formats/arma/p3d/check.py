@@ -600,16 +600,13 @@ def _bone_problems(mesh: PolygonMesh, bones: Collection[str]) -> Iterator[Findin
     follows = of_bone[mesh.weights.groups] & (mesh.weights.weights > 0)
     vertices = mesh.weights.vertices[follows]
     number = np.bincount(vertices, minlength=len(mesh.positions))
-    remedy = "Use Weights > Limit Total in weight paint mode"
+    remedy = "Use Clean Up Weights in the menu of the list of LODs"
     values = (MOST_BONES,)
     what = "{0:has|have} more than {2} bones"
     yield from by_rule(35, some(number > MOST_BONES, "vertex|vertices", what, remedy, Domain.VERTEX, values=values))
     sums = np.bincount(vertices, mesh.weights.weights[follows], len(mesh.positions))
     off = (number > 0) & (np.abs(sums - 1) > WEIGHT_SUM)
-    what, remedy = (
-        "{0:has|have} bone weights that do not sum up to 1",
-        "Use Weights > Normalize All in weight paint mode",
-    )
+    what = "{0:has|have} bone weights that do not sum up to 1"
     yield from by_rule(36, some(off, "vertex|vertices", what, remedy, Domain.VERTEX))
 
 

@@ -186,7 +186,7 @@ def selection_weights(lod: Lod, bones: Sequence[str] | None = None) -> dict[str,
             continue
         label = name if wanted is None else wanted.get(name.lower())
         if label is not None:
-            weights = _WEIGHTS[points]
+            weights = byte_weights(points)
             result[label] = np.maximum(result[label], weights) if label in result else weights
     return result
 
@@ -204,6 +204,12 @@ def _weight_table() -> NDArray[np.float32]:
 
 
 _WEIGHTS = _weight_table()
+
+
+def byte_weights(stored: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return the weights (n,) of bytes of a selection."""
+    weights: NDArray[np.float32] = _WEIGHTS[stored]
+    return weights
 
 
 def _weight_array(table: dict[str, NDArray[np.float32]], points: int) -> NDArray[np.float32]:

@@ -144,12 +144,7 @@ class TagEncoder:
         return result
 
     def _tag(self, name: bytes, data: bytes) -> Tag:
-        if self.base.signature == ARMA:
-            return Tag(name, data)
-        if len(name) >= TAG_FIELD:
-            words = "the name {!r} has more than {} characters"
-            raise WriteError(say(words, name, TAG_FIELD - 1), remedy="Give it a shorter name")
-        return Tag(name.ljust(TAG_FIELD, b"\0"), data)
+        return new_tag(self.base.signature, name, data)
 
     def _remapped(self, tag: Tag) -> bytes:
         """Return the content of a tag that is no selection, with the rows of the file."""
@@ -385,6 +380,16 @@ class TagEncoder:
         inside = ((points[corner] != 0) | ~used).all(axis=1)
         faces[again] = inside[again]
         return rows.tobytes()
+
+
+def new_tag(signature: bytes, name: bytes, data: bytes) -> Tag:
+    """Return a tag of a LOD with that ``signature``. Raises `WriteError` for names that Flashpoint has no room for."""
+    if signature == ARMA:
+        return Tag(name, data)
+    if len(name) >= TAG_FIELD:
+        words = "the name {!r} has more than {} characters"
+        raise WriteError(say(words, name, TAG_FIELD - 1), remedy="Give it a shorter name")
+    return Tag(name.ljust(TAG_FIELD, b"\0"), data)
 
 
 def _dense(mesh: PolygonMesh) -> NDArray[np.float32]:
