@@ -50,7 +50,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "space",
         "spread",
     ),
-    "formats": ("trees",),
+    "formats": ("archives", "trees"),
     "formats.arma": (
         "lists",
         "renaming",

@@ -8,6 +8,7 @@ import re
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +23,7 @@ from ..blender.typed import Context
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
 from ..core.report import Report, listed, on_one_line, say
+from ..formats import archives
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, classes_of, iface_, notice_language, refusal_in, rpt_, tell
 
@@ -252,7 +254,8 @@ class Operation(LongWork):
                     _refuse_unprintable(path)
                     work(path, own_report)
             except MotionbridgeError as refused:
-                failures.append((refused, str(refused).rstrip(".")))
+                refusal = self._archive_named(path) or refused
+                failures.append((refusal, str(refusal).rstrip(".")))
             except Exception as defect:  # noqa: BLE001 (the other files are good)
                 traceback.print_exception(defect)
                 words = "the import failed, see the system console ({}: {})"
@@ -265,6 +268,14 @@ class Operation(LongWork):
         for _, sentence in failures:
             report.warn(say("left out: {}", sentence))
         return len(paths) - len(failures)
+
+    def _archive_named(self, path: str) -> ReadError | None:
+        """Return the error for an archive whose files have to be chosen, None for any other file."""
+        own = getattr(self, "filter_glob", "").split(";")
+        if any(fnmatch(path.lower(), glob) for glob in own) or not archives.is_archive(path):
+            return None
+        remedy = "Choose one of its files with From the Game, or name it: ARCHIVE/INNER/PATH"
+        return ReadError("this is an archive of a game", file=path, remedy=remedy)
 
 
 def stores_nothing(self: Any, context: Context) -> Iterable[bpy.types.ID | None]:

@@ -182,7 +182,7 @@ def test_a_section_places_hands_weapon_and_camera(gamedata):
     )
     assert set(report.warnings) == {
         "a key is missing; some games stop with an error there",  # of the grenade launcher
-        "1 texture is missing: add the game to the preferences to see it",
+        "1 texture is neither beside the file nor in the game",
     }
 
 

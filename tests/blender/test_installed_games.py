@@ -51,6 +51,32 @@ def shown(rig):
     return next(node.image for node in nodes if node.type == "TEX_IMAGE")
 
 
+def test_an_archive_is_named_as_one_by_every_import(game, tmp_path):
+    imported(game)
+    packed = written.pbo([(b"walk.rtm", b"x")], properties=[(b"prefix", b"z")])
+    (tmp_path / "a.pbo").write_bytes(packed)
+    operators = ("xray_ogf", "xray_omf", "xray_object", "xray_anm", "arma_p3d", "arma_rtm", "arma_paa", "descent3_oof")
+    for archive in (game / "db/meshes.db0", tmp_path / "a.pbo"):
+        for name in operators:
+            words = refusal(getattr(bpy.ops.import_scene, name), filepath=str(archive))
+            assert words.startswith(f"{archive}: this is an archive of a game. Choose one of its files"), name
+
+
+def test_missing_textures_do_not_ask_for_a_game_that_is_known(game, tmp_path, samples):
+    (game / "db/textures.db0").unlink()
+    words = {True: "1 texture is neither beside the file nor in the game", False: "1 texture is missing: add the game"}
+    imported(game)
+    assert any(line.startswith(words[True]) for line in last_report())
+    for folder in (tmp_path / "alone", tmp_path / "listed/meshes"):
+        folder.mkdir(parents=True)
+        shutil.copy(samples / "humanoid.ogf", folder)
+    with installed(tmp_path / "listed"):
+        assert bpy.ops.import_scene.xray_ogf(filepath=str(tmp_path / "listed/meshes/humanoid.ogf")) == {"FINISHED"}
+        assert any(line.startswith(words[True]) for line in last_report())
+    assert bpy.ops.import_scene.xray_ogf(filepath=str(tmp_path / "alone/humanoid.ogf")) == {"FINISHED"}
+    assert any(line.startswith(words[False]) for line in last_report())
+
+
 def files_below(folder):
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 

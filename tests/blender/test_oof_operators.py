@@ -434,7 +434,7 @@ def test_a_texture_is_found_beside_the_model_in_folders_and_by_the_table(tmp_pat
     model.parent.mkdir()
     model.write_bytes(data)
     assert pictures(load(model)) == {}
-    assert "2 textures are missing: add Descent 3 to the preferences to see them (SampleHull" in last_report()
+    assert "2 textures are missing: add the game to the preferences to see them (SampleHull" in last_report()
     green = image(127, 1, 1, runs((0, 0x07C0)))
     (game / "data" / "OTHER.OGF").write_bytes(green)
     body = struct.pack("<h", 7) + b"samplehull\0other.ogf\0\0" + bytes(32) + b"\0" + struct.pack("<iI", 0, 0)

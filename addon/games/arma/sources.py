@@ -82,6 +82,11 @@ class Sources:
             yield from ((self._project, "\\".join([*folders[start:], stem])) for start in range(len(folders)))
         yield from ((tree, whole) for tree in self._trees)
 
+    @property
+    def is_game_known(self) -> bool:
+        """Whether a game was named or has the file in one of its archives."""
+        return bool(self.games) or any(tree.archives for tree in self._trees)
+
     @cached_property
     def _addons(self) -> Tree:
         """The addons of the project, at the prefixes of their sources."""

@@ -102,13 +102,9 @@ class Surfaces:
         """Report once which textures cannot be shown."""
         for problem in self.unreadable:
             report.warn(say("a texture is not readable: {}", problem), self.model.name)
-        missing = list(dict.fromkeys(self.missing))
-        if missing:
-            words = (
-                "textures are not found beside the model or in its project, as .png, .tga or .paa; missing: {}, such "
-                "as {}"
-            )
-            report.note(say(words, len(missing), missing[0]), self.model.name)
+        finding = images.missing_textures(is_game_known=self._sources.is_game_known)
+        for texture in dict.fromkeys(self.missing):
+            report.note(finding, texture)
 
 
 def colour_of(texture: str) -> tuple[float, float, float, float] | None:

@@ -27,7 +27,7 @@ from ...formats import HEAD_SIZE, archives, detect
 from ...formats.descent3 import gam, ogf_image, strings
 from ...formats.descent3.ogf_image import OgfImage
 from ...formats.trees import Tree, descent3
-from ..images import FRAME, SOURCE, base_texture, build_image, note_difference
+from ..images import FRAME, SOURCE, base_texture, build_image, missing_textures, note_difference
 from ..plan import FilePlan
 
 if TYPE_CHECKING:
@@ -43,10 +43,12 @@ class Textures:
     """``trees``: of the model's folder and of the games, in search order.
 
     ``animated``: folder to which the images of animated textures are written so that they play; None shows one image.
+    ``is_game_known``: whether the textures of a game are searched.
     """
 
     trees: Sequence[Tree]
     animated: Path | None = None
+    is_game_known: bool = False
     pages: dict[str, str] | None = None
     pictures: dict[str, Picture | None] = field(default_factory=dict)
 
@@ -247,7 +249,8 @@ def textures_for(source: Path, games: Sequence[InstalledGame], animated: Path | 
     trees = [descent3.tree(InstalledGame(folder), first=archive)]
     for game in games:
         trees += [descent3.tree(game)] if game.folder != folder else []
-    return Textures(trees, animated)
+    is_known = bool(games) or any(other.path != archive for other in trees[0].archives)
+    return Textures(trees, animated, is_game_known=is_known)
 
 
 # Materials -----------------------------------------------------------------------------------------------------------
@@ -269,8 +272,7 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     picture = textures.picture(look.texture, report) if textures is not None else None
     if picture is None:
         if textures is not None:
-            words = "{:# texture is|# textures are} missing: add Descent 3 to the preferences to see {0:it|them}"
-            report.warn(say(words, 1), look.texture)
+            report.warn(missing_textures(is_game_known=textures.is_game_known), look.texture)
         return material.build(look)
     return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 

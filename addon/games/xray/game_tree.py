@@ -21,6 +21,7 @@ from ...formats import trees
 from ...formats.trees import InstalledGame, Tree
 from ...formats.trees.masks import path_test
 from ...formats.trees.tree import key_of
+from ..images import missing_textures
 
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
 MODEL_SUFFIX = ".ogf"
@@ -33,12 +34,14 @@ MOST_MASKS = 128
 @dataclass(frozen=True)
 class GameTree:
     """``trees``: the game of a file, then others; the first that has a file is used. ``beside``: the folder of the file
-    that refers to others, which a game's level (``level_first``) takes before its tree.
+    that refers to others, which a game's level (``level_first``) takes before its tree. ``is_listed``: the user has
+    named games.
     """
 
     beside: Tree
     trees: tuple[Tree, ...] = ()
     level_first: bool = False
+    is_listed: bool = False
     _found: dict[str, list[Path]] = field(default_factory=dict, repr=False, compare=False)
     _below: dict[tuple[int, str], list[tuple[str, Path]]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -57,6 +60,11 @@ class GameTree:
         if self.level_first:
             paths.insert(0, (self.beside, whole))
         return self._first((tree, path + suffix) for tree, path in paths for suffix in TEXTURE_SUFFIXES)
+
+    def warn_of_missing(self, texture: str, report: Report) -> None:
+        """Warn that a texture was not found."""
+        is_known = self.is_listed or any(tree.archives for tree in self.trees)
+        report.warn(missing_textures(is_game_known=is_known), texture)
 
     def find_file(self, name: str) -> Path | None:
         """Return the file of this name in the folder ``beside``, in any letter case, or None."""
@@ -142,12 +150,14 @@ def tree_of(file: Path, games: Sequence[InstalledGame], report: Report) -> GameT
     with _left_out(report):
         own = trees.tree_for(file, games)
         result += [own] if own is not None else []
-    return GameTree(trees.folder_tree(file.absolute().parent), (*result, *_others(games, result, report)))
+    return GameTree(
+        trees.folder_tree(file.absolute().parent), (*result, *_others(games, result, report)), is_listed=bool(games)
+    )
 
 
 def tree_over(games: Sequence[InstalledGame], report: Report) -> GameTree:
     """Return the tree of games without a file in them. A game that cannot be read is reported and left out."""
-    return GameTree(trees.folder_tree(Path()), tuple(_others(games, [], report)))
+    return GameTree(trees.folder_tree(Path()), tuple(_others(games, [], report)), is_listed=bool(games))
 
 
 def _others(games: Sequence[InstalledGame], known: Sequence[Tree], report: Report) -> Iterator[Tree]:
@@ -157,13 +167,6 @@ def _others(games: Sequence[InstalledGame], known: Sequence[Tree], report: Repor
             tree = trees.tree_at(game)
             if tree.root not in roots:
                 yield tree
-
-
-def warn_of_missing_texture(texture: str, report: Report) -> None:
-    """Warn that a texture was not found in a tree."""
-    report.warn(
-        say("{:# texture is|# textures are} missing: add the game to the preferences to see {0:it|them}", 1), texture
-    )
 
 
 @contextmanager

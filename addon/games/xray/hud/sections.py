@@ -255,9 +255,11 @@ def _tree_around(file: Path | None, options: HudSceneOptions, report: Report) ->
     chosen = [trees.tree_over(options.folders)] if options.folders else []
     if file is None:
         near = tree_over(options.games, report)
-        return GameTree(near.beside, (*chosen, *near.trees))
-    near = tree_of(file, options.games, report)
-    return GameTree(near.beside, (*near.trees[:1], *chosen, *near.trees[1:]))
+        all_trees = (*chosen, *near.trees)
+    else:
+        near = tree_of(file, options.games, report)
+        all_trees = (*near.trees[:1], *chosen, *near.trees[1:])
+    return GameTree(near.beside, all_trees, is_listed=near.is_listed or bool(chosen))
 
 
 # Writing back ---------------------------------------------------------------------------------------------------------

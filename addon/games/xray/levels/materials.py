@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....blender import material
 from ....core.model import Material
 from ....core.report import Report
-from ..game_tree import GameTree, warn_of_missing_texture
+from ..game_tree import GameTree
 
 if TYPE_CHECKING:
     from ....blender.typed import Mesh, Object
@@ -81,13 +81,16 @@ def find_image(
     texture: str,
     tree: GameTree,
     report: Report,
-    report_missing: Callable[[str, Report], None] = warn_of_missing_texture,
+    report_missing: Callable[[str, Report], None] | None = None,
 ) -> Any:
-    """Return the image of a texture; None, which is reported, if it is not found or Blender cannot show it."""
+    """Return the image of a texture; None, which is reported, if it is not found or Blender cannot show it.
+
+    ``report_missing`` reports one that is not found, instead of `GameTree.warn_of_missing`.
+    """
     path = tree.find_texture(texture)
     image = material.load_image(path) if path is not None else None
     if path is None:
-        report_missing(texture, report)
+        (report_missing or tree.warn_of_missing)(texture, report)
     elif image is None:
         report.warn("Blender cannot show a texture", str(path))
     return image

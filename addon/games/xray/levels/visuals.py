@@ -31,7 +31,7 @@ from ....formats.xray.level import geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
 from ....formats.xray.level.geometry import Geometry
-from ..game_tree import GameTree, tree_of, warn_of_missing_texture
+from ..game_tree import GameTree, tree_of
 from ..options import LevelFolderOptions
 from . import light, marks, tree_sets
 from . import materials as level_materials
@@ -187,7 +187,7 @@ class _Materials:
 
     def _build(self, shader: structure.Shader) -> Any:
         texture = shader.texture
-        image = self._image(texture, warn_of_missing_texture)
+        image = self._image(texture)
         name = texture.replace("/", "\\").rpartition("\\")[2] or shader.name or "no shader"
         surface = Material(name, shader.textures, shader.name)
         names = shader.textures.split(",")[1:3]
@@ -201,7 +201,7 @@ class _Materials:
             self._like.setdefault(kind, used)
         return used
 
-    def _image(self, texture: str, report_missing: Callable[[str, Report], None]) -> Any:
+    def _image(self, texture: str, report_missing: Callable[[str, Report], None] | None = None) -> Any:
         if self.textures and texture and texture not in self._images:
             self._images[texture] = level_materials.find_image(texture, self.tree, self.report, report_missing)
         return self._images.get(texture)

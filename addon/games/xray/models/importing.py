@@ -48,7 +48,7 @@ from ....formats.xray.ogf.document import (
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
 from ..bones import values as bone_values
-from ..game_tree import MODEL_SUFFIX, GameTree, tree_of, warn_of_missing_texture
+from ..game_tree import MODEL_SUFFIX, GameTree, tree_of
 from ..options import ModelImportOptions
 from .properties import groups_without_bones, part_text
 
@@ -251,7 +251,7 @@ def build_material(surface: Material, tree: GameTree, options: ModelImportOption
         path = tree.find_texture(surface.texture)
         image = material.load_image(path) if path is not None else None
         if path is None:
-            warn_of_missing_texture(surface.texture, report)
+            tree.warn_of_missing(surface.texture, report)
         elif image is None:
             report.warn("Blender cannot show a texture", str(path))
     see_through = any(part in surface.shader.lower() for part in TRANSPARENT_SHADERS)
