@@ -1,6 +1,7 @@
 """Every scene, by name."""
 
 from tests.window import (
+    arma_tools,
     controls,
     exports,
     from_game,
@@ -30,4 +31,5 @@ SCENES = [
     *retargeting.SCENES,
     *spreading.SCENES,
     *jobs.SCENES,
+    *arma_tools.SCENES,
 ]
