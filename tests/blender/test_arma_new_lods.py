@@ -68,7 +68,7 @@ def triangle_uvs(obj):
 def test_all_lods_of_a_monkey(tmp_path):
     obj = monkey()
     assert make(game="DAYZ", model="HOUSE") == {"FINISHED"}
-    assert last_report()[0].startswith("LODs: Resolution 2, Resolution 3, Resolution 4, Geometry, View Geometry, ")
+    assert last_report()[0].startswith("LODs: 7 (Resolution 2, Resolution 3, Resolution 4, Geometry, View Geometry, ")
     visible = [lod.name for lod in lod_list.lods_of(bpy.context) if not lod.is_hidden()]
     assert (bpy.context.view_layer.objects.active, visible) == (obj, ["Resolution 1"])
     file = lods_in(tmp_path)

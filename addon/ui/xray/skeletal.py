@@ -215,7 +215,10 @@ class MOTIONBRIDGE_UL_editor_motions(ActionRows, BlenderList):
     listing = EDITOR_MOTIONS
 
     def draw_facts(self, layout: Any, action: Any) -> None:
-        """Draw the file of a motion."""
+        """Draw the file of a motion, if the list has motions of several."""
+        context: Any = bpy.context
+        if len(active_rig(context).motionbridge_skeletal_files) < 2:
+            return
         file = layout.row()
         file.active = False
         file.label(text=action.motionbridge_skeletal.file, translate=False)
