@@ -83,7 +83,16 @@ def test_a_table_that_renames_nothing_changes_nothing(man, tmp_path):  # noqa: F
     load(man)
     assert rename(table=text({"pelvis": "Pelvis", "nobody": "somebody"})) == {"CANCELLED"}
     assert rename() == {"CANCELLED"}
+    assert rename(selections=[{"name": "Pelvis", "new_name": " ", "lods": ""}]) == {"CANCELLED"}
     assert exported(tmp_path) == man.read_bytes()
+
+
+def test_names_that_were_typed_stay_where_the_table_is_read_already(man, tmp_path):  # noqa: F811
+    load(man)
+    typed = [{"name": "Pelvis", "new_name": "hips", "lods": ""}, {"name": "spine", "new_name": "typed ", "lods": ""}]
+    table = text({"Spine": "torso"})
+    assert rename(table=table, table_read=table, selections=typed) == {"FINISHED"}
+    assert exported(tmp_path) == spliced(man.read_bytes(), {"pelvis": "hips", "spine": "typed"})
 
 
 def test_bones_keep_their_groups_and_a_selection_moves_with_the_bone_of_its_new_name(man, samples, tmp_path):  # noqa: F811

@@ -156,13 +156,13 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
     )
     selections: CollectionProperty(type=SelectionName, options={"SKIP_SAVE", "HIDDEN"})
     active_selection: IntProperty(options={"SKIP_SAVE", "HIDDEN"})
+    table_read: StringProperty(options={"SKIP_SAVE", "HIDDEN"})  # the table that the rows were filled in from
     if TYPE_CHECKING:  # as in `LongWork`
-        _table_read: str = ""
         _unknown: int = 0
         _config: tuple[str, set[str]] = ("", set())
         _refusal: MotionbridgeError | None = None
     else:
-        _table_read, _unknown, _config, _refusal = "", 0, ("", frozenset()), None
+        _unknown, _config, _refusal = 0, ("", frozenset()), None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         chosen = chosen_model(context)
@@ -197,8 +197,8 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
 
     def check(self, _context: Context) -> bool:
         """Fill in the new names of another table; show counts again."""
-        if self.table != self._table_read:
-            self._table_read, self._refusal = self.table, None
+        if self.table != self.table_read:
+            self.table_read, self._unknown, self._refusal = self.table, 0, None
             try:
                 self._fill()
             except MotionbridgeError as refusal:
@@ -249,12 +249,14 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
         return result
 
     def run(self, context: Context, report: Report) -> Outcome:
-        config, given = self._config, bool(self.selections)
+        config = self._config
         self._list(context)
-        if self.table and (not given or self.table != self._table_read):
+        if self.table != self.table_read:
             self._fill()
-            self._table_read = self.table
+            self.table_read = self.table
         table = {old: new.strip() for old, new in self._renamed().items()}
+        if not table and self._refusal is not None:
+            raise self._refusal
         if not table:
             return Outcome(rpt_("No selection gets another name"), done=False)
         clash = _clash(self._lods(), table)
