@@ -108,8 +108,8 @@ class MOTIONBRIDGE_OT_arma_new_lods(NewLodProperties, Operation, BlenderOperator
         if not result.lods and not result.points and not result.properties:
             return Outcome(rpt_("Everything that was chosen exists"), done=False)
         text = rpt_("LODs: {}, points: {}, named properties: {}")
-        lods = f"{len(result.lods)} ({', '.join(result.lods)})" if result.lods else "0"
-        return Outcome(text.format(lods, result.points, result.properties))
+        numbered = f"{len(result.lods)} ({', '.join(result.lods)})" if result.lods else "0"
+        return Outcome(text.format(numbered, result.points, result.properties))
 
 
 CLASSES = classes_of(__name__)
