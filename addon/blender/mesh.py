@@ -169,7 +169,7 @@ def keep_normals(data: typed.Mesh, given: NDArray[np.float32], name: str, report
         unit = np.divide(given, length, out=normals.copy(), where=length > 0)
         far = int((np.abs(unit - normals).max(axis=1) > VISIBLE_DIFFERENCE).sum())
     if far:
-        words = "this Blender cannot show {:# normal|# normals} exactly (4.5 and later can); kept unchanged"
+        words = "{:# normal|# normals} that this Blender cannot show exactly (4.5 and later can); kept unchanged"
         report.note(say(words, far), name)
 
 

@@ -181,7 +181,7 @@ def test_a_section_places_hands_weapon_and_camera(gamedata):
         np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]), abs=1e-6
     )
     assert set(report.warnings) == {
-        "a key is missing; some games stop with an error there",  # of the grenade launcher
+        "1 key is missing; some games stop with an error there",  # of the grenade launcher
         "1 texture is neither beside the file nor in the game",
     }
 
@@ -277,7 +277,7 @@ def test_a_point_without_its_bone_and_a_bone_without_its_point_are_reported(with
     config.write_bytes(config.read_bytes().replace(key.encode(), b"; "))
     created, report = build(sample_options(with_points))
     assert list(created.hands.motionbridge_hud.points.keys()) == ["fire_point"]
-    assert key in report.warnings["a key is missing; some games stop with an error there"]
+    assert key in report.warnings["1 key is missing; some games stop with an error there"]
 
 
 def test_a_point_of_a_bone_that_the_model_lacks_is_reported(with_points):

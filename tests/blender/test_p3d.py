@@ -182,7 +182,7 @@ def test_faces_stay_what_they_are(written):
     data = mesh.data
     assert [tuple(face.vertices) for face in data.polygons] == [(0, 1, 2, 3), (0, 2, 1), (0, 1, 2)]
     assert data.attributes["file_face"].data[2].value == 2
-    assert "faces without area are left out: 1 (thing)" in report.lines()
+    assert "1 face without area is left out (thing)" in report.lines()
     assert [tuple(uv.vector) for uv in data.uv_layers[0].uv][:4] == [(0, 1), (0.125, 0.75), (0.25, 0.5), (0.375, 0.25)]
     normals = np.array([normal.vector for normal in data.corner_normals])[:4]
     assert np.abs(normals - [[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0]]).max() < 1e-3, "one each corner"

@@ -247,8 +247,10 @@ def test_bones_whose_keys_repeat_are_counted(tmp_path):
             track.envelopes[3].after = Behaviour.REPEAT
         report = Report()
         load(rig_of(["root", "arm", "hand", "Finger"]), written(tmp_path, motion), report)
-        lines = [line.partition(" repeat or continue outside")[0] for line in report.lines() if "repeat or" in line]
-        assert lines == (["keys of 2 bones"] if repeating else [])
+        lines = [
+            line.partition(" that repeat or continue outside")[0] for line in report.lines() if "repeat or" in line
+        ]
+        assert lines == (["2 bones have keys"] if repeating else [])
 
 
 def curves_of(action):
@@ -680,7 +682,7 @@ def test_the_same_bone_twice(tmp_path):
     rig = rig_of(["root", "arm"])
     report = Report()
     actions = load(rig, path, report).actions
-    assert any("a bone occurs twice" in line for line in report.lines())
+    assert any("1 bone occurs twice" in line for line in report.lines())
     assert planned(rig, actions, tmp_path / "new.skls").data == path.read_bytes()
 
 

@@ -36,9 +36,9 @@ REFUSED = {
 }
 NAN = "NaN or infinite values, exported unchanged unless edited ({})".format
 PAST_END = "the chunk declares {} bytes, but only {} follow; the existing bytes are read ({})".format
-UNKNOWN = "a chunk of unknown meaning, kept unchanged ({})".format
+UNKNOWN = "1 chunk of unknown meaning, kept unchanged ({})".format
 PROTECTED = (
-    "marked as compressed but not in the game's way (encrypted by a mod's tool?)",
+    "2 chunks are marked as compressed but not in the game's way (encrypted by a mod's tool?)",
     "the description is broken (mods do that to protect a model)",
 )
 REPORTED: dict[str, tuple[str, ...]] = {
@@ -48,18 +48,18 @@ REPORTED: dict[str, tuple[str, ...]] = {
     "hud/anomaly/*/wpn_knife_hud.ogf": (*PROTECTED, "42 extra bytes; kept (0x80000012)"),
     "hud/anomaly/*/wpn_rpg7_hud.ogf": (NAN("vertices, chunk 0x9/0x1/0x3: 6"),),
     "hud/axr_cop/*/wpn_hand_01.ogf": (NAN("ik data, chunk 0x10: 1"),),
-    "object/bx_old_compressed.object": ("compressed chunk, remains compressed unless edited (0x80007777 at 8)",),
+    "object/bx_old_compressed.object": ("1 compressed chunk remains compressed unless edited (0x80007777 at 8)",),
     "object/wpn_hand_01.object": ("NaN or infinite values",),
     "odd/p3d_face_with_2_corners.p3d": ("faces without 3 or 4 corners are kept, but not shown (LOD 0: 1)",),
     "odd/p3d_uvset_*.p3d": ("UV sets whose declared size leaves out their number are read nevertheless (LOD 0: 1)",),
     "odd/scaled_quaternions.rtm": ("compressed arrays: 30 of 31",),
-    "ogf/bx_gl.ogf": PROTECTED,
+    "ogf/bx_gl.ogf": (PROTECTED[0].replace("2 chunks are", "1 chunk is"), PROTECTED[1]),
     "ogf/coc_detector1_hud.ogf": (NAN("vertices, chunk 0x9/0x0/0x3: 3"),),
     "ogf/odd_chunk_size_wrong_middle.ogf": (
         PAST_END(1953460082, 16040, "0x2F at 591817"),
         PAST_END(1464811357, 586752, "0x9/0x0/0x2AE13F0C at 5057"),
         "4770 extra bytes; kept (0x9/0x0/0x2)",
-        "a chunk of unknown meaning",
+        "2 chunks of unknown meaning, kept unchanged",
     ),
     "ogf/odd_gunslinger_fake_compressed_lod.ogf": (*PROTECTED, "33 extra bytes; kept (0x80000012)"),
     "ogf/odd_gunslinger_fake_compressed_rigid.ogf": (*PROTECTED, "43 extra bytes; kept (0x80000012)"),
@@ -90,10 +90,10 @@ REPORTED: dict[str, tuple[str, ...]] = {
     "omf/odd_motion_without_tracks.omf": (
         "7 bytes do not make a whole track; kept (ak74_draw: 4, ak74_idle: 3)",
         "0 tracks for 1 bone listed in bone parts (2 times: ak74_draw)",
-        "a motion and its definition have different names (ak74_idle / ak74_draw)",
+        "1 motion has another name than its definition (ak74_idle / ak74_draw)",
     ),
     "omf/odd_unarmed_empty_v3.omf": ("there are no motions in it (0xE)",),
-    "omf/protected_saiga12_hud_animation.omf": ("a motion and its definition have different names",),
+    "omf/protected_saiga12_hud_animation.omf": ("17 motions have another name than their definitions",),
     "p3d/ofp_m16_optics_mlod.p3d": ("32 extra bytes after the last LOD",),
     **{
         f"rtm_binarised/{name}.rtm": (f"compressed arrays: {share}",)

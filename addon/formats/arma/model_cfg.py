@@ -306,7 +306,7 @@ class _Parser:
                 if len(stack) > 1:
                     stack.pop()
                 else:
-                    self.report.warn("an extra closing brace")
+                    self.report.warn(say("{:# extra closing brace|# extra closing braces}", 1))
             elif token.lower() == "class" and self._peek() not in ("", "=", "["):
                 opened = self._class_head()
                 if opened is not None:
@@ -362,7 +362,7 @@ class _Parser:
                     raise self._error(say("lists lie more than {} deep inside each other", DEEPEST))
             elif token in ("}", ""):
                 if not token:
-                    self.report.warn("a list is not closed")
+                    self.report.warn(say("{:# list is|# lists are} not closed", 1))
                 finished = stack.pop()
                 if not stack:
                     return finished

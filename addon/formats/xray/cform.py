@@ -39,6 +39,7 @@ from .chunks import (
     ChunkRun,
     keep_rest,
     kept_size,
+    note_unknown,
     open_chunk,
     read_chunks,
     with_bodies,
@@ -241,7 +242,7 @@ def _read_build(reader: Reader, report: Report) -> Cform:
     warn_not_finite(report, "texture coordinates", document.build.faces["uv"])
     report.note("a build.cform, the SDK's input for its compiler; sectors are not in it")
     for chunk in run.others((_MESH, _LIT_FACES)):
-        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
+        note_unknown(report, reader, chunk)
     return document
 
 

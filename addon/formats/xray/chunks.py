@@ -130,22 +130,33 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     return ChunkRun(chunks, tail)
 
 
+def note_unknown(report: Report, reader: Reader, chunk: Chunk) -> None:
+    """Report that a chunk in ``reader`` is kept as bytes, because its meaning is not known."""
+    words = "{:# chunk|# chunks} of unknown meaning, kept unchanged"
+    report.note(say(words, 1), chunk_path(reader.chunk, chunk.id))
+
+
 def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
     where = say("{} at {}", chunk_path(reader.chunk, chunk.id), chunk.offset)
     if any(int(number, 16) & COMPRESSED for number in reader.chunk.split("/") if number):
         # Every level of compression multiplies the size: a hundred bytes could fill all memory.
-        report.warn("marked as compressed inside a compressed chunk, which no game writes; read as uncompressed", where)
+        words = (
+            "{:# chunk is|# chunks are} marked as compressed inside a compressed chunk, which no game writes; read as "
+            "uncompressed"
+        )
+        report.warn(say(words, 1), where)
         return
     try:
         plain = unpack(Reader(chunk.body, reader.file, chunk_path(reader.chunk, chunk.id), chunk.offset))
     except ReadError:
-        report.warn(
-            "marked as compressed but not in the game's way (encrypted by a mod's tool?); kept unchanged",
-            where,
+        words = (
+            "{:# chunk is|# chunks are} marked as compressed but not in the game's way (encrypted by a mod's tool?); "
+            "kept unchanged"
         )
+        report.warn(say(words, 1), where)
         return
     chunk.packed, chunk.body = chunk.body, plain
-    report.note("compressed chunk, remains compressed unless edited", where)
+    report.note(say("{0:# compressed chunk remains|# compressed chunks remain} compressed unless edited", 1), where)
 
 
 def open_chunk(chunk: Chunk, parent: Reader) -> Reader:

@@ -16,7 +16,7 @@ from .chunks import (
     Chunk,
     ChunkRun,
     Section,
-    chunk_path,
+    note_unknown,
     open_chunk,
     read_chunks,
     stored_size,
@@ -108,7 +108,7 @@ def read_contents(
     for chunk in run.chunks:
         value, read_body = None, reads(chunk.plain_id)
         if read_body is None:
-            report.note("a chunk of unknown meaning, kept unchanged", chunk_path(reader.chunk, chunk.id))
+            note_unknown(report, reader, chunk)
         elif len(chunk.body) or empty:
             value = read_body(open_chunk(chunk, reader), report)
             reads = reads if not once else lambda _: None

@@ -147,9 +147,14 @@ def sampled(motion: SkeletalMotion, report: Report) -> Clip:
         report.note(say(words, FRAMES_PER_SECOND, motion.fps), motion.label)
     times = motion.first * motion.frame + np.arange(frames) / FRAMES_PER_SECOND
     values = np.zeros((len(motion.tracks), len(NAMES), frames))
+    names = bone_names(motion)
     for number, track in enumerate(motion.tracks):
         if track.flags & 1:
-            report.warn("a bone is rotated in world space; converted as if relative to its parent", motion.label)
+            words = (
+                "{0:# bone is|# bones are} rotated in world space; converted as if relative to "
+                "{0:its parent|their parents}"
+            )
+            report.warn(say(words, 1), names[number])
         for channel, stored in enumerate(track.envelopes):
             envelope = stored.decoded()
             values[number, channel] = evaluate(envelope, _snapped_to_keys(times, envelope.times))
@@ -237,10 +242,9 @@ def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report
         raise WriteError("the object has no bones, so no motions", remedy="Choose an object with bones")
     bones = {bone.name.lower() for bone in model.bones}
     for motion in motions:
-        missing = [name for name in bone_names(motion) if name.lower() not in bones]
-        if missing:
-            words = say("{:# bone is|# bones are} not in the object", len(missing))
-            report.warn(words, f"{motion.label}: {', '.join(missing)}")
+        for name in bone_names(motion):
+            if name.lower() not in bones:
+                report.warn(say("{:# bone is|# bones are} not in the object", 1), name)
     remaining: dict[bytes, list[SkeletalMotion]] = {}
     for motion in motions:
         remaining.setdefault(motion.name.lower(), []).append(motion)

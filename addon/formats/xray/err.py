@@ -23,6 +23,7 @@ from .chunks import (
     ChunkRun,
     headings,
     kept_size,
+    note_unknown,
     open_chunk,
     read_chunks,
     with_bodies,
@@ -107,7 +108,7 @@ def read(data: bytes, file: str, report: Report) -> Err:
         )
     for chunk in run.others(document.lists):
         if len(chunk.body):
-            report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
+            note_unknown(report, reader, chunk)
     return document
 
 

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 FRAMES_PER_SECOND = 30.0
 WIDE_SUFFIX = "_16x9"
 """Of the keys that the game reads for wide screens: an aspect ratio (width over height) above 1.343."""
-MISSING_KEY = "a key is missing; some games stop with an error there"
+MISSING_KEY = "{:# key is|# keys are} missing; some games stop with an error there"
 """Warning, with the key."""
 VARIANTS = 8
 IDLE = "idle"
@@ -189,7 +189,7 @@ def _text_of(values: Mapping[str, str], key: str, report: Report, wide: bool) ->
     wanted = key + WIDE_SUFFIX if wide else key
     if wanted in values:
         return values[wanted]
-    report.warn(MISSING_KEY, wanted)
+    report.warn(say(MISSING_KEY, 1), wanted)
     return values.get(key, "")
 
 

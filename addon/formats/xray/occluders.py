@@ -23,6 +23,7 @@ from .chunks import (
     CHUNK_VIEWS,
     Chunk,
     ChunkRun,
+    note_unknown,
     open_chunk,
     read_chunks,
     stored_size,
@@ -93,7 +94,7 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> O
     if not count:
         report.warn("there is no triangle in it; the game treats the file as missing")
     for chunk in run.others((VERSION, TRIANGLES)):
-        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
+        note_unknown(report, reader, chunk)
     return Occluders(rows, run, rest, file)
 
 

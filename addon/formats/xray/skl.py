@@ -72,6 +72,9 @@ TIMING = ("speed", "accrue", "falloff", "power")
 FX, STOP_AT_END = 1, 2
 """Bits of `SkeletalMotion.flags`, which version 4 stores as two bytes."""
 ALL_PARTS = 0xFFFF
+WORLD_SPACE = (
+    "{0:# bone is|# bones are} rotated in world space, but shown relative to {0:its parent|their parents}; kept"
+)
 
 
 @dataclass(slots=True)
@@ -377,7 +380,7 @@ def decode_motion(motion: SkeletalMotion, report: Report, bones: Sequence[str] =
     tracks = []
     for label, track in zip(labels, motion.tracks, strict=True):
         if track.flags & 1:
-            report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
+            report.warn(say(WORLD_SPACE, 1), label)
         curves = decode_channels(track.envelopes, BONE, motion.frame, f"{label} ", report)
         tracks.append(Channels(curves[:3], curves[3:]))
     return CurveClip(

@@ -22,6 +22,7 @@ from .chunks import (
     keep_rest,
     kept_size,
     listed,
+    note_unknown,
     open_chunk,
     read_chunks,
     with_bodies,
@@ -119,7 +120,7 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
     rests: dict[int, Bytes] = {}
     keep_rest(inside, MARKS, rests, report)
     for other in run.others((MARKS,)):
-        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", other.id))
+        note_unknown(report, reader, other)
     document = Wallmarks(slots, run, file, rests)
     marks = document.marks
     if marks:

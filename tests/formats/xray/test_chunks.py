@@ -139,7 +139,7 @@ def test_a_plain_body_marked_as_compressed_is_taken_as_it_is():
     assert bytes(run.chunks[0].body) == header
     assert run.chunks[0].packed is None
     assert list(report.warnings.values()) == [["0x80000001 at 8"]]
-    assert next(iter(report.warnings)).startswith("marked as compressed but not in the game's way")
+    assert next(iter(report.warnings)).startswith("1 chunk is marked as compressed but not in the game's way")
     assert write_chunks(run) == data
 
 
@@ -148,7 +148,7 @@ def test_a_real_compressed_body_is_unpacked_and_is_written_unchanged(corpus):
     run, report = run_of(data, "old.object")
     (only,) = run.chunks
     assert (only.plain_id, len(only.body), len(only.packed)) == (0x7777, 1645, 774)
-    assert report.lines() == ["compressed chunk, remains compressed unless edited (0x80007777 at 8)"]
+    assert report.lines() == ["1 compressed chunk remains compressed unless edited (0x80007777 at 8)"]
     assert write_chunks(run) == data
     inner = read_chunks(open_chunk(only, Reader(b"", "old.object")), Report())
     assert [c.id for c in inner.chunks][:3] == [0x900, 0x912, 0x903]

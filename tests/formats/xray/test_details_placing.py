@@ -76,7 +76,7 @@ def test_a_face_drawn_where_one_was_deleted_is_of_that_slot():
 def test_lost_faces_are_reported_and_empty_but_keep_height_and_light():
     document, report = grid(), Report()
     again, _ = encoded(points_of(document, [5, 0, 1, 3]), document, report)
-    assert report.lines() == ["slots without a face, where nothing grows: 2 (ground)"]
+    assert report.lines() == ["2 slots have no face, so nothing grows there (ground)"]
     values = details.unpack(again.slots)
     np.testing.assert_allclose(values.ground, range(6))
     assert values.models[:, 0].tolist() == [0, 0, -1, 0, -1, 0]
@@ -102,7 +102,7 @@ def test_faces_moved_aside_are_reported_and_stay():
     points = points_of(document)
     points.positions[:2, 0] += 4
     assert encoded(points, document, report)[0] is document
-    assert report.lines() == ["faces moved sideways, whose slots are exported at their old positions: 2 (ground)"]
+    assert report.lines() == ["2 faces were moved sideways; their slots are exported at their old positions (ground)"]
 
 
 @given(st.integers(-400, 400), st.integers(-400, 400), st.integers(1, 5), st.integers(1, 5))

@@ -80,8 +80,7 @@ def test_a_count_that_lies_leaves_the_bytes_as_they_are():
     assert report.lines() == [
         "4294967295 points are declared, 1 exist (0x0)",
         "2 extra bytes after the edges; kept (0x1)",
-        "a chunk of unknown meaning (0x0), kept unchanged",
-        "a chunk of unknown meaning (0x5), kept unchanged",
+        "2 chunks of unknown meaning, kept unchanged (0x0, 0x5)",
     ]
     assert err.write(document) == data
     assert err.raw_size(document) == 16 + 2 + 1

@@ -87,7 +87,7 @@ def composed(created, case, *, unit, aiming):
     )
     root = engine.item_matrix(placing, hands[created["anchor"]], aiming=aiming)
     result = {f"hands:{bone}": engine.hands_matrix(placing, aiming=aiming) @ matrix for bone, matrix in hands.items()}
-    assert set(report.warnings) <= {"a key is missing; some games stop with an error there"}
+    assert set(report.warnings) <= {"1 key is missing; some games stop with an error there"}
     return result | {f"item:{bone}": root @ matrix for bone, matrix in item.items()}, root, item
 
 
@@ -162,7 +162,7 @@ def test_of_two_keys_the_one_for_the_screen_is_read():
     wide = hud.placing(values, report := Report(), wide=True)
     assert narrow.hands[:3, 3].tolist() == [1, 2, 3]
     assert wide.hands[:3, 3].tolist() == [4, 5, 6]
-    assert "hands_orientation_16x9" in report.warnings["a key is missing; some games stop with an error there"]
+    assert "hands_orientation_16x9" in report.warnings["1 key is missing; some games stop with an error there"]
     np.testing.assert_array_equal(wide.item, np.eye(4))
 
 
@@ -176,7 +176,7 @@ OF_AIM = ["zoom_offset", "zoom_rotate_x", "zoom_rotate_y"]
 
 def missing_keys(values, *, wide=False):
     hud.placing(values, report := Report(), wide=wide)
-    return set(report.warnings.get("a key is missing; some games stop with an error there", []))
+    return set(report.warnings.get("1 key is missing; some games stop with an error there", []))
 
 
 @pytest.mark.parametrize("key", OF_HANDS + OF_ITEM)

@@ -300,7 +300,8 @@ class _Encoder:
         new = before < 0
         if uvs is None:
             if len(corners) and len(self.base.faces):
-                self.report.warn("it has no UV map: faces of the file keep their UVs, new ones get 0", self.name)
+                words = "{:# mesh has|# meshes have} no UV map: faces of the file keep their UVs, new ones get 0"
+                self.report.warn(say(words, 1), self.name)
             return
         changed = new.copy()
         if seen is not None and len(seen):

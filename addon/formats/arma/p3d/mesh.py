@@ -46,7 +46,7 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     corners = np.ascontiguousarray(lod.faces["corners"][visible][used])
     degenerate = len(visible) - len(faces)
     if degenerate:
-        report.note(say("faces without area are left out: {}", degenerate), name)
+        report.note(say("{:# face without area is|# faces without area are} left out", degenerate), name)
     further = further_uvs(lod)
     _report_left_out(lod, report, name, len(further))
     point = corners["point"].astype(np.int32)
@@ -138,10 +138,10 @@ def further_uvs(lod: Lod) -> dict[int, tuple[Tag, NDArray[np.float32]]]:
 def _report_left_out(lod: Lod, report: Report, name: str, imported: int) -> None:
     further = sum(1 for tag in lod.tags if tag.name == FURTHER_UVS and bytes(tag.data[:4]) not in (b"", bytes(4)))
     if further > imported:
-        report.note(say("additional UV maps are not imported: {}", further - imported), name)
+        report.note(say("{:# additional UV map is|# additional UV maps are} not imported", further - imported), name)
     posed = sum(1 for tag in lod.tags if tag.name == POSED_POINTS)
     if posed:
-        report.note(say("posed point sets of the LOD are not imported: {}", posed), name)
+        report.note(say("{:# posed point set is|# posed point sets are} not imported", posed), name)
 
 
 def _material_name(texture: str, material: str) -> str:

@@ -386,7 +386,7 @@ def _warn_of_alphas(document: Oof, version: int, report: Report) -> None:
     for part in document.sub_objects:
         if part.alphas is not None and (lost := int((part.alphas != 1).sum())):
             words = "{:# vertex loses its alpha|# vertices lose their alpha}, which version {} does not have"
-            report.warn(say(words, lost, version), part.label)
+            report.warn(say(words, lost, str(version)), part.label)
 
 
 def _converted(value: Value | None, before: int, major: int) -> Value | None:

@@ -31,6 +31,7 @@ from ..chunks import (
     Chunk,
     ChunkRun,
     headings,
+    note_unknown,
     open_chunk,
     read_chunks,
     stored_size,
@@ -182,7 +183,7 @@ def read(data: bytes, file: str, report: Report) -> Details:
     if len(document.slots_rest):
         report.warn(say("{:# extra byte|# extra bytes} after the slots; kept", len(document.slots_rest)))
     for chunk in run.others((HEADER, MODEL_LIST, SLOT_LIST)):
-        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
+        note_unknown(report, reader, chunk)
     return document
 
 

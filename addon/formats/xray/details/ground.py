@@ -403,12 +403,16 @@ def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
     problems.refuse(find_misplaced(points, header), points.name)
     moved_sideways = int(np.count_nonzero(_slots_by_position(points, header) != numbers))
     if moved_sideways:
-        words = "faces moved sideways, whose slots are exported at their old positions: {}"
+        words = (
+            "{0:# face was|# faces were} moved sideways; "
+            "{0:its slot is exported at its old position|their slots are exported at their old positions}"
+        )
         report.warn(say(words, moved_sideways), points.name)
     if len(numbers) == count and np.array_equal(numbers, np.arange(count)):
         return points
     if count > len(numbers):
-        report.warn(say("slots without a face, where nothing grows: {}", count - len(numbers)), points.name)
+        words = "{:# slot has|# slots have} no face, so nothing grows there"
+        report.warn(say(words, count - len(numbers)), points.name)
     result = decode(base, Report())
     is_lost = np.ones(count, np.bool_)
     is_lost[numbers] = False

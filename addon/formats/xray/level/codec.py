@@ -22,6 +22,7 @@ from ..chunks import (
     chunk_path,
     keep_rest,
     listed,
+    note_unknown,
     open_chunk,
     read_chunks,
     with_bodies,
@@ -104,7 +105,8 @@ def read_visuals(reader: Reader, report: Report) -> Visuals:
     if len(tail):
         report.warn(say("{:# extra byte|# extra bytes} after the last visual; kept", len(tail)), reader.chunk)
     for path in table.unreadable:
-        report.warn("the visual's chunks do not fit into it; kept unchanged, not shown", path)
+        words = "{0:# visual has|# visuals have} chunks that do not fit into {0:it|them}; kept unchanged, not shown"
+        report.warn(say(words, 1), path)
     return _to_visuals(table, tail, report)
 
 
@@ -293,7 +295,7 @@ def read(data: bytes, file: str, report: Report) -> Level:
         rests,
     )
     for chunk in run.others(KNOWN):
-        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
+        note_unknown(report, reader, chunk)
     return document
 
 
@@ -383,7 +385,7 @@ def _read_sector(reader: Reader, report: Report) -> Sector:
         sector.portals = inside.array("<u2", inside.remaining // 2, what="the portals of a sector")
         keep_rest(inside, _PORTALS, sector.rests, report)
     for other in run.others((_ROOT, _PORTALS)):
-        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", other.id), reader.chunk)
+        note_unknown(report, reader, other)
     return sector
 
 

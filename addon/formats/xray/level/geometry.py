@@ -26,6 +26,7 @@ from ..chunks import (
     ChunkRun,
     keep_rest,
     kept_size,
+    note_unknown,
     open_chunk,
     read_chunks,
     stored_size,
@@ -110,7 +111,7 @@ def read(data: Bytes, file: str, report: Report) -> Geometry:
             read_part(inside, document, report)
             keep_rest(inside, number, rests, report)
     for chunk in run.others(KNOWN):
-        report.note(say("a chunk of unknown meaning ({:#x}), kept unchanged", chunk.id))
+        note_unknown(report, reader, chunk)
     return document
 
 

@@ -427,10 +427,11 @@ class _Loading:
                 self._changes.append((file, head))
         elif head.name in self.sections:
             first, line = self.sections[head.name].sources[0]
+            words = "{:# section occurs|# sections occur} twice, at which the game stops; the first one is read"
+            if self.without_root:
+                words = "{:# section is|# sections are} in several files; the first one is read"
             self.report.warn(
-                "several files have the same section; the first one is read"
-                if self.without_root
-                else "a section occurs twice, at which the game stops; the first one is read",
+                say(words, 1),
                 f"[{head.name}]: {first.place(line.line)}; {file.place(head.line)}",
             )
         else:
@@ -453,7 +454,8 @@ class _Loading:
         elif head.change is Change.CREATE:
             self.sections[head.name] = Section(head.name, [(file, head)])
         elif not self.without_root:
-            self.report.warn("no such section to change; left out", f"![{head.name}]: {file.place(head.line)}")
+            words = "{:# section to change does|# sections to change do} not exist; left out"
+            self.report.warn(say(words, 1), f"![{head.name}]: {file.place(head.line)}")
 
     def _include(self, file: ConfigFile, include: Include, parts: tuple[str, ...]) -> None:
         depth = len(self._include_stack)
@@ -474,7 +476,8 @@ class _Loading:
         names = [wanted[-1]]
         if any(sign in wanted[-1] for sign in "*?"):
             names = self.tree.matching(wanted[:-1], wanted[-1].lower())
-            self.report.note("a mask in an include, which Clear Sky and Call of Pripyat do not have", file.place(where))
+            words = "{:# include has|# includes have} a mask, which Clear Sky and Call of Pripyat do not support"
+            self.report.note(say(words, 1), file.place(where))
         for name in names:
             below = (*wanted[:-1], name)
             path = self.tree.find(below)

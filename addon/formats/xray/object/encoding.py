@@ -504,7 +504,7 @@ def _weight_maps(model: Model) -> dict[str, bytes]:
 def _geometry(mesh: PolygonMesh, base: Mesh | None, model: Model, report: Report) -> Geometry:
     """Return the whole mesh in X-Ray's axes; vertices of one imported point with the same position become one point."""
     if mesh.uvs is None:
-        report.warn("the mesh has no UV map: texture coordinates are 0", mesh.name)
+        report.warn(say("{:# mesh has|# meshes have} no UV map: texture coordinates are 0", 1), mesh.name)
     corners = space.xray_triangles(mesh.corners.reshape(-1, 3).astype(np.int64))
     uvs = np.zeros((len(mesh.corners), 2), np.float32) if mesh.uvs is None else space.xray_uvs(mesh.uvs)
     entries = _surface_faces(mesh, base)

@@ -15,7 +15,7 @@ from typing import Any
 from ....core.binary import Reader, warn_not_finite
 from ....core.errors import ReadError
 from ....core.report import Report, say
-from ..chunks import Section, open_chunk, read_chunks, starts_like_chunks
+from ..chunks import Section, note_unknown, open_chunk, read_chunks, starts_like_chunks
 from ..contents import Contents, ContentsType, unknown_size, write_contents
 from ..omf.codec import body_of_value, raw_size_of_value, read_motions, read_parameters
 from ..omf.document import MotionLibrary, Parameters
@@ -211,7 +211,7 @@ def _read_section(section: Section[Any], parent: Reader, context: _Context, read
     if not body.remaining:
         return
     if read_value is None:
-        context.report.note("a chunk of unknown meaning, kept unchanged", body.chunk)
+        note_unknown(context.report, parent, section.chunk)
         return
     try:
         section.value = read_value(body, context)

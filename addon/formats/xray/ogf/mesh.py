@@ -146,10 +146,10 @@ def _report_parts_left_out(document: Ogf, decoded: set[tuple[int, ...]], report:
         if part.path in decoded:
             continue
         in_level = part.visual.first(GeometryContainer) or part.visual.first(VertexContainer)
-        words = "a mesh is left out: it has no readable vertices or faces"
+        words = "{0:# mesh is|# meshes are} left out: {0:it has|they have} no readable vertices or faces"
         if in_level:
-            words = "a mesh is left out: its geometry lies in the level's files"
-        report.warn(words, part_name(document, part))
+            words = "{0:# mesh is|# meshes are} left out: {0:its|their} geometry lies in the level's files"
+        report.warn(say(words, 1), part_name(document, part))
 
 
 # Damaged files hold numbers whose sums overflow; they are kept as they are.

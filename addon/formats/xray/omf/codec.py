@@ -103,7 +103,8 @@ def _check_agreement(document: Omf, report: Report) -> None:
             report.warn(say(words, motion.track_count, bones), label)
     for motion, definition in zip(all_motions, parameters.definitions, strict=False):
         if motion.name.lower() != definition.name.lower():
-            report.warn("a motion and its definition have different names", f"{motion.label} / {definition.label}")
+            words = "{0:# motion has|# motions have} another name than {0:its definition|their definitions}"
+            report.warn(say(words, 1), f"{motion.label} / {definition.label}")
 
 
 def write(document: Omf) -> bytes:
@@ -223,7 +224,7 @@ def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None
         report.warn("there are no motions in it", reader.chunk)
     for motion in motions:
         if not motion.frames:
-            report.warn("a motion without frames", motion.label)
+            report.warn(say("{:# motion has|# motions have} no frames", 1), motion.label)
     worst = overlong(motions)
     if worst is not None:
         report.warn("motions declare more frames than their data can hold; they cannot be imported", worst.label)

@@ -279,7 +279,7 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
         bone = values.get(bone_key, "")
         if not bone or key not in values:
             if bone or key in values:
-                report.warn(hud.MISSING_KEY, key if bone else bone_key)
+                report.warn(say(hud.MISSING_KEY, 1), key if bone else bone_key)
             continue
         obj = bpy.data.objects.new(key, None)
         try:

@@ -23,7 +23,7 @@ from ....core.envelope.writing import unchanged
 from ....core.model import Channels
 from ....core.report import Report, say
 from ....formats.xray.envelopes import BONE, decode_tracks
-from ....formats.xray.skl import BoneTrack, SkeletalMotion, bone_names
+from ....formats.xray.skl import WORLD_SPACE, BoneTrack, SkeletalMotion, bone_names
 from ..bones.properties import bones_in_order
 from .library import bone_indices
 
@@ -337,17 +337,18 @@ def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int,
         if bone is None:
             continue
         if bone in result:
-            report.warn("a bone occurs twice: the first is shown, the second is kept", f"{motion.label} {label}")
+            words = "{:# bone occurs|# bones occur} twice: the first is shown, the second is kept"
+            report.warn(say(words, 1), f"{motion.label} {label}")
             continue
         if track.flags & 1:
-            report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
+            report.warn(say(WORLD_SPACE, 1), label)
         if continues_outside_keys(track):
             continued.append(label)
         result[bone] = number
     if continued:
         words = (
-            "keys of {:# bone|# bones} repeat or continue outside their range, which is shown only where channels "
-            "carry over as they are; kept unless edited"
+            "{:# bone has keys that repeat or continue|# bones have keys that repeat or continue} outside their range, "
+            "which is shown only where channels carry over as they are; kept unless edited"
         )
         report.warn(say(words, len(continued)), motion.label)
     return result

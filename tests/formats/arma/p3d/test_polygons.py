@@ -104,9 +104,9 @@ def test_what_is_not_shown_is_reported():
     report = Report()
     p3d.decode_polygons(level([[0, 0, 1]], tags=tags), report, {}, "x")
     assert sorted(report.lines()) == [
-        "additional UV maps are not imported: 1 (x)",
-        "faces without area are left out: 1 (x)",
-        "posed point sets of the LOD are not imported: 1 (x)",
+        "1 additional UV map is not imported (x)",
+        "1 face without area is left out (x)",
+        "1 posed point set is not imported (x)",
     ]
 
 

@@ -146,7 +146,7 @@ def test_a_mod_without_its_game_is_read_whole_and_says_what_each_section_lacks(g
 def test_of_a_section_in_several_files_of_a_mod_the_first_is_read(gamedata):
     configs, report = loaded(gamedata({"x.ltx": "[a]\nk = 1\n", "y.ltx": "[a]\nk = 2\n[b]:a\n"}), dltx=False)
     assert texts(configs, "b") == {"k": "1"}
-    assert list(report.warnings) == ["several files have the same section; the first one is read"]
+    assert list(report.warnings) == ["1 section is in several files; the first one is read"]
 
 
 def test_a_folder_of_any_size_is_not_searched_for_configs(gamedata, monkeypatch):
@@ -179,7 +179,7 @@ def test_what_the_game_stops_at_is_left_out_and_reported(gamedata):
     assert texts(configs, "b") == {"k": "first"}
     assert report.warnings == {
         "there is no file 'gone.ltx' to include; left out": ["configs/system.ltx, line 1"],
-        "a section occurs twice, at which the game stops; the first one is read": [
+        "1 section occurs twice, at which the game stops; the first one is read": [
             "[b]: configs/b.ltx, line 1; configs/b.ltx, line 1",
             "[b]: configs/b.ltx, line 1; configs/c.ltx, line 1",
         ],
@@ -194,7 +194,7 @@ def test_masks_name_files_of_a_folder_in_order(gamedata):
     configs, report = loaded(gamedata(files))
     assert list(configs.sections) == ["w_a", "w_b", "x_1"]
     assert report.notes == {
-        "a mask in an include, which Clear Sky and Call of Pripyat do not have": ["system.ltx, line 1"]
+        "1 include has a mask, which Clear Sky and Call of Pripyat do not support": ["system.ltx, line 1"]
     }
 
 
@@ -219,7 +219,9 @@ def test_dltx_changes_sections_in_the_order_of_names(gamedata):
     assert texts(configs, "wpn") == {"q": "9", "k": "4", "l": "c,d"}  # no longer of base
     assert texts(configs, "keeper") == {"k": "1", "l": "b,c"}
     assert texts(configs, "new") == {"q": "9", "k": "4", "l": "c,d", "n": "1"}
-    assert report.lines() == ["no such section to change; left out (![missing]: configs/mod_system_b.ltx, line 4)"]
+    assert report.lines() == [
+        "1 section to change does not exist; left out (![missing]: configs/mod_system_b.ltx, line 4)"
+    ]
 
 
 def test_without_dltx_its_files_and_changes_are_not_read(gamedata):

@@ -196,7 +196,7 @@ def test_numbers_that_are_not_one_are_kept_and_warned_about():
 def test_unknown_chunks_and_repeated_ones_are_kept():
     data = chunk(0x7777, small()[8:], chunk(0x55, b"?"), chunk(0x903, words(0)))
     document, report = read(data)
-    assert report.notes == {"a chunk of unknown meaning, kept unchanged": ["0x7777/0x55"]}
+    assert report.notes == {"1 chunk of unknown meaning, kept unchanged": ["0x7777/0x55"]}
     assert document.model.first(ObjectFlags).flags == 0x43  # the first counts
     assert editor_model.write(document) == data
     assert editor_model.raw_size(document) == 1

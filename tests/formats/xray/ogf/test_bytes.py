@@ -226,7 +226,7 @@ def test_unknown_and_empty_chunks_stay_where_they_are():
     document, report = read(data)
     assert ogf.write(document) == data
     assert ogf.raw_size(document) == 3
-    assert report.lines() == ["a chunk of unknown meaning, kept unchanged (0x77)"]
+    assert report.lines() == ["1 chunk of unknown meaning, kept unchanged (0x77)"]
 
 
 def test_a_field_changed_in_the_document_is_what_is_written():
@@ -314,7 +314,7 @@ def test_odd_gunslinger_fake_compressed_is_read_whole_but_for_its_scrambled_desc
     assert [section.chunk.id for section in document.sections[:2]] == [0x8000_0001, 0x8000_0012]
     assert document.first(Description).source == b"I'll make you cry. Sin!"
     assert document.first(Description).tool is None
-    assert lines[0].startswith("marked as compressed but not in the game's way")
+    assert lines[0].startswith("2 chunks are marked as compressed but not in the game's way")
     assert lines[-1] == f"{left} extra bytes; kept (0x80000012)"
     assert ogf.raw_size(document) == left
     assert len(document.first(BoneNames).bones) == 1

@@ -117,7 +117,7 @@ def test_a_mesh_whose_geometry_lies_in_the_level_is_left_out_and_reported():
     data = small.chunk(21, bytes(24)) + small.chunk(1, small.CHILD_HEADER)
     report = Report()
     assert decode_meshes(read(data), report) == []
-    assert report.lines() == ["a mesh is left out: its geometry lies in the level's files (small)"]
+    assert report.lines() == ["1 mesh is left out: its geometry lies in the level's files (small)"]
 
 
 def test_a_static_model_has_no_groups(corpus):
