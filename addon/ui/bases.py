@@ -111,6 +111,14 @@ def _value(value: Any, option: Option) -> Any:
     return value
 
 
+_texts: dict[str, str] = {}
+
+
+def kept_text(text: str) -> str:
+    """Return a text for an item that a function of an enumeration returns: Blender does not keep it, this does."""
+    return _texts.setdefault(text, text)
+
+
 def path_search(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
     """Return the `search` callback of a string property: suggests folders, and files with one of ``suffixes``, if any.
 

@@ -16,7 +16,7 @@ from ..core.report import Report, say
 from ..formats import trees
 from ..games import mods
 from . import game_details, game_offers
-from .bases import CALL, BlenderList, BlenderOperator, FileHandler, MixedIn, classes_of, iface_, rpt_, tell
+from .bases import CALL, BlenderList, BlenderOperator, FileHandler, MixedIn, classes_of, iface_, kept_text, rpt_, tell
 from .game_offers import HUD_SCENE, ITEMS, LEVEL, OFFERS, ORIGINS, Offer, Opened, Source, known_rows, source_at
 from .images import ImageImport
 from .layouts import DrawnRows
@@ -78,14 +78,10 @@ def _source_of(operator: Any, context: Context) -> Source:
 
 
 def _games(_operator: Any, _context: Any) -> list[tuple[str, str, str]]:
-    """Return the items of the known games; Python keeps their texts, as Blender needs, which may pass no context."""
+    """Return the items of the known games; Blender may pass no context."""
     context: Any = bpy.context
     names = [row.name for row in known_rows(context)]
-    _items[:] = [(str(index), name, "") for index, name in enumerate(names)] or [("0", "", "")]
-    return _items
-
-
-_items: list[tuple[str, str, str]] = []
+    return [(kept_text(str(index)), kept_text(name), "") for index, name in enumerate(names)] or [("0", "", "")]
 
 
 def _listing_changed(operator: Any, context: Context) -> None:

@@ -297,7 +297,7 @@ def test_pictures_beside_the_model_are_shown(written, tmp_path):
     file = written(small_lod(), name="first.p3d")
     plain = load(file, report=report).meshes[0]
     assert not [node for node in plain.data.materials[0].node_tree.nodes if node.type == "TEX_IMAGE"]
-    assert sum("textures are not found" in line for line in report.lines()) == 1
+    assert sum("1 texture is missing: add the game" in line for line in report.lines()) == 1
     names = plain.data.materials[0].motionbridge_material
     assert (plain.data.materials[0].name, names.texture, names.shader) == ("a_co", "tex\\a_co.paa", "tex\\a.rvmat")
     (tmp_path / "Tex").mkdir()

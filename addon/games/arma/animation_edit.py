@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...blender.typed import Action, Context, Object
+    from ...core.game import InstalledGame
     from ...core.report import Message
 
 
@@ -59,10 +60,11 @@ def plan_save_back(
     if_changed: OtherBase,
     report: Report,
     hidden: HiddenKeys = HiddenKeys.STOP,
+    games: tuple[InstalledGame, ...] = (),
 ) -> AnimationPlan:
     """Return a plan that writes the action to its source file. Raises `WriteError`, also if others changed that file.
 
-    ``if_changed`` as in `FilePlan.onto_imported`, ``hidden`` as in `AnimationExportOptions`.
+    ``if_changed`` as in `FilePlan.onto_imported`, ``hidden`` and ``games`` as in `AnimationExportOptions`.
     """
     properties = action.motionbridge_animation
     if not properties.path:
@@ -74,7 +76,7 @@ def plan_save_back(
         raise WriteError(
             say(words, action.name, original.name), file=str(path), remedy="Export it to a file of its own"
         )
-    options = AnimationExportOptions(hidden_keys=hidden)
+    options = AnimationExportOptions(hidden_keys=hidden, games=games)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
     _warn_of_same_file(rig, action, report)
     plan.onto_imported(properties, if_changed)
@@ -116,13 +118,14 @@ def plan_save_all(
     if_changed: OtherBase,
     report: Report,
     hidden: HiddenKeys = HiddenKeys.STOP,
+    games: tuple[InstalledGame, ...] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> AnimationPlans:
     """Plan a file for each listed action of ``rig``: its source file; for new actions and copies one in ``folder``.
 
     Without a ``folder`` the latter are left out. An action that cannot be exported is left out with a warning.
-    ``if_changed`` and ``hidden`` as in `plan_save_back`; ``progress`` is called with the number of planned actions.
-    Raises `WriteError` if two actions would be written to the same file, or if a choice is missing.
+    ``if_changed``, ``hidden``, ``games`` as in `plan_save_back`; ``progress`` is called with the number of planned
+    actions. Raises `WriteError` if two actions would be written to the same file, or if a choice is missing.
     """
     changed: list[tuple[Action, AnimationPlan]] = []
     without_file: list[str] = []
@@ -136,10 +139,12 @@ def plan_save_all(
         try:
             if is_new:
                 path = str(Path(folder, f"{bpy.path.clean_name(action.name)}.rtm"))
-                options = AnimationExportOptions(hidden_keys=hidden)
+                options = AnimationExportOptions(hidden_keys=hidden, games=games)
                 plan = plan_export(context, rig, path, options=options, report=own_report, action=action)
             else:
-                plan = plan_save_back(context, rig, action, if_changed=if_changed, report=own_report, hidden=hidden)
+                plan = plan_save_back(
+                    context, rig, action, if_changed=if_changed, report=own_report, hidden=hidden, games=games
+                )
         except WriteError as refusal:
             if refusal.option:
                 raise

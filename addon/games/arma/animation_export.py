@@ -525,7 +525,7 @@ class _Exporter:
         if options.names is NamesFrom.ARMATURE:
             return named_by_armature(result, self._rig, options.prefix)
         if options.names is NamesFrom.CONFIG:
-            config = options.config or skeletons.config_of(path, self._report)
+            config = options.config or skeletons.config_of(path, self._report, options.games)
             hierarchy = skeletons.hierarchy_of_config(config, path, result.names, self._report) if config else None
             if hierarchy is None:
                 raise WriteError("no model.cfg has these bones", remedy="Name the model.cfg of the skeleton")
@@ -534,7 +534,7 @@ class _Exporter:
 
     def report_unknown(self, path: str, bones: WrittenBones) -> None:
         """Warn of bones that the game does not know, by the model.cfg that is set or is in the folder of the file."""
-        config = self._options.config or skeletons.config_of(path, self._report)
+        config = self._options.config or skeletons.config_of(path, self._report, self._options.games)
         skeleton = skeletons.listed_by_config(config, path) if config else None
         report_unknown(bones, self._rig, skeleton, self._options.table, self._report)
 

@@ -234,7 +234,7 @@ class _Importer:
         """
         options, bones = self.options, document.bones
         automatic = options.hierarchy is HierarchyFrom.AUTOMATIC
-        config = options.config or skeletons.config_of(self.file, self.report)
+        config = options.config or skeletons.config_of(self.file, self.report, options.games)
         if rig is None or not automatic or config:
             return skeletons.chosen_hierarchy(options.hierarchy, config, self.file, bones, self.report)
         if len(rig.data.motionbridge_skeleton.bones):

@@ -84,7 +84,7 @@ class AnimationImportOptions(Options):
     ``seconds``: duration of a cycle, None for one frame per key. ``prefix``: what Blender's bone names have before the
     game's names. ``table``: names of the file's bones in an existing armature, where they differ. ``config`` and
     ``pivots_model``: paths, "" for none. ``whole_skeleton``: a new armature also gets the bones of the hierarchy that
-    the animation does not move.
+    the animation does not move. ``games``: searched for a model.cfg after the animation's project.
     """
 
     hierarchy: HierarchyFrom = choice(
@@ -109,6 +109,7 @@ class AnimationImportOptions(Options):
     table: skeletons.BoneTable = _table()
     first_frame: int = option(0, "First Frame", "Frame of phase 0, or of the first key")
     seconds: float | None = None
+    games: tuple[InstalledGame, ...] = ()
     step: StepMode = choice(
         StepMode.LEFT_OUT,
         "Step",
@@ -173,7 +174,7 @@ class AnimationExportOptions(HiddenKeysOptions):
 
     ``every``, ``first``, ``last``: frames for `FramesFrom`. ``step_bone``: Blender's bone name. ``config``: a path or
     "". ``prefix``: what Blender's bone names have before the game's names. ``table``: names for the file where they
-    differ.
+    differ. ``games``: as in `AnimationImportOptions`.
 
     ``own_markers``: the user's own pose markers become events too. ``from_file`` False: the source file is ignored.
     ``pairs``: write a pose of one frame as two frames, as the game's own tools do. ``tolerance``: in metres, largest
@@ -200,6 +201,7 @@ class AnimationExportOptions(HiddenKeysOptions):
     )
     from_file: bool = option(True, "Edit Source File", "Unedited values keep the exact numbers of the source file")
     pairs: bool = True
+    games: tuple[InstalledGame, ...] = ()
     tolerance: float = option(
         0.001,
         "Tolerance",

@@ -50,33 +50,40 @@ FLAT = Hierarchy("flat", {}, for_display=True)
 
 
 def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy:
-    """Return the hierarchy for the bones of an animation ``file``. Raises `ReadError` if ``source`` has none."""
+    """Return the hierarchy for the bones of an animation ``file``; ``config``: path of its model.cfg, "" for none.
+
+    Raises `ReadError` if ``source`` has none.
+    """
     if source is HierarchyFrom.FLAT:
         return FLAT
     if source in (HierarchyFrom.AUTOMATIC, HierarchyFrom.CONFIG):
-        path = config or config_of(file, report)
-        result = hierarchy_of_config(path, file, bones, report) if path else None
+        result = hierarchy_of_config(config, file, bones, report) if config else None
         if result is not None:
             return result
         if source is HierarchyFrom.CONFIG:
             raise ReadError(
                 "there is no model.cfg in the folder of the animation or above"
-                if not path
+                if not config
                 else "no skeleton of it has these bones",
-                file=path or file,
+                file=config or file,
                 remedy="Name the model.cfg of the animation's skeleton, or choose a built-in skeleton",
             )
         return fitting_built_in(bones) or FLAT
     return BUILT_IN[source.name.lower()]
 
 
-def config_of(file: str, report: Report, games: Sequence[InstalledGame] = ()) -> str:
+def config_of(file: str, report: Report, games: Sequence[InstalledGame]) -> str:
+    """Return what `config_in` does for a file and ``games``."""
+    return config_in(Sources(Path(file), games), report)
+
+
+def config_in(sources: Sources, report: Report) -> str:
     """Return the path of the model.cfg of an animation or a model; "" if there is none.
 
     It is the nearest one with a class of the file's name, in its folder, above that in its project, or in its game;
     real ones are up to four folders above, or named as the model. Else it is the model.cfg in the folder of the file.
     """
-    path, sources = Path(file), Sources(Path(file), games)
+    path = sources.file
     for config in sources.above(CONFIG_NAME, f"{path.stem}.cfg"):
         try:
             if model_cfg.read(files.read_file(config), str(config), Report()).skeleton_of(path.stem) is not None:
@@ -339,10 +346,11 @@ def build_rig(
 
     ``games``: searched for a model.cfg and a pivots model after the model's project.
     """
-    hierarchy = hierarchy_of(document, file, config or config_of(file, report, games), report)
+    sources = Sources(Path(file), games)
+    hierarchy = hierarchy_of(document, file, config or config_in(sources, report), report)
     bones = list(hierarchy.parents)
     parents = hierarchy.parent_indices(bones)
-    pivots_model = pivots_model or _pivots_model_of(hierarchy, file, games, report)
+    pivots_model = pivots_model or _pivots_model_of(hierarchy, sources, report)
     joints = joints_at(bones, _pivots(document, file, hierarchy, pivots_model, report))
     skeleton = _skeleton(hierarchy.name, bones, parents, joints, report=report, where=Path(file).stem)
     return build_armature(context, skeleton, hierarchy, report, Path(file).stem)
@@ -407,12 +415,12 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     return middles | known
 
 
-def _pivots_model_of(hierarchy: Hierarchy, file: str, games: Sequence[InstalledGame], report: Report) -> str:
+def _pivots_model_of(hierarchy: Hierarchy, sources: Sources, report: Report) -> str:
     """Return the path of the pivots model that a model.cfg names, "" if it is missing or made for the game."""
-    path = Sources(Path(file), games).find(hierarchy.pivots_model, (".p3d",))
+    path = sources.find(hierarchy.pivots_model, (".p3d",))
     if path is None or head_of(path, len(BINARISED_MARK)) != BINARISED_MARK:
         return "" if path is None else str(path)
-    report.note(say("the pivots model is made for the game and is not used: {}", str(path)), Path(file).name)
+    report.note(say("the pivots model is made for the game and is not used: {}", str(path)), sources.file.name)
     return ""
 
 

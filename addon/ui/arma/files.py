@@ -244,9 +244,11 @@ class IMPORT_SCENE_OT_arma_rtm(
             {path: animation_import.bones_in_armature(rig, names, self.prefix, table) for path, names in bones.items()}
         )
 
-    def _options(self, *, assign: bool) -> AnimationImportOptions:
-        seconds = self.seconds if self.timing == "SECONDS" else None
-        return options_from(self, AnimationImportOptions, table=self.table(), seconds=seconds, assign=assign)
+    def _options(self, context: Context, *, assign: bool) -> AnimationImportOptions:
+        seconds, games = self.seconds if self.timing == "SECONDS" else None, known_games(context, "ARMA")
+        return options_from(
+            self, AnimationImportOptions, table=self.table(), seconds=seconds, assign=assign, games=games
+        )
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Import every file and play the first animation of each armature."""
@@ -280,13 +282,13 @@ class IMPORT_SCENE_OT_arma_rtm(
         ``moving``: armatures that already play an imported animation.
         """
         if self.target == "ACTIVE":
-            options = self._options(assign=rigs[0] not in moving)
+            options = self._options(context, assign=rigs[0] not in moving)
             return animation_import.import_animation(context, rigs[0], file, options=options, report=report)
         animation = animation_import.read_animation(file, report)
         bones, table = animation.document.bones, self.table()
         counts = ((rig, animation_import.bones_in_armature(rig, bones, self.prefix, table)) for rig in rigs)
         fitting = next((rig for rig, count in counts if not count.are_few), None)
-        options = self._options(assign=fitting not in moving)
+        options = self._options(context, assign=fitting not in moving)
         return animation_import.import_animation(context, fitting, animation, options=options, report=report)
 
 
@@ -312,7 +314,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     def preview(self, context: Context, report: Report) -> None:
         """Warn of bones that the game does not know."""
         rig, findings = rig_to_export(context, self.collection), Report()
-        options = options_from(self, AnimationExportOptions, table=self.table())
+        options = options_from(self, AnimationExportOptions, table=self.table(), games=known_games(context, "ARMA"))
         animation_export.check_bones(context, rig, self.filepath, options, findings)
         report.include(Report(findings.warnings))
 
@@ -366,7 +368,7 @@ class EXPORT_SCENE_OT_arma_rtm(
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.ANIMATIONS)
-        options = options_from(self, AnimationExportOptions, table=self.table())
+        options = options_from(self, AnimationExportOptions, table=self.table(), games=known_games(context, "ARMA"))
         rig = rig_to_export(context, self.collection)
         with scope.progress(context, context.scene.frame_end) as step:
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)

@@ -34,6 +34,7 @@ from ..layouts import EDITED, ListEdits, Listing, fields
 from ..menus import ARMA, is_used
 from ..motion_lists import ActionRows, ListMenu, add_list, draw_file, draw_list, edited_text, remove_list
 from ..operation import Need, Operation, Outcome, stores_nothing, wrapped_lines
+from ..preferences import known_games
 from ..saving import IMPORTED_BASES, MotionSaveBack, Target, base_file
 from ..searched_lists import PanelList, SearchedRows
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
@@ -94,9 +95,14 @@ class MOTIONBRIDGE_OT_arma_save_back(AnimationSaveBack, OnAction, BlenderOperato
         return [self.chosen(context)[1]]
 
     def plan_of(self, context: Context, target: Target, report: Report, _step: Any) -> "AnimationPlan":
-        hidden = self.hidden_keys_option()
         return animation_edit.plan_save_back(
-            context, target.rig, *target.actions, if_changed=self.base(), report=report, hidden=hidden
+            context,
+            target.rig,
+            *target.actions,
+            if_changed=self.base(),
+            report=report,
+            hidden=self.hidden_keys_option(),
+            games=known_games(context, "ARMA"),
         )
 
 
@@ -143,6 +149,7 @@ class MOTIONBRIDGE_OT_arma_save_all(AnimationSaveBack, BlenderOperator):
                 if_changed=self.base(),
                 report=report,
                 hidden=self.hidden_keys_option(),
+                games=known_games(context, "ARMA"),
                 progress=step,
             )
 

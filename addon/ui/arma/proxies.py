@@ -10,7 +10,7 @@ from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.arma import lod_list, proxies
-from ..bases import BlenderOperator, classes_of, iface_, rpt_
+from ..bases import BlenderOperator, classes_of, iface_, kept_text, rpt_
 from ..layouts import fields
 from ..operation import Need, Operation, Outcome
 from ..target import active_object
@@ -24,9 +24,6 @@ AXES = (
 )
 MOST_LODS = 31
 """Most LODs that a dialog offers: an enumeration has 32 bits."""
-
-_names: dict[str, str] = {}
-"""Names of LODs that a dialog offered: Blender does not keep the texts of items that a function returns."""
 
 
 def _is_proxy(obj: Any) -> bool:
@@ -80,8 +77,7 @@ def _lods(_operator: Any, context: Context | None) -> list[tuple[str, str, str, 
     lods = lod_list.lods_of(context) if context is not None else []
     index = lod_list.index_of(lods, active_object(context)) if context is not None else -1
     others = [lod.name for number, lod in enumerate(lods) if lod.is_mesh and number != index][:MOST_LODS]
-    kept = [_names.setdefault(name, name) for name in others]
-    return [(name, name, "", 1 << number) for number, name in enumerate(kept)]
+    return [(kept_text(name), kept_text(name), "", 1 << number) for number, name in enumerate(others)]
 
 
 class MOTIONBRIDGE_OT_arma_proxies_copy(Operation, BlenderOperator):
