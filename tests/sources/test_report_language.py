@@ -209,6 +209,20 @@ def test_translations_take_the_same_values():
         assert re.search("[а-яё]", russian.lower()) or not letters(english) > 1, english
 
 
+def test_sentences_that_begin_with_a_counted_noun_have_russian_plurals():
+    """They have a form as for 1, 2 and 5 each, or the number behind a colon."""
+    templates = {
+        node.value
+        for module in modules().values()
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"\{0?:# \w", node.value)
+    }
+    assert len(templates) > 100
+    russian = {text: TABLE[key_of(text)] for text in templates}
+    without = {text for text, forms in russian.items() if forms.count("|") != FORMS - 1}
+    assert sorted(text for text in without if not re.search(r": \{\d?\}", russian[text])) == []
+
+
 def test_forms_are_three():
     assert {russian.count("|") for russian in TABLE.values()} == {0, FORMS - 1}
 
