@@ -255,10 +255,16 @@ def test_names_of_files_may_follow_the_folder(loose, tmp_path, capsys):
     assert "this is a file, not a folder. Name a folder with -o." in capsys.readouterr().err
 
 
-def test_files_in_archives_are_packed_under_their_names(loose, tmp_path, run):
+def test_files_in_archives_are_packed_under_their_names(loose, samples, tmp_path, run):
     addon, target = tmp_path / "addon.pbo", tmp_path / "mod.hog"
     addon.write_bytes(written.pbo([(b"data\\Wing.ogf", b"wing"), (b"data\\fin.ogf", b"fin"), (b"x.txt", b"")]))
     assert run("pack", f"{addon}/data/wing.OGF", loose / "Ship.oof", f"{addon}/x.txt", "-o", target)[0] == 0
+    before = target.read_bytes()
+    for arguments in (["pack", target], ["convert", samples / "descent3/ship.oof", "--to", "2300"]):
+        status, _, message = run(*arguments, "-o", target)
+        assert status != 0
+        assert "nothing to put into it" in message or "no other file replaces" in message
+        assert target.read_bytes() == before
     assert content_of(target) == {"Ship.oof": b"model", "Wing.ogf": b"wing", "x.txt": b""}
     assert run("pack", f"{target}/*.oof", f"{addon}/data", "-o", tmp_path / "other.hog")[0] == 0
     assert content_of(tmp_path / "other.hog") == {"fin.ogf": b"fin", "Ship.oof": b"model", "Wing.ogf": b"wing"}

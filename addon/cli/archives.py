@@ -93,6 +93,8 @@ def _pack(chosen: argparse.Namespace) -> int:
         refuse_same_file(output, chosen.onto, "changed")
     own = {resolved(path) for path in (output, chosen.onto) if path}
     paths = [path for path in _files(chosen.files) if resolved(path) not in own]
+    if not paths:
+        raise ReadError("there is nothing to put into it", file=output, remedy="Name other files than the archive")
     by_name = {_name_of(path): path for path in paths}
     if len(by_name) != len(paths):
         twice = next(name for name in by_name if sum(_name_of(path) == name for path in paths) > 1)
@@ -110,7 +112,7 @@ def _pack(chosen: argparse.Namespace) -> int:
     if chosen.in_place and base is not None and data == hog2.write(base):
         say(f"{output}: no changes, file not written")
         return 0
-    save(output, data, hog2.read, backup=chosen.backup or bool(lost))
+    save(output, data, hog2.read, backup=chosen.backup or bool(lost), by_archive=True)
     for name, content in contents.items() if base is not None else ():
         say(f"{_change(base, name, content)}: {name}")
     say(f"{output}: {counted(len(archive.table), 'file')}, {len(data)} bytes")

@@ -80,10 +80,12 @@ def save(
     say: Callable[[str], None] = complain,
     *,
     backup: bool,
+    by_archive: bool = False,
 ) -> None:
     """Write a file in one step, after saying what the file that it replaces loses.
 
-    ``read``: reads the format; bytes that it refuses replace no file. Raises `ReadError`, `WriteError`.
+    ``read``: reads the format; bytes that it refuses replace no file. ``by_archive``: as in `write_atomically`. Raises
+    `ReadError`, `WriteError`.
     """
     if read is not None:
         read(data, str(path), Report())
@@ -91,4 +93,4 @@ def save(
     warn_of_replacing(path, replacing)
     for line in replacing.lines():
         say(line)
-    write_atomically(path, data, backup=backup)
+    write_atomically(path, data, backup=backup, by_archive=by_archive)

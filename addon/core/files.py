@@ -331,19 +331,22 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
         report.warn("the file belongs to another user; after writing it belongs to you", str(path))
 
 
-def refuse_unwritable(path: Path | str) -> None:
-    """Raise `WriteError` if a file cannot be replaced, as far as that can be found out without writing."""
+def refuse_unwritable(path: Path | str, *, by_archive: bool = False) -> None:
+    """Raise `WriteError` if a file cannot be replaced, as far as that can be found out without writing.
+
+    ``by_archive``: what replaces it is an archive: nothing else replaces one.
+    """
     with _refusals(WriteError, Path(path)):  # its folder may be one that must not be looked into
-        _refuse_unwritable(path)
+        _refuse_unwritable(path, by_archive=by_archive)
 
 
-def _refuse_unwritable(path: Path | str) -> None:
+def _refuse_unwritable(path: Path | str, *, by_archive: bool) -> None:
     target = resolved(path)
     if inner_files.find(str(path)) is not None:
         remedy = "Export to a file of the mod's folder, where the game finds it before the archive"
         raise WriteError("this file is in an archive, which is never written", file=str(path), remedy=remedy)
-    if inner_files.is_only_read(str(target)):
-        words = "this is an archive of a game, which is never written"
+    if inner_files.is_archive(str(target), by_archive):
+        words = "this is an archive of a game, which no other file replaces"
         raise WriteError(words, file=str(path), remedy="Choose another file")
     if target.is_symlink():
         remedy = "Remove the link or choose another name"
@@ -362,19 +365,24 @@ def _refuse_unwritable(path: Path | str) -> None:
 
 
 def write_atomically(
-    path: Path | str, data: bytes | Iterable[Bytes], *, backup: bool = False, tidy: bool = True
+    path: Path | str,
+    data: bytes | Iterable[Bytes],
+    *,
+    backup: bool = False,
+    tidy: bool = True,
+    by_archive: bool = False,
 ) -> None:
     """Replace or create a file with ``data``, or with runs of bytes that follow each other. If that fails, the old file
     is unchanged.
 
     Links are followed; the old file's permissions and, if the system allows it, its owner are kept. ``backup`` keeps
     the old bytes at `backup_of`, unless a backup already exists: only the first one has the original. ``tidy`` removes
-    temporary files that killed exports have left in the folder; if many files are written there, once is enough. Raises
-    `WriteError`.
+    temporary files that killed exports have left in the folder; if many files are written there, once is enough.
+    ``by_archive`` as in `refuse_unwritable`. Raises `WriteError`.
     """
     path = Path(path)
     with _refusals(WriteError, path):
-        refuse_unwritable(path)
+        refuse_unwritable(path, by_archive=by_archive)
         target = _reachable(resolved(path), len(temporary_name()))
         exists = target.exists()
         if tidy:

@@ -1,6 +1,6 @@
 """Files inside of archives, for `core.files`: which archives there are, only `formats` knows.
 
-It sets `find` and `is_only_read`.
+It sets `find` and `is_archive`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def _none(path: str) -> InnerFile | None:
     return None
 
 
-def _never(_path: str) -> bool:
+def _never(_path: str, _of_a_kind_that_is_only_read: bool) -> bool:
     return False
 
 
 find: Finder = _none
-is_only_read: Callable[[str], bool] = _never
-"""Returns whether a file is an archive of a kind that is not written."""
+is_archive: Callable[[str, bool], bool] = _never
+"""Returns whether a file is an archive; with True, whether it is one of a kind that is never written."""
 
 
 def always() -> bool:

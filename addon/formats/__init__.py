@@ -28,13 +28,14 @@ def _inner_file(path: str) -> inner_files.InnerFile | None:
     return result
 
 
-def _is_only_read(path: str) -> bool:
-    result: bool = import_module(f"{__name__}.archives").is_only_read(path)
+def _is_archive(path: str, of_a_kind_that_is_only_read: bool) -> bool:
+    archives = import_module(f"{__name__}.archives")
+    result: bool = archives.is_only_read(path) if of_a_kind_that_is_only_read else archives.is_archive(path)
     return result
 
 
 inner_files.find = _inner_file
-inner_files.is_only_read = _is_only_read
+inner_files.is_archive = _is_archive
 
 HEAD_SIZE = 64
 """Number of bytes from the start of a file that `detect` needs."""

@@ -102,6 +102,7 @@ def rows() -> list[Row]:
         Row("sections of 3,001 configs, again", "plain.index_configs_again", "plain.read_configs", configs),
         Row("index of 60,000 files in archives", "plain.index", "plain.unpack_tables", game),
         Row("index of 60,000 files, again", "plain.index_again", "plain.index_again_allowed", game),
+        Row("index of 60,000 files: memory", "plain.memory_of_index", "plain.memory_of_index_allowed", game),
         Row("search in 60,000 names", "plain.search", "plain.search_allowed", game),
         Row("unpack LZO of archives", "plain.unpack_lzo", "plain.lzo_allowed", textures),
         Row("unpack LZHUF of tables", "plain.unpack_tables", "plain.tables_allowed", game),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import tracemalloc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,16 @@ def _indexed_again(folder: Path) -> float:
         _index(folder)
         archives._opened.cache_clear()  # noqa: SLF001 - as after a start of Blender
         return seconds_of(lambda: _index(folder))
+
+
+def _memory(folder: Path) -> float:
+    """Return the bytes that stay in use for the index and the archives' tables."""
+    _index(folder)
+    archives._opened.cache_clear()  # noqa: SLF001 - modules are loaded, tables are not
+    tracemalloc.start()
+    index = _index(folder)
+    index.search(KEYS[0])
+    return float(tracemalloc.get_traced_memory()[0])
 
 
 def _slowest_key(folder: Path) -> float:
@@ -82,6 +93,9 @@ MEASUREMENTS: dict[str, Callable[..., float]] = {
     # The same with kept tables, as from the second time on. Floor: the limit of 0.15 s.
     "index_again": _indexed_again,
     "index_again_allowed": lambda _folder: _allowed(0.15),
+    # Memory of the index and of the archives' tables. Floor: the limit of 60 MB.
+    "memory_of_index": _memory,
+    "memory_of_index_allowed": lambda _folder: 60e6,
     # The slowest search while a text is typed. Floor: the limit of 30 ms.
     "search": _slowest_key,
     "search_allowed": lambda _folder: _allowed(0.03),

@@ -729,9 +729,16 @@ def test_models_are_not_looked_for_on_a_whole_disk(tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(b"x")
     tried = []
     monkeypatch.setattr(model_importing, "_plays", lambda path, *_: tried.append(path.name) or True)
-    assert model_importing.models_playing(tmp_path / "walk.omf") == [tmp_path / "c/three.OGF"]
+    assert model_importing.models_playing(tmp_path / "walk.omf", None, Report()) == [tmp_path / "c/three.OGF"]
+    monkeypatch.setattr(model_importing, "MOST_MODELS", 0)
+    report = Report()
+    assert model_importing.models_playing(tmp_path / "walk.omf", None, report) == []
+    (line,) = report.lines()
+    assert line.endswith("plays these; 1 more is not looked at")
     monkeypatch.setattr(disk, "MOST_FILES", 3)
-    assert model_importing.models_playing(tmp_path / "walk.omf") == []
+    report = Report()
+    assert model_importing.models_playing(tmp_path / "walk.omf", None, report) == []
+    assert report.lines()
     assert tried == ["three.OGF"]
 
 
@@ -743,8 +750,8 @@ def test_a_motion_file_beside_its_model_finds_it(path, tmp_path):
     (folder / "broken.ogf").write_bytes(b"not a model")
     (folder / "Stalker_Animation.OMF").write_bytes(b"whatever")
     (folder / "unknown.omf").write_bytes(b"whatever")
-    assert model_importing.models_playing(folder / "Stalker_Animation.OMF") == [folder / "hero.ogf"]
-    assert model_importing.models_playing(folder / "unknown.omf") == []
+    assert model_importing.models_playing(folder / "Stalker_Animation.OMF", None, Report()) == [folder / "hero.ogf"]
+    assert model_importing.models_playing(folder / "unknown.omf", None, Report()) == []
     model, report = imported(folder / "hero.ogf")
     assert model.references[0].files == (folder / "Stalker_Animation.OMF",)
     assert any("a motion file of the model was not found" in line for line in report.lines())

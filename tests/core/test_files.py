@@ -250,13 +250,12 @@ def test_other_names_of_the_file_are_reported_before(tmp_path):
     warn_of_replacing(tmp_path / "new.omf", report)
     warn_of_replacing(tmp_path, report)
     assert not report
-    for name in ("staging.omf", "other.omf"):
+    for name, words in (("staging.omf", "1 other hard link to the file keeps"), ("other.omf", "2 other hard links")):
         os.link(path, tmp_path / name)
+        report = Report()
         warn_of_replacing(path, report)
-    assert [line.partition(" (")[0] for line in report.lines()] == [
-        "1 other hard link to the file keeps the old content",
-        "2 other hard links to the file keep the old content",
-    ]
+        (line,) = report.lines()
+        assert line.startswith(words)
     write_atomically(path, b"new")
     assert (tmp_path / "staging.omf").read_bytes() == b"old"
 

@@ -80,19 +80,20 @@ def selections_of(lod: Lod) -> list[str]:
 def clashes(lods: Sequence[Sequence[str]], table: Table) -> tuple[dict[str, list[str]], int]:
     """Return new name -> the selections that a table makes one, and in how many LODs it does so.
 
-    ``lods``: names of the selections of each LOD.
+    ``lods``: names of the selections of each LOD. Those of one LOD that differ only in case stay apart unless they are
+    renamed.
     """
     result: dict[str, list[str]] = {}
     count = 0
     for own in lods:
-        new = {name.lower(): table.get(name.lower(), name).lower() for name in own}
-        equal = Counter(new.values())
-        joined = {name for old, name in new.items() if equal[name] > 1 and old != name}
+        new = [table.get(name.lower(), name).lower() for name in own]
+        equal = Counter(new)
+        joined = {name for old, name in zip(own, new, strict=True) if equal[name] > 1 and old.lower() in table}
         count += bool(joined)
-        for name in own:
-            if new[name.lower()] in joined:
-                sources = result.setdefault(new[name.lower()], [])
-                sources += [name] if name.lower() not in {source.lower() for source in sources} else []
+        for old, name in zip(own, new, strict=True):
+            if name in joined:
+                sources = result.setdefault(name, [])
+                sources += [old] if old not in sources else []
     spelled = (next(table[old.lower()] for old in sources if old.lower() in table) for sources in result.values())
     return dict(zip(spelled, result.values(), strict=True)), count
 

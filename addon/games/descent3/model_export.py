@@ -83,7 +83,7 @@ class ModelPlan(FilePlan):
 
     def refuse_unwritable(self) -> None:
         """Raise the `WriteError` that `write` would raise, as far as that can be checked in advance."""
-        files.refuse_unwritable(self.archive or self.path)
+        files.refuse_unwritable(self.archive or self.path, by_archive=self.archive is not None)
 
     def write(self, *, backup: bool = False) -> None:
         """Write the model's file, or the archive with the model in it: the other files keep their bytes.
@@ -97,7 +97,7 @@ class ModelPlan(FilePlan):
         archive = hog2.read(files.read_file(self.archive), str(self.archive), Report())
         name = Path(self.path).name
         changed = hog2.with_files(archive, {name: self.data}, {name: int(time.time())})
-        files.write_atomically(self.archive, hog2.runs(changed), backup=backup)
+        files.write_atomically(self.archive, hog2.runs(changed), backup=backup, by_archive=True)
 
     def settle(self, stored: StoredFile) -> None:
         """Remember the file also as that of its motions."""

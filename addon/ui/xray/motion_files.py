@@ -90,7 +90,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FoldedOptions, MotionImpo
         self.list_files(omf_codec.OMF, report)
         paths = self.paths()
         if likely_rig(context) is None and not self.model:
-            models = model_importing.models_playing(paths[0], model_options(context))
+            models = model_importing.models_playing(paths[0], model_options(context), report)
             self.model = str(models[0]) if models else ""
         self.ask(context, omf_codec.OMF, likely_rig(context) if not self.model else None)
 
@@ -139,7 +139,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FoldedOptions, MotionImpo
         paths = (
             [bpy.path.abspath(self.model)]
             if self.model
-            else model_importing.models_playing(path, model_options(context))
+            else model_importing.models_playing(path, model_options(context), report)
         )
         if not paths:
             raise ReadError(

@@ -340,14 +340,15 @@ def test_tables_are_dumped_and_compared(tmp_path):
     assert Path(archives.describe(first)[0]).name.startswith("Arma archive: 4 files")
 
 
-@pytest.mark.parametrize("name", ["meshes.db0", "addon.pbo", "renamed.bin"])
+@pytest.mark.parametrize("name", ["meshes.db0", "addon.pbo", "renamed.bin", "d3.hog"])
 def test_a_file_is_never_written_in_place_of_an_archive(name, tmp_path):
     path = tmp_path / name
     rows = [(b"a.txt", b"text")]
-    path.write_bytes(written.pbo(rows) if name == "addon.pbo" else written.xray(rows))
+    content = {"addon.pbo": written.pbo, "d3.hog": lambda rows: hog2.write(hog2.new_hog2({"a.txt": rows[0][1]}))}
+    path.write_bytes(content.get(name, written.xray)(rows))
     before = path.read_bytes()
     for refuse in (lambda: write_atomically(path, b"other", backup=True), lambda: refuse_unwritable(path)):
-        with pytest.raises(WriteError, match="archive of a game, which is never written"):
+        with pytest.raises(WriteError, match="archive of a game, which no other file replaces"):
             refuse()
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, before)]
     other = tmp_path / "a.omf"

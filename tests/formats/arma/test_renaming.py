@@ -42,4 +42,5 @@ def test_what_becomes_one_is_counted_by_lod():
     assert renaming.clashes(lods, {"a": "b"}) == ({"b": ["a", "B"]}, 1)
     assert renaming.clashes(lods, {"a": "x", "c": "X"}) == ({"x": ["a", "c"]}, 2)
     assert renaming.clashes(lods, {"a": "b", "b": "a"}) == ({}, 0)
-    assert renaming.clashes([["a", "A"]], {"a": "b"}) == ({}, 0)
+    assert renaming.clashes([["a", "A"], ["a", "c"]], {"a": "b"}) == ({"b": ["a", "A"]}, 1)
+    assert renaming.clashes([["a", "A", "c"]], {"c": "b"}) == ({}, 0)

@@ -312,8 +312,8 @@ def find_references(names: Sequence[str], tree: GameTree) -> list[MotionReferenc
     return [MotionReference(name, files_by_name[name]) for name in names]
 
 
-def models_playing(motions: Path | str, options: ModelImportOptions | None = None) -> list[Path]:
-    """Return the models in the folder of a motion file that refer to it.
+def models_playing(motions: Path | str, options: ModelImportOptions | None, report: Report) -> list[Path]:
+    """Return the models in the folder of a motion file that refer to it; ``report`` says what could not be looked at.
 
     Models whose name the file's name starts with come first. If there are no models, return the first one in the
     subfolders: characters that share motions are in folders of their own.
@@ -327,6 +327,10 @@ def models_playing(motions: Path | str, options: ModelImportOptions | None = Non
         deeper = [path for path in below if path.parent != motions.parent]
         paths = (path for path in sorted(deeper[:MOST_MODELS]) if _plays(path, motions, tree))
         playing = list(itertools.islice(paths, 1))
+        if not playing and (left := len(deeper) - MOST_MODELS) > 0:
+            words = "none of the first {} models below the folder plays these; {:# more is|# more are} not looked at"
+            report.note(say(words, MOST_MODELS, left))
+    report.include(tree.beside.report())
     return sorted(playing, key=lambda path: (not motions.stem.lower().startswith(path.stem.lower()), path.name))
 
 
