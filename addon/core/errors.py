@@ -56,7 +56,7 @@ class MotionbridgeError(Exception):
         if self.offset is not None:
             where.append(say("offset {}", self.offset))
         texts = [self.problem, self.remedy] if self.remedy else [self.problem]
-        sentence = joined((text if text.endswith(".") else say("{}.", text) for text in texts), " ")
+        sentence = joined((text if text.endswith((".", "?", "!")) else say("{}.", text) for text in texts), " ")
         return on_one_line(say("{}: {}", joined(where), sentence) if where else sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:

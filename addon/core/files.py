@@ -453,6 +453,10 @@ def _refusals(kind: type[MotionbridgeError], path: Path) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
+        gone = next((above for above in reversed(path.parents) if not exists(above)), None)
+        if gone is not None and gone.suffix:  # more likely an archive than a folder
+            words = say("there is no archive or folder {}", str(gone))
+            raise kind(words, file=file, remedy="Check its name, or put it back") from None
         if reading:
             raise ReadError("there is no such file", file=file, remedy="Check its name and folder") from None
         raise WriteError("its folder does not exist", file=file, remedy="Create the folder first") from None

@@ -14,7 +14,7 @@ from ..core.binary import Bytes
 from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.files import map_file, read_file
 from ..core.report import Report, say
-from . import FORMATS, HEAD_SIZE, Format, archives, detect
+from . import FORMATS, HEAD_SIZE, Format, archives, detect, format_named
 from .engine_rules import Remark, remarks
 from .round_trips import ROUND_TRIPS
 
@@ -78,10 +78,18 @@ def open_document(data: Bytes, file: str) -> tuple[Format, Any, Report]:
     """Return format, document and report of reading ``data``. Raises `ReadError`, also for an unknown format."""
     file_format = detect(file, bytes(data[:HEAD_SIZE]))
     if file_format is None:
-        known = ", ".join(name for known in FORMATS for name in (*known.suffixes, *known.file_names))
+        names = dict.fromkeys(name for known in FORMATS for name in (*known.suffixes, *known.file_names))
+        known = ", ".join(names | dict.fromkeys(archives.SUFFIXES))
         raise ReadError("this is not a file of a known format", file=file, remedy=say("Known are {}", known))
     report = Report()
-    return file_format, file_format.module.read(cast("bytes", data), file, report), report
+    try:
+        return file_format, file_format.module.read(cast("bytes", data), file, report), report
+    except ReadError:
+        kind = "" if file_format is format_named("hog2") else archives.kind_of_content(file)
+        if not kind:
+            raise
+    words = say("this is an archive under another suffix: {}", kind)
+    raise ReadError(words, file=file, remedy=say("Give it one of the suffixes {}", ", ".join(archives.SUFFIXES)))
 
 
 def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:

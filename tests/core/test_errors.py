@@ -29,6 +29,7 @@ def test_a_pop_up_names_the_file_without_its_folders(tmp_path):
         ),
         ({"file": "a.ltx", "line": 12}, "a.ltx, line 12: it is broken."),
         ({"remedy": "Copy it again."}, "it is broken. Copy it again."),
+        ({"remedy": "Did you mean run?"}, "it is broken. Did you mean run?"),
     ],
 )
 def test_the_sentence_names_only_what_is_known(arguments, sentence):

@@ -218,6 +218,14 @@ def test_positions_that_cannot_be_written_are_refused(tmp_path):
         write_atomically(tmp_path / "nowhere" / "motions.omf", b"x")
 
 
+def test_an_archive_that_is_gone_is_named(tmp_path):
+    path = tmp_path / "meshes.db0" / "actors" / "hero.omf"
+    for access in (lambda: read_file(path), lambda: write_atomically(path, b"x")):
+        with pytest.raises((ReadError, WriteError), match="there is no archive or folder") as refusal:
+            access()
+        assert str(refusal.value).endswith(f"{tmp_path / 'meshes.db0'}. Check its name, or put it back.")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
 def test_links_that_lead_back_to_themselves_are_refused_and_stay(tmp_path):
     for name, to in (("a", "b"), ("b", "a"), ("loop.omf", "loop.omf")):

@@ -8,6 +8,7 @@ import pytest
 from addon.core.errors import ReadError
 from addon.formats import FORMATS, FormatModule, detect, format_named
 from addon.formats.verification import Status, first_difference, open_document, verify
+from tests.formats.archives import written
 from tests.formats.xray.level_bytes import chunk, words
 from tests.work import memory_peak
 
@@ -51,6 +52,8 @@ def test_a_format_is_found_by_its_name():
         ("a.bak", struct.pack("<II", 1, 44), "ogf"),
         ("a.bak", struct.pack("<II", 0x8000_0001, 44), "ogf"),
         ("a.txt", b"some text", None),
+        ("ai.efd", struct.pack("<II", 1, 9) + b"\2" + bytes(8), None),
+        ("ai.efd", struct.pack("<IIB", 1, 1, 3), None),
         ("a", b"", None),
         ("a", b"\x0e\0\0", None),
         ("омф.omf", b"", "omf"),
@@ -71,6 +74,28 @@ def test_the_suffix_decides_then_the_first_bytes(path, head, name):
 def test_opening_an_unknown_file_says_what_is_known():
     with pytest.raises(ReadError, match=r"notes\.txt: this is not a file of a known format\. Known are \.omf"):
         open_document(b"hello", "notes.txt")
+
+
+def test_a_suffix_of_two_formats_is_listed_once_and_archives_are_known():
+    with pytest.raises(ReadError) as refusal:
+        open_document(b"hello", "notes.txt")
+    names = refusal.value.remedy.removeprefix("Known are ").split(", ")
+    assert len(set(names)) == len(names)
+    assert {".ogf", ".db*", ".pbo", ".hog"} <= {*names}
+
+
+@pytest.mark.parametrize(
+    "data", [written.xray([(b"a", b"1")], header=b"x"), written.pbo([(b"a", b"1")], properties=[])]
+)
+@pytest.mark.parametrize("name", ["model.ogf", "walk.rtm"])
+def test_an_archive_under_another_suffix_is_named_as_one(tmp_path, run, name, data):
+    (tmp_path / name).write_bytes(data)
+    for command in ("info", "verify"):
+        _, out, err = run(command, tmp_path / name)
+        assert "this is an archive under another suffix: " in "".join([*out, err])
+    (tmp_path / name).write_bytes(data[:9])
+    _, _, err = run("info", tmp_path / name)
+    assert "this is an archive" not in err
 
 
 MODEL_HEADER = chunk(1, struct.pack("<BBH", 4, 3, 0) + bytes(40))

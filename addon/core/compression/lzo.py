@@ -51,7 +51,7 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     except IndexError:
         raise reader.error(say("{} ends before its {} bytes are there", what, size), DAMAGED) from None
     except ValueError as wrong:
-        raise reader.error(say("{} is damaged: {}", what, wrong), DAMAGED) from None
+        raise reader.error(say("{} cannot be unpacked: {}", what, wrong), DAMAGED) from None
     if len(plain) != size:
         raise reader.error(say("{} gives {:# byte|# bytes}, {} are expected", what, len(plain), size))
     return plain, reader.take(used, what)

@@ -31,7 +31,7 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     except (IndexError, struct.error):
         raise reader.error(say("{} ends before its {} bytes are there", what, size), DAMAGED) from None
     if stored_sum not in _sums(plain):
-        words = "{} is damaged: the sum of its bytes is {}, not {}"
+        words = "{}: the sum of its bytes is {}, not {}"
         raise reader.error(say(words, what, _sums(plain)[0], stored_sum), DAMAGED)
     return plain, reader.take(used + 4, what)
 

@@ -28,6 +28,8 @@ __all__ = ["VIEWS", "Archive", "Method", "Table", "describe", "kept"]
 FORMAT = Format("archive", "archive of a game", (), "archives")
 """Archives that are only read, for commands that describe and compare: their document is the `Table`."""
 _KINDS = (hog, xray, pbo)
+SUFFIXES = (".db*", ".xdb*", ".xp*", ".xrp", ".pbo", *format_named("hog2").suffixes)
+"""Suffixes of archives, as users write them."""
 _HEAD = 16
 _MOST_SHARED = 64
 """How often the files that are extracted at once may have the size of the archive: X-Ray stores equal files once."""
@@ -51,6 +53,17 @@ def is_archive(path: Path | str) -> bool:
 def is_only_read(path: Path | str) -> bool:
     """Return whether a file is an archive that is not also a format which is written."""
     return detect(path, b"") is None and is_archive(path)
+
+
+def kind_of_content(path: Path | str) -> str:
+    """Return of what kind the archive at a path is, whatever its suffix; "" for a file that is not an archive, or for
+    one that has no files.
+    """
+    try:
+        archive = open_archive(path, Report())
+    except ReadError:
+        return ""
+    return archive.table.kind if len(archive) else ""
 
 
 def open_archive(path: Path | str, report: Report) -> Archive:

@@ -230,10 +230,8 @@ def describe(table: Table) -> list[str]:
     total, packed = int(sizes.sum()), int(np.count_nonzero(numbers["method"]))
     lines = [f"{table.kind}: {counted(len(table.names), 'file')}, {packed} compressed, {counted(total, 'byte')}"]
     lines += [f"seen by the game below {table.mount}"] if table.mount else []
-    lines += [f"{name}: {text!a}"[:200] for name, text in table.properties.items()]
-    return lines + [
-        f"{ascii(name)[1:-1]}: {counted(int(size), 'byte')}" for name, size in zip(table.names, sizes, strict=True)
-    ]
+    lines += [f"{name}: {text}"[:200] for name, text in table.properties.items()]
+    return lines + [f"{name}: {counted(int(size), 'byte')}" for name, size in zip(table.names, sizes, strict=True)]
 
 
 class _File(NamedTuple):

@@ -338,6 +338,7 @@ def test_tables_are_dumped_and_compared(tmp_path):
     assert any("stalker" in line for line in walk.dump(first))
     assert "file 'meshes\\\\actors\\\\stalker.ogf' is only in the first" in [*walk.differences(first, second)]
     assert Path(archives.describe(first)[0]).name.startswith("Arma archive: 4 files")
+    assert "meshes\\actors\\stalker.ogf: " in "\n".join(archives.describe(first))
 
 
 @pytest.mark.parametrize("name", ["meshes.db0", "addon.pbo", "renamed.bin", "d3.hog"])

@@ -7,6 +7,7 @@ make the whole model unreadable. Only a file without a readable header is refuse
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -163,7 +164,19 @@ _READERS: dict[int, dict[int, Read]] = {
 
 _BONE_NAMES_CHUNK = 13
 
-starts_like = starts_like_chunks(HEADER)
+_starts_with_header = starts_like_chunks(HEADER)
+_VERSIONS = (3, 4)
+_SMALLEST_HEADER = 4
+
+
+def starts_like(head: bytes) -> bool:
+    """Return whether a file begins with the header of a model. Functions of X-Ray's AI (`.efd`) begin with a chunk 1,
+    too.
+    """
+    if not _starts_with_header(head):
+        return False
+    number, size = struct.unpack_from("<II", head)
+    return bool(number >> 31) or len(head) == 8 or (size >= _SMALLEST_HEADER and head[8] in _VERSIONS)
 
 
 def read(data: bytes, file: str, report: Report) -> Ogf:
