@@ -342,7 +342,8 @@ def refuse_unwritable(path: Path | str, *, by_archive: bool = False) -> None:
 
 def _refuse_unwritable(path: Path | str, *, by_archive: bool) -> None:
     target = resolved(path)
-    if inner_files.find(str(path)) is not None:
+    archive = next((above for above in target.parents if above.is_file()), None)
+    if archive is not None and inner_files.is_archive(str(archive), False):
         remedy = "Export to a file of the mod's folder, where the game finds it before the archive"
         raise WriteError("this file is in an archive, which is never written", file=str(path), remedy=remedy)
     if inner_files.is_archive(str(target), by_archive):

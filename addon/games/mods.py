@@ -73,11 +73,14 @@ def destination_in(mod: Path, file: Path, known: Sequence[InstalledGame]) -> Des
 
 
 def warn_of_new(mod: Path, report: Report) -> None:
-    """Report that the folder of a mod is made when a file is written into it. Raises `WriteError` if the folder around
-    it is missing too.
+    """Report that the folder of a mod is made when a file is written into it.
+
+    Raises `WriteError` if it is a file, or if the folder around it is missing too.
     """
     if is_folder(mod):
         return
+    if exists(mod):
+        raise WriteError("this is not a folder", file=str(mod), remedy="Choose the folder of a mod")
     if not is_folder(mod.parent):
         remedy = "Check the path, or create the folder first"
         words = "the folder of the mod does not exist, nor does the one around it"

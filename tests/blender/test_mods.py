@@ -194,6 +194,8 @@ def test_files_are_copied_into_a_mod_as_they_are(game, tmp_path):  # noqa: F811
     loose.write_bytes(b"x")
     with pytest.raises(WriteError, match="not known where the game has this file"):
         mods.copy_into(mod, loose, (), report)
+    with pytest.raises(WriteError, match="this is not a folder"):
+        mods.copy_into(loose, Path(model_in(game)), (), report)
     assert report.lines() == [f"the folder of the mod does not exist and is created ({mod})"]
 
 

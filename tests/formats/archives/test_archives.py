@@ -351,6 +351,9 @@ def test_a_file_is_never_written_in_place_of_an_archive(name, tmp_path):
     for refuse in (lambda: write_atomically(path, b"other", backup=True), lambda: refuse_unwritable(path)):
         with pytest.raises(WriteError, match="archive of a game, which no other file replaces"):
             refuse()
+    for inner in ("a.txt", "b.txt", "folder/b.txt"):
+        with pytest.raises(WriteError, match="is in an archive, which is never written"):
+            write_atomically(path / inner, b"other")
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, before)]
     other = tmp_path / "a.omf"
     other.write_bytes(b"old")
