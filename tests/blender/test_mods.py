@@ -87,7 +87,7 @@ def test_a_save_that_fails_leaves_everything_as_it_was(game, edited, tmp_path, m
     assert not (tmp_path / "mod" / OMF).exists()
     (tmp_path / "file").write_bytes(b"")
     assert "nor does the one around it" in refusal(save, mod=tmp_path / "file/mod")
-    assert "cannot make the folder" in refusal(save, mod=tmp_path / "file")
+    assert "this is not a folder" in refusal(save, mod=tmp_path / "file")
 
 
 def test_another_file_of_the_mod_is_not_replaced(game, edited, tmp_path):  # noqa: F811
