@@ -294,6 +294,8 @@ def test_a_name_that_matches_no_file_does_not_keep_the_others_back(loose, tmp_pa
     status, out, err = run("extract", archive, "none.oof", "ship.oof", "-o", tmp_path / "out")
     assert (status, out) == (2, [str(tmp_path / "out/Ship.oof")])
     assert err == f"motionbridge: {archive}: there is no file named 'none.oof' in it. List it to see the names.\n"
+    status, out, _ = run("extract", f"{archive}/HULL.ogf", "-o", tmp_path / "one")
+    assert (status, out) == (0, [str(tmp_path / "one/hull.OGF")])
 
 
 def test_extracting_files_of_one_name_takes_that_of_the_game(tmp_path, run):

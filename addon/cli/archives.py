@@ -28,7 +28,9 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
         "the archive. Names are those that info lists, without the prefix of a .pbo. Exit status: 2 where a name "
         "matches no file, or a file had to be left out.",
     )
-    command.add_argument("archive", metavar="ARCHIVE", help="a .db*, .xdb*, .xp*, .xrp, .pbo, .hog or .mn3")
+    command.add_argument(
+        "archive", metavar="ARCHIVE", help="a .db*, .xdb*, .xp*, .xrp, .pbo, .hog or .mn3; ARCHIVE/NAME for one file"
+    )
     names = command.add_argument(
         "names", nargs="+", metavar="NAME", help="a name, a folder, or a pattern with * and ?; default all"
     )
@@ -51,9 +53,13 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def _extract(chosen: argparse.Namespace) -> int:
-    archive = archives.open_archive(chosen.archive, findings := Report())
+    inside = archives.split(chosen.archive)
+    outer, names = (
+        (inside[0], [inside[1], *(chosen.names or ())]) if inside is not None else (chosen.archive, chosen.names)
+    )
+    archive = archives.open_archive(outer, findings := Report())
     every = list(archive.below())
-    wanted, unmatched = _matching(chosen.names, archive) if chosen.names else (every, [])
+    wanted, unmatched = _matching(names, archive) if names else (every, [])
     if unmatched and not wanted:
         raise unmatched[0]
     written = archives.extract(archive, make_folder(chosen.output), findings, wanted, overwrite=chosen.overwrite)
@@ -61,11 +67,11 @@ def _extract(chosen: argparse.Namespace) -> int:
         say(str(path))
     for refusal in unmatched:
         complain(str(refusal))
-    if not chosen.names and len(every) < len(archive):
+    if not names and len(every) < len(archive):
         doubled = counted(len(archive) - len(every), "file")
-        complain(f"{chosen.archive}: {doubled} left out: the game takes another of the same name.")
+        complain(f"{outer}: {doubled} left out: the game takes another of the same name.")
     for line in findings.lines():
-        complain(f"{chosen.archive}: {line}")
+        complain(f"{outer}: {line}")
     return TROUBLE if len(written) < len(wanted) or unmatched or archive.table.left_out else 0
 
 

@@ -229,6 +229,46 @@ def a_dropped_archive_shows_what_it_has() -> Steps:
     assert rig().motionbridge_model.path == str(archive / "meshes/samples/humanoid.ogf")
 
 
+def an_addon_is_dropped() -> Steps:
+    """A model and an animation of an addon of Arma are imported, each by Import of the dialog's first row."""
+    addon = stage.folder() / "main.pbo"
+    files = {name: (stage.SAMPLES / "arma" / name).read_bytes() for name in ("man.p3d", "walk.rtm", "model.cfg")}
+    addon.write_bytes(game.pbo(files, "x\\man"))
+    yield from stage.drop(addon)
+    yield from imported_first("")
+    meshes = [obj for obj in bpy.data.objects if obj.type == "MESH"]
+    assert {obj.motionbridge_arma_level.path for obj in meshes} == {str(addon / "man.p3d")}, stage.sentence()
+    stage.invoke("motionbridge.from_game", folder=str(addon), kind="MOTIONS")
+    yield from imported_first("walk")
+    assert [action.motionbridge_animation.path for action in bpy.data.actions] == [str(addon / "walk.rtm")]
+
+
+def textures_stay_in_the_game() -> Steps:
+    """With Pack Textures off the dialog says so, and a .blend that is saved and opened shows the game's texture."""
+    folder, blend = installed(), stage.folder() / "scene.blend"
+    large = bpy.data.images.new("large", 8, 8)
+    large.filepath_raw, large.file_format = str(stage.folder() / "humanoid.png"), "PNG"
+    large.save()
+    bpy.data.images.remove(large)
+    texture = (stage.folder() / "humanoid.png").read_bytes()
+    archive = folder / "db/textures.db0"
+    archive.write_bytes(game.xray_archive({"textures\\samples\\humanoid.png": texture}))
+    chosen = preferences(bpy.context)
+    chosen.known_games.add().folder = str(folder)
+    chosen.pack_textures = False
+    stage.invoke("motionbridge.from_game")
+    yield from imported_first("humanoid")
+    (name,) = (image.name for image in bpy.data.images if image.filepath.startswith(str(archive)))
+    bpy.ops.wm.save_as_mainfile(filepath=str(blend), compress=False)
+    assert texture not in blend.read_bytes()
+    bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False)
+    yield from stage.until(lambda: bpy.data.images[name].packed_file is not None, "the texture of the game")
+    assert tuple(bpy.data.images[name].size) == (8, 8)
+    chosen = preferences(bpy.context)
+    chosen.pack_textures = True
+    chosen.known_games.clear()
+
+
 SCENES = [
     ("a game is read in steps, and Esc ends that", long_work.in_small_steps(reading_is_stopped)),
     ("a game is named, and a model out of its archive plays", a_game_is_named_and_a_model_plays),
@@ -237,4 +277,6 @@ SCENES = [
     ("two mods lie over a game: ticks and order decide", two_mods_over_a_game),
     ("a folder without a game is refused", a_folder_without_a_game),
     ("an archive is dropped and shows what it has", a_dropped_archive_shows_what_it_has),
+    ("an addon of Arma is dropped: its model and its animation", an_addon_is_dropped),
+    ("textures that the .blend does not store are those of the game", textures_stay_in_the_game),
 ]
