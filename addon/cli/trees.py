@@ -67,7 +67,7 @@ def _missing(tree: trees.Tree, given: str, name: str, file: Path | None) -> Read
         return ReadError("this is a folder", file=given, remedy="Name a file in it")
     if file is None or not (exists(file) or archives.find_inner(file)):
         problem = f"the game has no file of this name ({tree.kind})"
-        return ReadError(problem, file=given, remedy="Write it as the game's files do, with its suffix")
+        return ReadError(problem, file=given, remedy="Write it as the game's files do, with its folders and suffix")
     if any(file == archive.path for archive in tree.archives):
         return ReadError("this is an archive of the game", file=given, remedy="Name a file in it")
     if tree.name_of(file):

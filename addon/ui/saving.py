@@ -278,6 +278,8 @@ class SaveBack(Operation, BackupChoice):
             if into_archive or not mods.leads_into_archive(part.path):
                 mods.refuse_missing(Path(part.path), all_games(context))
                 part.refuse_unwritable()
+                if not files.exists(part.path):
+                    report.warn("the file is no longer there: it is written anew", part.path)
                 continue
             if mod is None:
                 raise WriteError(
