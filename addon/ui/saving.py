@@ -279,7 +279,7 @@ class SaveBack(Operation, BackupChoice):
                 mods.refuse_missing(Path(part.path), all_games(context))
                 part.refuse_unwritable()
                 if not files.exists(part.path):
-                    report.warn("the file is no longer there: it is written anew", part.path)
+                    report.warn("the file is no longer there: it is written again", part.path)
                 continue
             if mod is None:
                 raise WriteError(

@@ -96,11 +96,11 @@ def test_a_write_protected_file_or_folder_is_refused_before_save(opened, monkeyp
     assert dialog_of(opened.kind).execute(bpy.context) == {"FINISHED"}
 
 
-def test_a_file_that_is_gone_is_written_anew_and_the_dialog_says_so(opened):
+def test_a_file_that_is_gone_is_written_again_and_the_dialog_says_so(opened):
     opened.edit()
     opened.path.unlink()
     dialog = dialog_of(opened.kind)
-    assert "the file is no longer there: it is written anew" in " ".join(" ".join(drawn(dialog)).split())
+    assert "the file is no longer there: it is written again" in " ".join(" ".join(drawn(dialog)).split())
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert opened.path.is_file()
 
