@@ -106,4 +106,4 @@ def test_lods_that_are_not_drawn_take_no_texture_from_an_image(image, tmp_path):
     [("P:/", True), ("p:/", True), ("O:/", False), ("Q:/", False), ("//server/share/", False), ("/", False)],
 )
 def test_of_the_roots_of_disks_only_the_work_drive_counts(root, counts):
-    assert sources._is_marked(PureWindowsPath(root), frozenset()) == counts
+    assert bool(sources._marks_of(PureWindowsPath(root))) == counts

@@ -216,6 +216,7 @@ def test_every_list_of_named_rows_notes_its_search():
     assert searched == {
         "MOTIONBRIDGE_UL_names",
         "MOTIONBRIDGE_UL_arma_events",
+        "MOTIONBRIDGE_UL_arma_selections",
         "MOTIONBRIDGE_UL_detail_models",
         "MOTIONBRIDGE_UL_hud_actions",
         "MOTIONBRIDGE_UL_motion_references",

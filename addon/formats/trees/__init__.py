@@ -85,8 +85,10 @@ def game_of(path: Path, games: Sequence[InstalledGame]) -> InstalledGame | None:
     """Return the game of a file: that among ``games`` in whose folder or mods it is, else that around it, or None."""
     path = path.absolute()
     own = (game for game in games if any(path.is_relative_to(folder) for folder in folders_of(game)))
+    if (game := next(own, None)) is not None:
+        return game
     folder = around(path)
-    return next(own, InstalledGame(folder) if folder is not None and kind_of(folder) else None)
+    return InstalledGame(folder) if folder is not None and kind_of(folder) else None
 
 
 def tree_for(path: Path, games: Sequence[InstalledGame]) -> Tree | None:
@@ -110,9 +112,9 @@ def around(path: Path) -> Path | None:
     """
     inside = archives.split(path)
     file = inside[0] if inside is not None else path
+    marks = {xray.FSGAME, organizer.SETTINGS.lower()}
     for folder in file.parents:
-        names = Disk([Root(folder)]).names("")
-        if xray.FSGAME in names or organizer.SETTINGS.lower() in names:
+        if not marks.isdisjoint(disk.small_names(folder)):
             return folder
     wanted = ["meshes", "levels", *(arma.ADDON_FOLDERS if inside is not None else ())]
     named = (above.parent for name in wanted for above in file.parents if above.name.lower() == name)

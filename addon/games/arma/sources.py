@@ -16,7 +16,7 @@ from ...core.errors import ReadError
 from ...core.game import InstalledGame
 from ...formats import archives, trees
 from ...formats.trees import arma
-from ...formats.trees.disk import Disk, Root
+from ...formats.trees.disk import Disk, Root, small_names
 from ...formats.trees.tree import Tree, key_of
 
 WORK_DRIVE = "p:"
@@ -91,8 +91,7 @@ class Sources:
     def _addons(self) -> Tree:
         """The addons of the project, at the prefixes of their sources."""
         project = self.folders[-1]
-        is_marked = _is_marked(project, PROJECT_MARKS | arma.MARKS)
-        roots = [root for root in arma.source_roots(project) if root.mount] if is_marked else []
+        roots = [root for root in arma.source_roots(project) if root.mount] if _marks_of(project) else []
         return Tree(arma.KIND, project, Disk(roots))
 
     @cached_property
@@ -118,14 +117,17 @@ def _folders_of_project(own: Path, work: Sequence[Path]) -> list[Path]:
     around = [own, *own.parents][: MOST_FOLDERS + 1]
     last = next((index for index, folder in enumerate(around) if folder in work), None)
     if last is None:
-        last = next((index for index, folder in enumerate(around) if _is_marked(folder, PROJECT_MARKS)), None)
-    if last is None:
-        last = max((index for index, folder in enumerate(around) if _is_marked(folder, arma.MARKS)), default=0)
+        marks = [_marks_of(folder) for folder in around]
+        last = next((index for index, own_marks in enumerate(marks) if own_marks & PROJECT_MARKS), None)
+        if last is None:
+            last = max((index for index, own_marks in enumerate(marks) if own_marks), default=0)
     return around[: last + 1]
 
 
-def _is_marked(folder: Path, marks: frozenset[str]) -> bool:
-    """Return whether a folder contains one of ``marks``; the root of a disk counts only if it is the work drive."""
+def _marks_of(folder: Path) -> set[str]:
+    """Return the marks of projects and addons in a folder; of a disk's root those of a project if it is the work drive,
+    else none.
+    """
     if folder == folder.parent:
-        return folder.drive.lower() == WORK_DRIVE
-    return not marks.isdisjoint(Disk([]).listing(folder))
+        return set(PROJECT_MARKS) if folder.drive.lower() == WORK_DRIVE else set()
+    return small_names(folder) & (PROJECT_MARKS | arma.MARKS)
