@@ -524,7 +524,11 @@ def test_folders_are_looked_through_once_for_all_models(tmp_path, monkeypatch):
     from addon.formats.trees import disk
 
     asked = []
-    listing = SimpleNamespace(scandir=lambda folder: asked.append(folder) or os.scandir(folder), path=os.path)
+
+    def noted(name):
+        return lambda folder: asked.append(folder) or getattr(os, name)(folder)
+
+    listing = SimpleNamespace(scandir=noted("scandir"), listdir=noted("listdir"), path=os.path)
     monkeypatch.setattr(disk, "os", listing)
     counts = []
     for names in ([b"grass"], [b"grass", b"weeds", b"stone"]):
