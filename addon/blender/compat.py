@@ -34,8 +34,8 @@ BROWSER_WAITS_WITH_UNDO = bpy.app.version >= (5, 2, 0)
 """
 APPEND_HANDLERS = [name for name in ("blend_import_post",) if hasattr(bpy.app.handlers, name)]
 """Names in `bpy.app.handlers` of what Blender calls after data was appended or linked; 4.2 has none."""
-LINKED_IMAGES_PACKED = bpy.app.version >= (4, 3, 0)
-"""Whether an image of a linked library can be given bytes to pack (checked: not in 4.2)."""
+LINKED_IMAGES_PACKED = bpy.app.version < (5, 3, 0)
+"""Whether an image of a linked library can be given bytes to pack (checked: not in 5.3)."""
 DATA_NAME_LIMIT = 255 if bpy.app.version >= (5, 0, 0) else 63
 """Longest name of a data-block in bytes of UTF-8."""
 

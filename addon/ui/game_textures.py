@@ -58,7 +58,7 @@ def _load_later() -> float | None:
     if linked := _loading.of_libraries:
         sentences.append(
             say(
-                "Blender 4.2 does not show {:# texture|# textures} of linked libraries that the libraries do not store:"
+                "Blender 5.3 does not show {:# texture|# textures} of linked libraries that the libraries do not store:"
                 " turn on Pack Textures and save the libraries again: {}",
                 len(linked),
                 listed(linked, 3),
