@@ -83,13 +83,13 @@ def test_a_table_that_renames_nothing_changes_nothing(man, tmp_path):  # noqa: F
     load(man)
     assert rename(table=text({"pelvis": "Pelvis", "nobody": "somebody"})) == {"CANCELLED"}
     assert rename() == {"CANCELLED"}
-    assert rename(selections=[{"name": "Pelvis", "new_name": " ", "lods": ""}]) == {"CANCELLED"}
+    assert rename(selections=[{"name": "Pelvis", "new_name": " ", "lods": 0}]) == {"CANCELLED"}
     assert exported(tmp_path) == man.read_bytes()
 
 
 def test_names_that_were_typed_stay_where_the_table_is_read_already(man, tmp_path):  # noqa: F811
     load(man)
-    typed = [{"name": "Pelvis", "new_name": "hips", "lods": ""}, {"name": "spine", "new_name": "typed ", "lods": ""}]
+    typed = [{"name": "Pelvis", "new_name": "hips", "lods": 0}, {"name": "spine", "new_name": "typed ", "lods": 0}]
     table = text({"Spine": "torso"})
     assert rename(table=table, table_read=table, selections=typed) == {"FINISHED"}
     assert exported(tmp_path) == spliced(man.read_bytes(), {"pelvis": "hips", "spine": "typed"})
@@ -133,6 +133,20 @@ def test_selections_that_become_one_need_merge_and_get_the_sum_of_weights(man, t
         same = set(own) - {"LeftFoot", "RightFoot", "LeftUpLeg", "Spine"}
         assert all((own[name] == after[level][name]).all() for name in same)
         assert len(after[level]) == len(own) - 2
+
+
+def test_selections_that_differ_in_case_only_become_one_by_merge_alone(man, tmp_path):  # noqa: F811
+    obj = load(man).levels[0]
+    for name, vertex in (("Camo", 0), ("camo", 1)):
+        obj.vertex_groups.new(name=name).add([vertex], 1.0, "REPLACE")
+    before = exported(tmp_path)
+    assert "selections would become one in 1 LOD: Camo + camo → net" in refusal(rename, table=text({"camo": "net"}))
+    assert exported(tmp_path) == before
+    assert rename(table=text({"LeftFoot": "foot"})) == {"FINISHED"}
+    assert {"Camo", "camo"} <= {name for lod, name in names_of(exported(tmp_path)) if lod == 0}
+    assert rename(table=text({"camo": "net"}), merge=True) == {"FINISHED"}
+    names = [name.lower() for lod, name in names_of(exported(tmp_path)) if lod == 0]
+    assert (names.count("net"), names.count("camo")) == (1, 0)
 
 
 def weights(data):

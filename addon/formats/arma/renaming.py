@@ -136,7 +136,7 @@ def _renamed_tags(lod: Lod, table: Table) -> list[Tag]:
             continue
         new = table.get(name.lower(), name)
         index, old = first.setdefault(new.lower(), (len(result), name.lower()))
-        if old != name.lower():
+        if index < len(result) and (old != name.lower() or old in table):
             joined = _joined(bytes(result[index].data), bytes(tag.data), len(lod.points))
             result[index] = replace(result[index], data=joined)
         elif new == name:

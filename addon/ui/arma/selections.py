@@ -1,5 +1,6 @@
 """Selections of an Arma model: weights cleaned up for the game, and names changed by a table."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,10 +102,10 @@ def _reasons(changes: "dict[Object, CleanWeights]") -> str:
 
 
 class SelectionName(bpy.types.PropertyGroup):
-    """A selection, whose ``name`` it has; ``lods``: numbers of the LODs that have it, separated by spaces."""
+    """A selection, whose ``name`` it has; ``lods``: number of the LODs that have it."""
 
     new_name: StringProperty(name="New Name", description="New name of the selection in all LODs; empty to keep it")
-    lods: StringProperty(name="")
+    lods: IntProperty(name="")
 
 
 class MOTIONBRIDGE_UL_arma_selections(SearchedRows, BlenderList):
@@ -119,7 +120,7 @@ class MOTIONBRIDGE_UL_arma_selections(SearchedRows, BlenderList):
         row.label(text=item.name, icon="GROUP_VERTEX", translate=False)
         row = row.split(factor=0.85)
         row.prop(item, "new_name", text="")
-        row.label(text=str(len(item.lods.split())), translate=False)
+        row.label(text=str(item.lods), translate=False)
 
 
 def _tables(operator: Any, context: Context, typed: str) -> list[str]:
@@ -159,10 +160,11 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
     table_read: StringProperty(options={"SKIP_SAVE", "HIDDEN"})  # the table that the rows were filled in from
     if TYPE_CHECKING:  # as in `LongWork`
         _unknown: int = 0
+        _lods: list[list[str]] = []
         _config: tuple[str, set[str]] = ("", set())
         _refusal: MotionbridgeError | None = None
     else:
-        _unknown, _config, _refusal = 0, ("", frozenset()), None
+        _unknown, _lods, _config, _refusal = 0, (), ("", frozenset()), None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         chosen = chosen_model(context)
@@ -186,14 +188,14 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
         new = {row.name.lower(): row.new_name for row in self.selections}
         self.selections.clear()
         spelled: dict[str, str] = {}
-        lods: dict[str, list[str]] = {}
-        for number, names in enumerate(model_export.selections_by_lod(context, chosen_model(context))):
-            for lower in dict.fromkeys(name.lower() for name in names):
-                lods.setdefault(lower, []).append(str(number))
+        lods = Counter[str]()
+        self._lods = model_export.selections_by_lod(context, chosen_model(context))
+        for names in self._lods:
+            lods.update(list(dict.fromkeys(name.lower() for name in names)))
             spelled = {name.lower(): name for name in reversed(names)} | spelled
-        for lower, numbers in lods.items():  # a row must not be kept while others are added: Blender moves it
+        for lower, count in lods.items():  # a row must not be kept while others are added: Blender moves it
             row = self.selections.add()
-            row.name, row.new_name, row.lods = spelled[lower], new.get(lower) or spelled[lower], " ".join(numbers)
+            row.name, row.new_name, row.lods = spelled[lower], new.get(lower) or spelled[lower], count
 
     def check(self, _context: Context) -> bool:
         """Fill in the new names of another table; show counts again."""
@@ -217,14 +219,6 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
         """Return old name -> new name of the rows that have another one."""
         return {row.name: row.new_name for row in self.selections if row.new_name.strip() not in {"", row.name}}
 
-    def _lods(self) -> list[list[str]]:
-        """Return the names of the selections of each LOD, as the rows list them."""
-        result: dict[int, list[str]] = {}
-        for row in self.selections:
-            for number in row.lods.split():
-                result.setdefault(int(number), []).append(row.name)
-        return list(result.values())
-
     def draw(self, _context: Context) -> None:
         fields(self.layout.column()).prop(self, "table")
         self.layout.template_list(
@@ -238,11 +232,12 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
 
     def _lines(self, table: Mapping[str, str]) -> list[Message]:
         """Return what the dialog says before it runs."""
-        lods = [names for names in self._lods() if any(name in table for name in names)]
+        renamed = {name.lower() for name in table}
+        lods = [names for names in self._lods if any(name.lower() in renamed for name in names)]
         result = [say("{:# selection is|# selections are} renamed; LODs: {}", len(table), len(lods))]
         if self._unknown:
             result.append(say("{:# name|# names} of the table that the model does not have", self._unknown))
-        if (clash := _clash(self._lods(), table)) is not None:
+        if (clash := _clash(self._lods, table)) is not None:
             result.append(clash)
         if (config := _config_line(self._config, table)) is not None:
             result.append(config)
@@ -259,7 +254,7 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
             raise self._refusal
         if not table:
             return Outcome(rpt_("No selection gets another name"), done=False)
-        clash = _clash(self._lods(), table)
+        clash = _clash(self._lods, table)
         if clash is not None and not self.merge:
             raise WriteError(clash, remedy="Choose other names, or tick Merge to join them")
         chosen = chosen_model(context)

@@ -1,12 +1,14 @@
 """Tables of names of selections, and what they do to a file."""
 
 import string
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.report import Report
 from addon.formats.arma import p3d, renaming
+from addon.formats.arma.p3d import tags
 from tests.real_files import SAMPLES
 
 NAMES = st.text(string.ascii_letters + "é _", min_size=1, max_size=8).map(str.strip).filter(bool)
@@ -35,6 +37,25 @@ def test_tables_that_follow_each_other_are_one_table(orders):
     back = {new.lower(): next(name for name in names if name.lower() == old) for old, new in whole.items()}
     assert not renaming.composed(document, whole, back)
     assert p3d.write(renaming.renamed(result, back)) == p3d.write(document)
+
+
+def test_selections_that_differ_in_case_only_become_one_if_they_are_renamed():
+    document = p3d.read((SAMPLES / "arma/man.p3d").read_bytes(), "", Report())
+    lod = document.lods[0]
+    old, twins = renaming.selections_of(lod)[:3], ("CAMO", "camo", "other")
+    fields = {
+        name.encode(): tags.new_tag(lod.signature, new.encode(), b"").field
+        for name, new in zip(old, twins, strict=True)
+    }
+    made = [replace(tag, field=fields.get(tag.name, tag.field)) for tag in lod.tags]
+    document = replace(document, lods=[replace(lod, tags=made)])
+
+    def after(table):
+        return renaming.selections_of(renaming.renamed(document, table).lods[0])[:3]
+
+    assert after({"other": "x"}) == ["CAMO", "camo", "x"]
+    assert after({"camo": "net"})[:2] == ["net", "other"]
+    assert after({"camo": "camo2"})[:2] == ["camo2", "other"]
 
 
 def test_what_becomes_one_is_counted_by_lod():
