@@ -47,8 +47,8 @@ def test_selections_that_differ_in_case_only_become_one_if_they_are_renamed():
         name.encode(): tags.new_tag(lod.signature, new.encode(), b"").field
         for name, new in zip(old, twins, strict=True)
     }
-    made = [replace(tag, field=fields.get(tag.name, tag.field)) for tag in lod.tags]
-    document = replace(document, lods=[replace(lod, tags=made)])
+    twin_tags = [replace(tag, field=fields.get(tag.name, tag.field)) for tag in lod.tags]
+    document = replace(document, lods=[replace(lod, tags=twin_tags)])
 
     def after(table):
         return renaming.selections_of(renaming.renamed(document, table).lods[0])[:3]
