@@ -178,7 +178,7 @@ def convert(task: Task) -> Outcome:
 
 def _convert_one(task: Task, outcome: Outcome) -> None:
     data, source, document, report = opened(task.file)
-    outcome.complaints += [f"{task.file}: {line}" for line in Report(report.warnings).lines()]
+    outcome.complaints += [f"{task.file}: {line}" for line in report.warning_lines()]
     findings = Report()
     rendering = _into_model(task, source) if task.to == MODEL else source.renderings.get(task.to)
     if rendering is not None and task.to == GAME_MODEL:

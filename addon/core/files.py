@@ -313,6 +313,11 @@ def resolved(path: Path | str) -> Path:
     return Path(os.path.realpath(path))
 
 
+def missing_above(path: Path) -> Path | None:
+    """Return the uppermost of the folders, or archives, around a file that is missing; None if all are there."""
+    return next((above for above in reversed(path.parents) if not exists(above)), None)
+
+
 def warn_of_replacing(path: Path | str, report: Report) -> None:
     """Report, before `write_atomically`, what the file at ``path`` loses by being replaced: its other hard links, its
     owner.
@@ -454,7 +459,7 @@ def _refusals(kind: type[MotionbridgeError], path: Path) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
-        gone = next((above for above in reversed(path.parents) if not exists(above)), None)
+        gone = missing_above(path)
         if gone is not None and gone.suffix:  # more likely an archive than a folder
             words = say("there is no archive or folder {}", str(gone))
             raise kind(words, file=file, remedy="Check its name, or put it back") from None

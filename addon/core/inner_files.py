@@ -38,7 +38,7 @@ def _none(path: str) -> InnerFile | None:
     return None
 
 
-def _never(_path: str, _of_a_kind_that_is_only_read: bool) -> bool:
+def _never(_path: str, _only_read: bool) -> bool:
     return False
 
 

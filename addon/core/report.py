@@ -199,7 +199,11 @@ class Report:
 
     def lines(self, most: int = PLACES_SHOWN) -> list[str]:
         """Return a message for each finding, warnings first; each names up to ``most`` of its places."""
-        return _lines(self.warnings, most) + _lines(self.notes, most)
+        return self.warning_lines(most) + _lines(self.notes, most)
+
+    def warning_lines(self, most: int = PLACES_SHOWN) -> list[str]:
+        """Return the lines of the warnings alone."""
+        return _lines(self.warnings, most)
 
     def __bool__(self) -> bool:
         return bool(self.warnings or self.notes)

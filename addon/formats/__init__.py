@@ -28,9 +28,9 @@ def _inner_file(path: str) -> inner_files.InnerFile | None:
     return result
 
 
-def _is_archive(path: str, of_a_kind_that_is_only_read: bool) -> bool:
+def _is_archive(path: str, only_read: bool) -> bool:
     archives = import_module(f"{__name__}.archives")
-    result: bool = archives.is_only_read(path) if of_a_kind_that_is_only_read else archives.is_archive(path)
+    result: bool = archives.is_only_read(path) if only_read else archives.is_archive(path)
     return result
 
 

@@ -115,7 +115,7 @@ def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
             odd = (*odd, Remark("problem", f"cannot be imported: {str(refusal).rstrip('.')}"))
         except WriteError as refusal:
             odd = (*odd, Remark("problem", f"cannot be exported as it was imported: {str(refusal).rstrip('.')}"))
-    warnings = tuple(Report(report.warnings).lines())
+    warnings = tuple(report.warning_lines())
     status = Status.DIFFERS if difference else Status.IDENTICAL
     return Verdict(file, file_format.name, status, share, difference, warnings, odd)
 

@@ -11,7 +11,7 @@ import bpy
 
 from ..blender.properties import AddedProperties, is_local
 from ..core.errors import WriteError
-from ..core.files import FileLocation, exists, is_folder, make_folder, resolved, write_atomically
+from ..core.files import FileLocation, exists, is_folder, make_folder, missing_above, resolved, write_atomically
 from ..core.game import InstalledGame
 from ..core.report import Report, say
 from ..formats import archives, trees
@@ -148,10 +148,9 @@ def copy_into(mod: Path, file: Path, known: Sequence[InstalledGame], report: Rep
 
 def refuse_missing(path: Path, known: Sequence[InstalledGame]) -> None:
     """Raise the `WriteError` for a file whose archive, mod or folder was removed, and name that; else do nothing."""
-    above = next((folder for folder in path.parents if exists(folder)), path)
-    if above == path.parent:
+    gone = missing_above(path)
+    if gone is None:
         return
-    gone = path.parents[list(path.parents).index(above) - 1]
     remedy = "Put it back, or export to another folder"
     if trees.kind_of_archive(gone):
         raise WriteError(say("the archive of this file is missing: {}", str(gone)), file=str(path), remedy=remedy)

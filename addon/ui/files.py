@@ -214,7 +214,7 @@ def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
 
 def warning_lines(report: Report) -> list[str]:
     """Return a line for each warning, in the language of the interface."""
-    return [tell(line) for line in Report(report.warnings).lines()]
+    return [tell(line) for line in report.warning_lines()]
 
 
 def draw_check_first(layout: bpy.types.UILayout, lines: Sequence[str]) -> None:

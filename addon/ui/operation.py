@@ -315,9 +315,9 @@ def status_line(sentence: str, report: Report) -> str:
     report.
     """
     sentence = on_one_line(sentence)
-    warnings = Report(report.warnings)
-    count = len(warnings.lines())
-    warning_lines = [warnings.lines()[0], warnings.lines(most=0)[0]] if count == 1 else []
+    lines = report.warning_lines()
+    count = len(lines)
+    warning_lines = [lines[0], report.warning_lines(most=0)[0]] if count == 1 else []
     for whole in [f"{sentence}. {tell(line, rpt_)}" for line in warning_lines] or [sentence]:
         if count <= 1 and len(whole) <= STATUS_LENGTH:
             return whole
@@ -498,7 +498,7 @@ class Check(Operation):
         self.select(context, selectable[number])
         if mode != "OBJECT" and context.view_layer.objects.active is active and active.mode == "OBJECT":
             scope.set_mode(mode)
-        if len(Report(report.warnings).lines()) == 1:  # the status line adds the warning
+        if len(report.warning_lines()) == 1:  # the status line adds the warning
             return Outcome(rpt_("Selected finding {} of {}").format(number + 1, len(selectable)))
         sentence = tell(selectable[number].problem.sentence, rpt_)
         words = (number + 1, len(selectable), sentence)
