@@ -61,6 +61,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "cform",
         "conversion",
         "details",
+        "game_tree",
         "omf",
     ),
     "games": (
@@ -96,10 +97,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "rotors",
         "textures",
     ),
-    "games.xray": (
-        "game_tree",
-        "paths",
-    ),
+    "games.xray": ("paths",),
     "games.xray.bones": ("values",),
     "games.xray.hud": (
         "attachments",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..blender import material
 from ..core.errors import ReadError, WriteError
-from ..core.report import Message, Report, say
+from ..core.report import Report, say
 
 if TYPE_CHECKING:
     from ..blender.typed import Context
@@ -86,13 +86,6 @@ def base_texture(
         words = "the image is written as a new texture: the file that it was imported from is missing, {}"
         report.warn(say(words, imported))
     return None
-
-
-def missing_textures(*, is_game_known: bool) -> Message:
-    """Return the finding about textures that are not found, each of which is one of its places."""
-    if is_game_known:
-        return say("{:# texture is|# textures are} neither beside the file nor in the game", 1)
-    return say("{:# texture is|# textures are} missing: add the game to the preferences to see {0:it|them}", 1)
 
 
 def note_difference(pixels: NDArray[np.uint8], visible: NDArray[np.uint8], kind: str, report: Report) -> None:

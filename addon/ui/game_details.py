@@ -14,8 +14,8 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats import archives, trees
 from ..formats.arma import skeletons
+from ..formats.xray import game_tree
 from ..games.arma import animation_import
-from ..games.xray import game_tree
 from ..games.xray.models import importing
 from ..games.xray.motions import omf_codec, read_files, skl_codec
 from .bases import iface_, tell

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib.util
-import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -34,7 +32,7 @@ from addon.formats.engine_rules import remarks
 from addon.formats.round_trips import ROUND_TRIPS
 from addon.formats.trees import masks
 from addon.formats.verification import first_difference
-from addon.formats.xray import cform, hom, ltx, som
+from addon.formats.xray import cform, game_tree, hom, ltx, som
 from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.geometry import Geometry
 from addon.formats.xray.ltx.codec import scanned as scan_ltx
@@ -383,37 +381,25 @@ def judge_lzhuf(data: bytes) -> str:
 # Names that lead to files -------------------------------------------------------------------------------------------
 
 _FILES = ("a.omf", "AB.OMF", "x/a.omf", "x/y/b.omf", "actors/stalker/walk.omf", "no.txt", "x/z.[1].omf", "\xe4.omf")
-_tree: list[Any] = []
 
 
-def _game_tree() -> Any:
-    """Return the module `game_tree`, loaded without its package, which needs Blender; and a folder with some files.
-
-    Its name is within that package, so that its relative imports work.
-    """
-    if not _tree:
-        path = Path(__file__).resolve().parents[2] / "addon" / "games" / "xray" / "game_tree.py"
-        spec = importlib.util.spec_from_file_location("addon.games.xray.fuzzed_game_tree", path)
-        if spec is None or spec.loader is None:
-            raise FileNotFoundError(path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        kept = tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-")
-        root = Path(kept.name)
-        for name in _FILES:
-            (root / "meshes" / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / "meshes" / name).write_bytes(b"")
-        (root / "outside.omf").write_bytes(b"")
-        _tree.extend((module, root, kept))
-    return _tree[0], _tree[1]
+@functools.cache
+def _game() -> tuple[Path, tempfile.TemporaryDirectory[str]]:
+    """Return a folder with files that references may lead to, and what removes it at the end of the program."""
+    kept = tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-")
+    for name in _FILES:
+        path = Path(kept.name, "meshes", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    Path(kept.name, "outside.omf").write_bytes(b"")
+    return Path(kept.name), kept
 
 
 def judge_mask(data: bytes) -> str:
     """Judge a motion reference (first line) and names (other lines): a mask must match as a simple matcher does."""
-    module, root = _game_tree()
+    root = _game()[0]
     reference, *names = (line.decode("latin-1") for line in data.split(b"\n")[:40])
-    tree = module.tree_of(root / "meshes" / "x" / "model.ogf", (), Report())
+    tree = game_tree.tree_of(root / "meshes" / "x" / "model.ogf", (), Report())
     motions = tree.find_motions(reference)
     outside = [path for path in motions if not path.resolve().is_relative_to(root / "meshes")]
     if outside:

@@ -12,11 +12,11 @@ from addon.core.errors import ReadError
 from addon.core.game import InstalledGame
 from addon.core.report import Report
 from addon.formats.arma import lod_kinds, p3d
+from addon.formats.xray.game_tree import tree_of
 from addon.games.arma.animation_import import import_animation
 from addon.games.arma.model_import import KINDS, import_model
 from addon.games.arma.options import AnimationImportOptions, Levels, ModelImportOptions
 from addon.games.arma.textures import Surfaces, colour_of
-from addon.games.xray.game_tree import tree_of
 from tests.blender.rtm_scene import raw_matrices
 from tests.blender.scenes import column
 from tests.blender.test_ui import installed, last_report

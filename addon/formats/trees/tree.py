@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ...core.errors import ReadError
-from ...core.report import Report, say
+from ...core.report import Message, Report, say
 from .. import archives
 from .disk import Disk
 
@@ -32,6 +32,13 @@ def key_of(name: str) -> str:
     if parts[:1] == ["p:"]:
         del parts[0]
     return "" if any(part == ".." or ":" in part or "\0" in part for part in parts) else "\\".join(parts)
+
+
+def missing_textures(*, is_game_known: bool) -> Message:
+    """Return the finding about textures that are not found, each of which is one of its places."""
+    if is_game_known:
+        return say("{:# texture is|# textures are} neither beside the file nor in the game", 1)
+    return say("{:# texture is|# textures are} missing: add the game to the preferences to see {0:it|them}", 1)
 
 
 @dataclass(eq=False)

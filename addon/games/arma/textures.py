@@ -31,6 +31,7 @@ from ...core.report import Report, say
 from ...formats import archives
 from ...formats.arma import paa
 from ...formats.trees import arma
+from ...formats.trees.tree import missing_textures
 from .. import images
 from ..images import SOURCE, base_texture, note_difference
 from ..plan import FilePlan
@@ -102,7 +103,7 @@ class Surfaces:
         """Report once which textures cannot be shown."""
         for problem in self.unreadable:
             report.warn(say("a texture is not readable: {}", problem), self.model.name)
-        finding = images.missing_textures(is_game_known=self._sources.is_game_known)
+        finding = missing_textures(is_game_known=self._sources.is_game_known)
         for texture in dict.fromkeys(self.missing):
             report.note(finding, texture)
 

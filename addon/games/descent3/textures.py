@@ -27,7 +27,8 @@ from ...formats import HEAD_SIZE, archives, detect
 from ...formats.descent3 import gam, ogf_image, strings
 from ...formats.descent3.ogf_image import OgfImage
 from ...formats.trees import Tree, descent3
-from ..images import FRAME, SOURCE, base_texture, build_image, missing_textures, note_difference
+from ...formats.trees.tree import missing_textures
+from ..images import FRAME, SOURCE, base_texture, build_image, note_difference
 from ..plan import FilePlan
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from ...blender.typed import Action, Context, Object
 from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, say
-from ...games.xray import game_tree
+from ...formats.xray import game_tree
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host, read_files, replaced

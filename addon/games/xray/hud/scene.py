@@ -36,10 +36,10 @@ from ....core.body import Part, Side, body_of
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, say
 from ....formats.xray import hud
+from ....formats.xray.game_tree import GameTree
 from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
 from .. import paths
 from ..bones.properties import game_name
-from ..game_tree import GameTree
 from ..models.importing import ImportedModel, import_model
 from ..motions import library
 from ..options import Game, HudSceneOptions, ModelImportOptions, Stance

@@ -23,13 +23,13 @@ from ....core.errors import ReadError, WriteError
 from ....core.report import Report, listed, say
 from ....formats import trees
 from ....formats.xray import hud, ltx
+from ....formats.xray.game_tree import GameTree, tree_of, tree_over
 from ....formats.xray.hud import Action, Generation, Placing
 from ....formats.xray.ltx import edit
 from ....formats.xray.ltx.codec import parsed
 from ....formats.xray.ltx.document import cleaned, unquoted
 from ....formats.xray.ltx.tree import Configs, ConfigTree, Section
 from ...plan import FilePlan
-from ..game_tree import GameTree, tree_of, tree_over
 from ..options import Aspect, Game, HudSceneOptions
 from . import placing
 

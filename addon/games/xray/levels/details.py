@@ -31,7 +31,7 @@ from ....core.scratch import scratch
 from ....formats.xray import details, dm
 from ....formats.xray.details import Details
 from ....formats.xray.dm import Dm
-from ..game_tree import GameTree, tree_of
+from ....formats.xray.game_tree import GameTree, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, ScatterOptions
 from . import materials as level_materials
 from . import slot_colours

@@ -21,8 +21,8 @@ from ....core.game import InstalledGame
 from ....core.model import Attribute, Domain, Mesh
 from ....core.report import Report, listed, say
 from ....formats.xray import cform, gamemtl
+from ....formats.xray.game_tree import find_game_materials
 from ....formats.xray.usual_materials import USUAL_NAMES
-from ..game_tree import find_game_materials
 from .materials import Slots, colour_of, distinct_numbers, numbered
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from ....core.problems import Problem
 from ....core.report import Report, counted, say
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
+from ....formats.xray.game_tree import tree_of
 from ...plan import FilePlan, OtherBase
-from ..game_tree import tree_of
 from ..options import LevelExportOptions, LevelImportOptions, Split
 from . import details as level_details
 from . import game_materials, layer_checks, marks, occluder_colours

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....blender import material
 from ....core.model import Material
 from ....core.report import Report
-from ..game_tree import GameTree
+from ....formats.xray.game_tree import GameTree
 
 if TYPE_CHECKING:
     from ....blender.typed import Mesh, Object

@@ -27,11 +27,11 @@ from ....core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh, Polyg
 from ....core.report import Report, counted, say
 from ....formats.trees import folder_tree
 from ....formats.xray import level as levels
+from ....formats.xray.game_tree import GameTree, tree_of
 from ....formats.xray.level import geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
 from ....formats.xray.level.geometry import Geometry
-from ..game_tree import GameTree, tree_of
 from ..options import LevelFolderOptions
 from . import light, marks, tree_sets
 from . import materials as level_materials

@@ -30,6 +30,7 @@ from ....core.scratch import without_garbage_collection
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import ogf, skl
+from ....formats.xray.game_tree import MODEL_SUFFIX, GameTree, tree_of
 from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, ExportScale, LodName, ObjectFlags, Surface
 from ....formats.xray.object.mapping import decode_mesh
 from ....formats.xray.object.mapping import decode_skeleton as decode_editor_skeleton
@@ -48,7 +49,6 @@ from ....formats.xray.ogf.document import (
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
 from ..bones import values as bone_values
-from ..game_tree import MODEL_SUFFIX, GameTree, tree_of
 from ..options import ModelImportOptions
 from .properties import groups_without_bones, part_text
 

@@ -9,8 +9,8 @@ from addon.core.game import InstalledGame
 from addon.core.report import Report
 from addon.formats.trees import masks
 from addon.formats.trees.disk import Disk
-from addon.games.xray import game_tree
-from addon.games.xray.game_tree import tree_of
+from addon.formats.xray import game_tree
+from addon.formats.xray.game_tree import tree_of
 from tests.formats.archives import written
 from tests.work import lines_run
 

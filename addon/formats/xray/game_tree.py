@@ -17,11 +17,10 @@ from pathlib import Path, PurePath
 
 from ...core.errors import ReadError
 from ...core.report import Report, say
-from ...formats import trees
-from ...formats.trees import InstalledGame, Tree
-from ...formats.trees.masks import path_test
-from ...formats.trees.tree import key_of
-from ..images import missing_textures
+from .. import trees
+from ..trees import InstalledGame, Tree
+from ..trees.masks import path_test
+from ..trees.tree import key_of, missing_textures
 
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
 MODEL_SUFFIX = ".ogf"
