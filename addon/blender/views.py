@@ -45,9 +45,9 @@ def show_colours(context: Context, kind: Literal["MATERIAL", "TEXTURE", "VERTEX"
 
 
 def preview_materials(context: Context, *, wanted: bool) -> None:
-    """Let the solid 3D views of the context's window preview materials, or let those that do be solid again."""
+    """Let the solid and wireframe 3D views of the context's window preview materials, or let those that do be solid."""
     for _, space in views_of(context, filter(None, [context.window])):
-        if space.shading.type == ("SOLID" if wanted else "MATERIAL"):
+        if space.shading.type in (("SOLID", "WIREFRAME") if wanted else ("MATERIAL",)):
             space.shading.type = "MATERIAL" if wanted else "SOLID"
 
 

@@ -454,8 +454,11 @@ class Check(Operation):
 
     def selectable(self, context: Context, problems: Sequence["Offending"], report: Report) -> list["Offending"]:
         """Return the findings that have faces or vertices to select; report objects that cannot be edited now."""
-        there = set(scope.objects_of(context.view_layer))
         chosen = [problem for problem in problems if len(problem.faces) or len(problem.vertices)]
+        there = set(scope.objects_of(context.view_layer))
+        there |= {
+            problem.obj for problem in chosen if problem.obj not in there and self.layers_of(context, problem.obj)
+        }
         excluded = dict.fromkeys(repr(problem.obj.name) for problem in chosen if problem.obj not in there)
         disabled = dict.fromkeys(
             repr(problem.obj.name) for problem in chosen if problem.obj in there and problem.obj.hide_viewport
@@ -466,8 +469,14 @@ class Check(Operation):
             report.note(say("enable {} in viewports to select what was found there", listed(disabled, 3)))
         return [problem for problem in chosen if problem.obj in there and not problem.obj.hide_viewport]
 
+    def layers_of(self, _context: Context, _obj: Any) -> list[Any]:
+        """Return the switches of the layers that an object is in, which are shown to select a finding there."""
+        return []
+
     def select(self, context: Context, chosen: Any) -> None:
         """Select the faces or vertices of one finding in edit mode, alone: Blender edits all objects selected."""
+        if chosen.obj not in set(scope.objects_of(context.view_layer)):
+            scope.show(self.layers_of(context, chosen.obj))
         meshes.select_elements(chosen.obj, chosen.faces, chosen.vertices)
         scope.make_current(context, [chosen.obj], chosen.obj)
         on_faces = bool(len(chosen.faces))

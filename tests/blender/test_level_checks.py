@@ -261,15 +261,18 @@ def test_an_occluder_before_a_wall_sticks_out(yard):
     assert set(entry.faces.tolist()) - inside
 
 
-def test_a_bent_portal_of_an_excluded_collection_is_found(yard):
+def test_a_bent_portal_of_a_hidden_layer_is_found_and_its_layer_is_shown(yard):
     model = imported(yard)
     (portal,) = model["PORTAL"]
     portal.data.vertices[0].co.y += 1
     (entry,) = found()[NAMES["portals"]]
     assert (entry.obj, entry.faces.tolist()) == (portal, [0])
+    layers = bpy.context.view_layer.layer_collection.children[yard.name].children
+    hidden = {layer.name for layer in layers if layer.exclude}
     bpy.context.view_layer.objects.active = model["SURFACE"][0]
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
-    assert "to select what was found there" in bpy.context.window_manager.motionbridge_report
+    assert bpy.context.objects_in_mode == [portal]
+    assert hidden - {layer.name for layer in layers if layer.exclude} == {f"Portals {yard.name}"}
 
 
 def test_nodes_that_float_and_details_without_ground_are_found(yard):
@@ -319,7 +322,7 @@ def test_an_ai_map_is_checked_alone_and_shows_its_links(yard):
     links = {child.name: len(child.data.edges) for child in ai_map.children}
     assert links["level.ai one-way links"] == 1
     assert bpy.context.window_manager.motionbridge_report == (
-        f"Links in both directions: {links['level.ai links']}, one-way links: 1"
+        f"{links['level.ai links']} links lead both ways, 1 link one way"
     )
     assert bpy.ops.motionbridge.level_ai_links() == {"FINISHED"}
     assert differences(before, snapshot()) == []

@@ -254,7 +254,7 @@ def test_edit_tree_shows_the_parts_says_how_many_trees_change_and_goes_back(yard
     select_only(far)
     assert bpy.ops.motionbridge.tree_edit() == {"FINISHED"}
     report = bpy.context.window_manager.motionbridge_report
-    assert report.startswith(f"Editing the parts of {far.name}: trees that change: 2")
+    assert report.startswith(f"Editing the parts of {far.name}: 2 trees change")
     (part,) = bpy.context.selected_objects
     assert part == bpy.context.active_object
     bpy.ops.object.mode_set(mode="EDIT")

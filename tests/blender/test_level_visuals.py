@@ -158,8 +158,8 @@ def test_each_kind_has_its_collection_and_sectors_theirs(yard):
     assert sectors == {"yard surfaces sector 000": [0], "yard surfaces sector 001": [1]}
     assert [entry.name for entry in model["TREE"].held] == ["bush 00002", "bush 00003"]
     assert {entry.motionbridge_level.kind for entry in model["TREE"].held} == {"TREE"}
-    assert report.notes["surfaces: 2 objects, 12 faces in 2 sectors"] == ["level"]
-    assert report.notes["trees: 2 trees of 1 mesh, 8 faces in 1 sector"] == ["level"]
+    assert report.notes["Surfaces: 2 objects, 12 faces, 2 sectors"] == ["level"]
+    assert report.notes["Trees: 2 trees, 1 mesh, 8 faces, 1 sector"] == ["level"]
     layers = bpy.context.view_layer.layer_collection.children["yard"].children
     assert [layer.name for layer in layers if layer.exclude] == ["Portals yard"]
     assert not bpy.context.selected_objects
@@ -416,7 +416,7 @@ def test_the_operator_takes_a_folder_with_its_ticks(yard):
     assert bpy.ops.import_scene.xray_level(directory=str(yard), trees=False, sectors=False) == {"FINISHED"}
     kinds = {obj.motionbridge_level.kind for obj in bpy.data.objects}
     assert kinds == {"SURFACE", "PORTAL", "LIGHT", "GLOW", "LEVEL"}
-    assert bpy.context.window_manager.motionbridge_report.startswith("Imported files: 1, objects: 6")
+    assert bpy.context.window_manager.motionbridge_report.startswith("Imported 1 file, 6 objects")
     with pytest.raises(RuntimeError, match="holds no file of a level"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(yard / "out.cform"))
 

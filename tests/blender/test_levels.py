@@ -1,5 +1,7 @@
 """Files of a level into Blender and back, judged by their bytes and by a reader of the test's own."""
 
+import json
+import re
 import struct
 
 import bpy
@@ -7,10 +9,11 @@ import numpy as np
 import pytest
 
 from addon.core.errors import ReadError, WriteError
-from addon.core.report import Report
+from addon.core.report import Report, translated
 from addon.formats.xray import hom
 from addon.games.xray.levels import game_materials
 from addon.games.xray.levels import geometry as level_geometry
+from addon.ui import bases
 from tests.blender.scenes import add_object, column, delete_faces, editing, reopen
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
@@ -59,7 +62,7 @@ def is_kept(path, **options):
         "grass.dm": "4 faces, 8 vertices",
         "level.ai": "11 nodes, 1 isolated, 1 with one-way links",
         "level.cform": "17 faces, 4 materials, 2 sectors, 2 without area",
-        "level.details": "6 x 6 slots, 32 with models, 2 models",
+        "level.details": "6 x 6 slots, 32 with models, 2 detail models",
         "level.env_mod": "1 weather modifier",
         "level.err": "2 points, 1 edge, 2 triangles",
         "level.hom": "12 faces, 10 two-sided",
@@ -71,7 +74,10 @@ def is_kept(path, **options):
     }.items(),
 )
 def test_an_import_says_what_is_in_the_file(samples, name, counts):
-    assert imported(samples / "level" / name)[0].counts == counts
+    message = imported(samples / "level" / name)[0].counts
+    assert message == counts
+    table = json.loads(bases.FILES["ru_RU"].with_name("ru_reports.json").read_bytes())
+    assert not re.search("[a-z]", translated(message, table)), "each word of it has its Russian"
 
 
 # Every byte ----------------------------------------------------------------------------------------------------------

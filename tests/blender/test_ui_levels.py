@@ -82,12 +82,29 @@ def test_a_layer_is_shown_hidden_and_selected_whatever_hides_it(sample_level):
 
 def test_the_light_of_levels_is_shown_in_material_preview_and_goes_with_it(sample_level):
     (view, *_) = (space for _, space in views_of(bpy.context))
-    view.shading.type = "SOLID"
-    for is_lit, shading in ((True, "MATERIAL"), (False, "SOLID")):
+    for before, is_lit, after in (
+        ("SOLID", True, "MATERIAL"),
+        ("MATERIAL", False, "SOLID"),
+        ("WIREFRAME", True, "MATERIAL"),
+    ):
+        view.shading.type = before
         bpy.context.evaluated_depsgraph_get()
         assert bpy.ops.motionbridge.level_light() == {"FINISHED"}
         assert bpy.context.evaluated_depsgraph_get().scene_eval.motionbridge_level_light == is_lit
-        assert (bpy.context.scene.motionbridge_level_light, view.shading.type) == (is_lit, shading)
+        assert (bpy.context.scene.motionbridge_level_light, view.shading.type) == (is_lit, after)
+
+
+def test_boxes_have_no_light(samples, tmp_path):
+    (tmp_path / "level").write_bytes((samples / "level" / "level").read_bytes())
+    assert bpy.ops.import_scene.xray_level(directory=str(tmp_path)) == {"FINISHED"}
+    bpy.context.scene.motionbridge_level_light = False
+    with pytest.raises(RuntimeError, match="boxes have no light"):
+        bpy.ops.motionbridge.level_light()
+    assert bpy.ops.import_scene.xray_level(directory=str(samples / "level")) == {"FINISHED"}
+    assert bpy.ops.motionbridge.level_light() == {"FINISHED"}
+    bpy.data.batch_remove([obj for obj in bpy.data.objects if obj.motionbridge_level.row >= 0])
+    assert bpy.ops.motionbridge.level_light() == {"FINISHED"}  # what is on can always be turned off
+    assert not bpy.context.scene.motionbridge_level_light
 
 
 def test_a_folder_without_a_level_is_refused(tmp_path):

@@ -224,7 +224,7 @@ def level_folder() -> Steps:
     folder = stage.sample("level")
     yield from stage.choose("import_scene.xray_level", folder)
     yield from stage.reported()
-    assert stage.sentence().startswith("Imported files: "), stage.sentence()
+    assert stage.sentence().startswith("Imported "), stage.sentence()
     after = state()
     assert len(after["objects"]) > len(before["objects"])
     yield from stage.undo()

@@ -365,7 +365,7 @@ class LevelFolderOptions(LevelImportOptions):
     ai_map: bool = option(True, "AI Map", "Nodes that creatures walk on (level.ai), colored by cover")
     wallmarks: bool = option(True, "Wallmarks", "Marks painted onto walls and ground (level.wallmarks)")
     placed: bool = option(
-        True, "Placed Objects", "Particles, weather spheres, sounds and spawned objects, as empties with their names"
+        True, "Placed Objects", "Particles, weather modifiers, sounds and spawned objects, as empties with their names"
     )
     detail: float = option(
         1.0, "Detail", "Level of detail of progressive surfaces and trees; 1 for all faces", min=0, max=1,

@@ -28,7 +28,7 @@ from ...games.xray.levels import game_materials as level_game_materials
 from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
-from ..bases import CALL, BlenderList, BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_
+from ..bases import CALL, BlenderList, BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_, tell
 from ..layouts import draw_folded, fields
 from ..operation import Need, Operation, Outcome, stores_nothing
 from ..preferences import known_games
@@ -99,9 +99,14 @@ class FaceValues(Operation):
         with scope.object_mode(context):
             counts = [level_geometry.set_values(context, obj, kind, values, names) for obj in edited]
         changed, selected = sum(count.changed for count in counts), sum(count.selected for count in counts)
-        if not selected:
-            raise WriteError("no face is selected", remedy="Select faces in edit mode")
+        _refuse_without(selected)
         return Outcome(rpt_("Changed faces: {} of {} selected").format(changed, selected))
+
+
+def _refuse_without(selected: int, remedy: str = "Select faces in edit mode") -> None:
+    """Raise `WriteError` if no face is selected."""
+    if not selected:
+        raise WriteError("no face is selected", remedy=remedy)
 
 
 class ListedGameMaterial(bpy.types.PropertyGroup):
@@ -167,7 +172,14 @@ class MOTIONBRIDGE_OT_level_collision(SelectionValues, FaceValues, BlenderOperat
     is_list_of_game: BoolProperty(name="", options={"SKIP_SAVE", "HIDDEN"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open a dialog with the values of the selected faces, first those of the active one."""
+        return self.answer(context, self._ask)
+
+    def _ask(self, context: Context, _report: Report) -> None:
+        """Open a dialog with the values of the selected faces, first those of the active one. Raises `WriteError`."""
+        with scope.object_mode(context):  # Blender 4.2 cannot read boolean attributes in edit mode
+            columns = [level_geometry.selected_values(obj, "CFORM") for obj in self.edited_meshes(context)]
+        values = {name: level_geometry.joined_values(columns, name) for name in value_names()}
+        _refuse_without(len(values[cform.SECTOR]))
         names = game_material_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
         self.listed.clear()
@@ -176,10 +188,8 @@ class MOTIONBRIDGE_OT_level_collision(SelectionValues, FaceValues, BlenderOperat
             row = self.listed.add()
             row.name = name if name not in self.listed else f"{name} ({number})"
             row.number = number
-        with scope.object_mode(context):  # Blender 4.2 cannot read boolean attributes in edit mode
-            columns = [level_geometry.selected_values(obj, "CFORM") for obj in self.edited_meshes(context)]
-        self.begin_with({name: level_geometry.joined(columns, name) for name in value_names()})
-        return context.window_manager.invoke_props_dialog(self, width=400)
+        self.begin_with(values)
+        context.window_manager.invoke_props_dialog(self, width=400)
 
     def draw(self, _context: Context) -> None:
         """Draw the values; those that differ within the selection are marked."""
@@ -218,7 +228,7 @@ class MOTIONBRIDGE_OT_level_collision(SelectionValues, FaceValues, BlenderOperat
         if result is None:
             raise WriteError(
                 say("there is no game material named {!r}", name),
-                remedy="Choose one from the list, or enter its ID; set Game Materials in the preferences",
+                remedy="Choose one from the list, or enter its ID; add the game to Installed Games in the preferences",
             )
         return result
 
@@ -273,6 +283,7 @@ MODEL_SLOTS = tuple(
     for index, label in enumerate(("First", "Second", "Third", "Fourth"))
 )
 MODELS = "MOTIONBRIDGE_UL_detail_models"
+SELECT_SLOTS = "Select slots in edit mode"
 REFRESHED = ("HOM", "SOM", "DETAILS")
 
 
@@ -407,10 +418,15 @@ class MOTIONBRIDGE_OT_details_slots(SelectionValues, GroundOperation, BlenderOpe
     """JSON: for each of the four models, number, density, and which of both the selection has several of."""
 
     def invoke(self, context: Context, _event: Any) -> Any:
-        """Open a dialog with the values of the selected slots."""
+        return self.answer(context, self._ask)
+
+    def _ask(self, context: Context, _report: Report) -> None:
+        """Open a dialog with the values of the selected slots. Raises `WriteError`."""
         ground = context.active_object
         with scope.object_mode(context):
-            columns = level_details.selected_values(ground, level_geometry.selected_faces(ground.data))
+            selected = level_geometry.selected_faces(ground.data)
+            columns = level_details.selected_values(ground, selected)
+        _refuse_without(selected.sum(), SELECT_SLOTS)
         given = {name for name in ("model", "density") if self.properties.is_property_set(name)}
         self.begin_with({name: columns[name] for name in _SLOT_VALUES if name in columns})
         self.plants = json.dumps(
@@ -420,7 +436,7 @@ class MOTIONBRIDGE_OT_details_slots(SelectionValues, GroundOperation, BlenderOpe
             self.changed = " ".join(sorted({*self.changed.split(), *given}))
         else:
             _plant_picked(self)
-        return context.window_manager.invoke_props_dialog(self, width=380)
+        context.window_manager.invoke_props_dialog(self, width=380)
 
     def draw(self, context: Context) -> None:
         """Draw the values; those that differ within the selection are marked."""
@@ -464,8 +480,7 @@ class MOTIONBRIDGE_OT_details_slots(SelectionValues, GroundOperation, BlenderOpe
         if given == level_details.SlotValues():
             return Outcome(rpt_("No value was changed"), done=False)
         counts = level_geometry.set_slots(context, context.active_object, given)
-        if not counts.selected:
-            raise WriteError("no face is selected", remedy="Select slots in edit mode")
+        _refuse_without(counts.selected, SELECT_SLOTS)
         return Outcome(rpt_("Changed slots: {} of {} selected").format(counts.changed, counts.selected))
 
 
@@ -480,7 +495,7 @@ class MOTIONBRIDGE_OT_details_add_models(GroundOperation, BlenderOperator):
         ground = context.active_object
         count = level_details.add_models(ground, meshes)
         ground.motionbridge_level.active_model = len(ground.motionbridge_level.models.objects) - 1
-        return Outcome(rpt_("Added detail models: {}").format(count))
+        return Outcome(tell(say("Added {:# detail model|# detail models}", count), rpt_))
 
 
 def _shows_model(context: Context) -> bool:
@@ -535,8 +550,8 @@ class MOTIONBRIDGE_OT_details_remove_model(DetailModelOperation, BlenderOperator
         ground, model = context.active_object, self.chosen(context)
         name = model.name
         with scope.object_mode(context):
-            indices = level_details.remove_model(ground, model)
-        return Outcome(rpt_("Removed {}; entries removed from slots: {}").format(name, indices))
+            count = level_details.remove_model(ground, model)
+        return Outcome(tell(say("Removed {}, also from {:# slot|# slots}", name, count), rpt_))
 
 
 class MOTIONBRIDGE_OT_details_select(DetailModelOperation, BlenderOperator):
@@ -554,7 +569,7 @@ class MOTIONBRIDGE_OT_details_select(DetailModelOperation, BlenderOperator):
         if len(faces):  # face select mode in edit mode shows the selection
             scope.set_select_mode(context.scene, vertices=False, faces=True)
             CALL.object.mode_set(mode="EDIT")
-        return Outcome(rpt_("Selected slots: {}").format(len(faces)))
+        return Outcome(tell(say("Selected {:# slot|# slots}", len(faces)), rpt_))
 
 
 class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, GroundOperation, BlenderOperator):
@@ -575,7 +590,7 @@ class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, GroundOperation, Blende
         with scope.object_mode(context):
             selected = level_geometry.selected_faces(ground.data) if self.selected else None
             count = level_details.scatter(context, ground, selected, options, report)
-        return Outcome(rpt_("Plants: {} (preview)").format(count))
+        return Outcome(tell(say("Scattered {:# plant|# plants} as a preview", count), rpt_))
 
 
 class MOTIONBRIDGE_OT_details_clear(GroundOperation, BlenderOperator):

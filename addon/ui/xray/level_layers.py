@@ -10,11 +10,11 @@ import bpy
 from bpy.props import StringProperty
 
 from ...blender import scope, views
-from ...blender.typed import Context
+from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report, say
 from ...games.xray.levels.properties import SHOWS_LIGHT
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, classes_of, iface_, rpt_, tell
 from ..layouts import DrawnRows
 from ..operation import Need, Operation, Outcome, stores_nothing
 from ..sidebar import MotionbridgePanel
@@ -26,6 +26,16 @@ def _levels(context: Context) -> list[Any]:
     collections: Any = bpy.data.collections
     levels = [collection for collection in collections if collection.motionbridge_level.is_level]
     return [level for level in levels if scope.switches_of(context, level)]
+
+
+def _layers(context: Context) -> list[Any]:
+    return [child for level in _levels(context) for child in level.children if child.motionbridge_level.is_layer]
+
+
+def layers_of(context: Context, obj: Object) -> list[Any]:
+    """Return the switches in the view layer of the layers that an object of a level is in."""
+    layers = [layer for layer in _layers(context) if obj.name in layer.all_objects]
+    return [switch for layer in layers for switch in scope.switches_of(context, layer)]
 
 
 def _is_shown(switches: list[Any]) -> bool:
@@ -61,9 +71,9 @@ class MOTIONBRIDGE_OT_level_layer_show(LayerOperation, BlenderOperator):
         if _is_shown(switches):
             for switch in switches:
                 switch.exclude = True
-            return Outcome(rpt_("Hidden: {}").format(self.layer))
+            return Outcome(rpt_("{} is hidden").format(self.layer))
         scope.show(switches)
-        return Outcome(rpt_("Shown: {}").format(self.layer))
+        return Outcome(rpt_("{} is shown").format(self.layer))
 
 
 class MOTIONBRIDGE_OT_level_layer_select(LayerOperation, BlenderOperator):
@@ -78,7 +88,21 @@ class MOTIONBRIDGE_OT_level_layer_select(LayerOperation, BlenderOperator):
             scope.show(switches)
         objects = list(switches[0].collection.all_objects)
         scope.make_current(context, objects, objects[0] if objects else None)
-        return Outcome(rpt_("Selected objects: {}").format(len(objects)))
+        return Outcome(tell(say("Selected {:# object|# objects}", len(objects)), rpt_))
+
+
+LIT = frozenset({"SURFACE", "TREE", "LOD"})
+"""Kinds of objects whose materials show the light of their level."""
+
+
+def _shows_or_stores_light(context: Context) -> bool:
+    """Return whether light is shown, which can be ended, or layers are shown with more than boxes, which have none."""
+    if getattr(context.scene, SHOWS_LIGHT):
+        return True
+    of_layers = (layer.all_objects for layer in _layers(context) if _is_shown(scope.switches_of(context, layer)))
+    # A layer has objects of few kinds: thousands of placed objects are not looked at each time the panel is drawn.
+    lit = (objects for objects in of_layers if len(objects) and objects[0].motionbridge_level.kind in LIT)
+    return any(obj.motionbridge_level.row >= 0 for objects in lit for obj in objects)
 
 
 class MOTIONBRIDGE_OT_level_light(Operation, BlenderOperator):
@@ -86,7 +110,10 @@ class MOTIONBRIDGE_OT_level_light(Operation, BlenderOperator):
 
     bl_idname = "motionbridge.level_light"
     bl_label = "Level Light"
-    needs = LayerOperation.needs
+    needs = (
+        *LayerOperation.needs,
+        Need("No surfaces, trees or impostors are shown; boxes have no light", _shows_or_stores_light),
+    )
 
     def edited(self, context: Context) -> tuple[bpy.types.ID]:
         """The scene."""

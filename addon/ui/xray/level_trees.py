@@ -4,9 +4,9 @@ from typing import Any
 
 from ...blender import scope
 from ...blender.typed import Context, Object
-from ...core.report import Report
+from ...core.report import Report, say
 from ...games.xray.levels import tree_sets
-from ..bases import CALL, BlenderOperator, classes_of, iface_, rpt_
+from ..bases import CALL, BlenderOperator, classes_of, rpt_, tell
 from ..operation import Need, Operation, Outcome, stores_nothing
 from ..target import on_active
 
@@ -40,7 +40,7 @@ class MOTIONBRIDGE_OT_tree_edit(Operation, BlenderOperator):
         _local_view(context, wanted=False)
         scope.make_current(context, parts, next(iter(parts), None))
         _local_view(context, wanted=True)
-        return Outcome(rpt_("Editing the parts of {}: trees that change: {}").format(tree.name, count))
+        return Outcome(tell(say("Editing the parts of {}: {:# tree changes|# trees change}", tree.name, count), rpt_))
 
 
 class MOTIONBRIDGE_OT_tree_edit_end(Operation, BlenderOperator):
@@ -65,7 +65,7 @@ def draw_tree(layout: Any, context: Context) -> None:
     active: Any = context.active_object
     edited = next(iter(tree_sets.edited_sets(context.scene)), None)
     if edited is not None and edited in (active.motionbridge_level.parts, *active.users_collection):
-        text = iface_("Trees that change: {}").format(edited.motionbridge_level.tree_count)
+        text = tell(say("{:# tree changes|# trees change}", edited.motionbridge_level.tree_count))
         layout.label(text=text, icon="INFO", translate=False)
         layout.operator("motionbridge.tree_edit_end", icon="LOOP_BACK")
     elif tree_sets.is_tree(active):

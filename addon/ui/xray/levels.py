@@ -33,6 +33,7 @@ from ..bases import (
     options_from,
     properties_from,
     rpt_,
+    tell,
 )
 from ..files import (
     FileExport,
@@ -47,6 +48,7 @@ from ..saving import ModelSaveBack
 from ..sidebar import MotionbridgePanel
 from ..target import MESH
 from .level_faces import FaceValues, draw_active_face, draw_ground, kind_of, known_materials
+from .level_layers import layers_of
 from .level_trees import draw_tree
 from .materials import draw_materials
 from .target import level_holders_to_export
@@ -125,8 +127,8 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
             level_details.lay_out_models(models)
         level_file.extend_clipping(context, [obj for imported in imports for obj in imported.objects], report)
         if len(imports) == 1:
-            return Outcome(f"{imports[0].name}: {imports[0].counts}")
-        return Outcome(rpt_("Imported files: {}").format(len(imports)))
+            return Outcome(tell(say("{}: {}", imports[0].name, imports[0].counts), rpt_))
+        return Outcome(tell(say("Imported {:# file|# files}", len(imports)), rpt_))
 
 
 FOLDED = {"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"}
@@ -144,7 +146,7 @@ class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, Le
 
     directory: StringProperty(
         name="Level Folder",
-        description="Folder that contains level.cform",
+        description="Folder with the files of a level, such as level and level.cform",
         subtype="DIR_PATH",
         options=PATH_OPTIONS,
     )
@@ -168,7 +170,7 @@ class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, Le
 
     def run(self, context: Context, report: Report) -> Outcome:
         if not self.directory:
-            raise ReadError("no folder is chosen", remedy="Choose the folder with level.cform")
+            raise ReadError("no folder is chosen", remedy="Choose the folder with the files of a level")
         folder = Path(bpy.path.abspath(self.directory))
         options = self.level_options(context)
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
@@ -176,7 +178,7 @@ class IMPORT_SCENE_OT_xray_level(FirstView, Operation, LevelFolderProperties, Le
         level_file.extend_clipping(context, [obj for imported in level_files for obj in imported.all_objects], report)
         names = dict.fromkeys(imported.name for imported in level_files)
         count = sum(len(imported.all_objects) for imported in level_files)
-        return Outcome(rpt_("Imported files: {}, objects: {}").format(len(names), count))
+        return Outcome(tell(say("Imported {:# file|# files}, {:# object|# objects}", len(names), count), rpt_))
 
     def draw(self, _context: Context) -> None:
         """Draw how the level is shown; what of it is imported, and the options of other files, are folded."""
@@ -206,7 +208,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
     bl_idname = "export_scene.xray_level_geometry"
     bl_label = "Export X-Ray Level Geometry"
-    needs = (Need("No level objects in the scene; set a mesh's kind in the X-Ray Level panel", _has_exported),)
+    needs = (Need("No level objects in the scene; click Use in X-Ray Level in the Import panel", _has_exported),)
 
     filename_ext = ""
     filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
@@ -348,7 +350,7 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
     kinds = ("SOM",)
 
     occlusion: FloatProperty(
-        name="Occlusion",
+        name="Sound That Passes",
         description="Share of the sound volume that passes through; 0 for silence",
         default=0.05,
         min=0,
@@ -366,7 +368,7 @@ def _is_checked(context: Context) -> bool:
 
 
 class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
-    """Find errors and warnings for the game, and select the first affected faces or vertices"""
+    """Find errors and warnings for the game, and select the first affected faces or vertices; their layer is shown"""
 
     bl_idname = "motionbridge.level_check"
     bl_label = "Select Invalid Faces"
@@ -377,6 +379,9 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
         holder = holder_of(context.view_layer.objects.active)
         options = LevelExportOptions(game_materials=known_materials(context, holder, report))
         return holder, level_geometry.find_problems(context, holder, report, options)
+
+    def layers_of(self, context: Context, obj: Any) -> list[Any]:
+        return layers_of(context, obj)
 
 
 class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
@@ -391,7 +396,9 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
             if marks.hide_links(context.active_object):
                 return Outcome(rpt_("Links are hidden"))
             both, one_way = marks.show_links(context.active_object)
-        return Outcome(rpt_("Links in both directions: {}, one-way links: {}").format(both, one_way))
+        return Outcome(
+            tell(say("{:# link leads|# links lead} both ways, {:# link|# links} one way", both, one_way), rpt_)
+        )
 
 
 class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
@@ -412,6 +419,8 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         properties = holder.motionbridge_level
         level = active.motionbridge_level if properties.kind == "LEVEL" else properties
         layout.label(text=iface_(next(label for key, label, _ in KINDS if key == level.kind)))
+        if level.kind in ("SURFACE", "TREE") and level.row < 0:
+            layout.label(text="Only boxes: level.geom is missing", icon="INFO")
         for name in PANEL_PROPERTIES.get(level.kind, ()):
             fields(layout).prop(level, name)
         if properties.kind == "DM":

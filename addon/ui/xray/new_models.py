@@ -168,7 +168,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         layout = fields(self.layout)
         layout.prop_search(self, "material_name", self, "listed", icon="MATERIAL")
         if not len(self.listed):
-            layout.label(text="gamemtl.xr not found: set Game Materials in the preferences", icon="INFO")
+            layout.label(text="gamemtl.xr not found: add the game in the preferences", icon="INFO")
 
     def run(self, context: Context, report: Report) -> Outcome:
         chosen = self._chosen(context)
@@ -181,7 +181,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         if there and self.material_name not in there:
             raise WriteError(
                 say("there is no such game material: {!r}", self.material_name),
-                remedy="Choose one from the list; set Game Materials in the preferences",
+                remedy="Choose one from the list; add the game to Installed Games in the preferences",
             )
         with scope.object_mode(context):
             for owner, field in self._chosen(context):

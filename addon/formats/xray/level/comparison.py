@@ -15,7 +15,7 @@ from ....core.changes import Changes, Noun, Part, differing
 from ....core.report import Message, say
 from . import structure
 from .document import SUN, Kind, Level
-from .mesh import parents, tree_matrices
+from .mesh import parents, tree_matrices, tree_places
 
 
 def compare(before: Level, after: Level) -> Changes:
@@ -45,7 +45,7 @@ def compare(before: Level, after: Level) -> Changes:
 
 
 def _compare_trees(before: Level, after: Level, changes: Changes) -> NDArray[np.int64]:
-    """Return the visuals of ``before`` whose tree was moved or hidden."""
+    """Return the visuals of ``before`` whose tree was moved or hidden; a tree counts once, however many it has."""
     of_before, of_after = (level.visuals.owners(Kind.TREE)[0] for level in (before, after))
     common = min(len(of_before), len(of_after))
     first, other = (
@@ -53,12 +53,23 @@ def _compare_trees(before: Level, after: Level, changes: Changes) -> NDArray[np.
     )
     moved = np.flatnonzero((first.view(np.uint32) != other.view(np.uint32)).any(axis=(1, 2)))
     seen, stays = (_is_seen(matrices[moved]) for matrices in (first, other))
-    for title in structure.titles(after, of_after[:common][moved[stays]]):
+    for title in structure.titles(after, _first_of_each(after, of_after[:common][moved[stays]])):
         changes.change(Noun.TREE, title, say("place"))
-    changes.deleted[Noun.TREE] += int((seen & ~stays).sum()) + len(of_before) - common
-    for title in structure.titles(after, of_after[common:]):
+    gone = np.append(moved[seen & ~stays], np.arange(common, len(of_before)))
+    trees = tree_places(before, of_before)
+    # A tree of which only some parts were deleted is not deleted.
+    whole = np.isin(trees[gone], np.delete(trees, gone), invert=True)
+    changes.deleted[Noun.TREE] += len(np.unique(trees[gone][whole]))
+    if not whole.all():
+        changes.note(say("{:# part of a tree|# parts of trees}", int((~whole).sum())))
+    for title in structure.titles(after, _first_of_each(after, of_after[common:])):
         changes.add(Noun.TREE, title)
     return np.asarray(of_before[:common][moved])
+
+
+def _first_of_each(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first visual of each tree."""
+    return visuals[np.sort(np.unique(tree_places(level, visuals), return_index=True)[1])]
 
 
 def _is_seen(matrices: NDArray[np.float32]) -> NDArray[np.bool_]:

@@ -122,7 +122,8 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     lay_out_models(models.objects, slots)
     ground.motionbridge_level.models = models
     width, depth = document.header.size
-    counts = f"{width} x {depth} slots, {planted} with models, {counted(len(document.models), 'model')}"
+    models_counted = counted(len(document.models), "detail model")
+    counts = say("{} x {:# slot|# slots}, {} with models, {}", int(width), int(depth), planted, models_counted)
     return ImportedLevelFile("DETAILS", path.name, ground, [ground], counts, [models])
 
 
@@ -509,16 +510,16 @@ def slots_with(ground: Object, number: int) -> NDArray[np.int64]:
 
 
 def remove_model(ground: Object, model: Object) -> int:
-    """Delete a model and clear it in all slots, in Object Mode; returns the number of cleared places."""
+    """Delete a model and clear it in all slots, in Object Mode; returns the number of slots that had it."""
     number = model.motionbridge_level.number
-    indices = 0
+    slots = np.zeros(len(ground.data.polygons), np.bool_)
     for name, shares in zip(details.MODEL, details.DENSITY, strict=True):
         values = attributes.gather(ground.data, name, Domain.FACE, np.int32)
         density = attributes.gather_colours(ground.data, shares, Domain.FACE)
         if values is None or number < 0:
             continue
         meant = values == number
-        indices += int(meant.sum())
+        slots |= meant
         values[meant] = details.EMPTY
         attributes.write(ground.data, name, Domain.FACE, values)
         if density is not None:
@@ -526,7 +527,7 @@ def remove_model(ground: Object, model: Object) -> int:
             attributes.write(ground.data, shares, Domain.FACE, density)
     bpy.data.objects.remove(model)
     show(ground)
-    return indices
+    return int(slots.sum())
 
 
 # Preview --------------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ....core.changes import Changes
 from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, listed, say
+from ....core.report import Message, Report, listed, say
 from ....formats.xray import cform, dm, occluders, som
 from ..models.exporting import warn_of_pictures, with_game_names
 from ..options import LevelExportOptions
@@ -43,8 +43,8 @@ class ImportedLevelFile:
     kind: str
     name: str
     holder: Any
-    meshes: list[Any] = field(default_factory=list)
-    counts: str = ""
+    meshes: list[Any]
+    counts: Message
     collections: list[Any] = field(default_factory=list)
     held: list[Any] = field(default_factory=list)
 

@@ -60,7 +60,7 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
     tree = folder_tree(folder)
     there = sorted(tree.names(""))
     if not there and not folder.is_dir():
-        raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
+        raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with the files of a level")
     names = {visuals.FILE} if any(getattr(options, kind) for kind in VISUALS) else set()
     suffixes = {
         *level_geometry.SUFFIXES,
@@ -71,7 +71,7 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
     if not result:
         supported = ", ".join((visuals.FILE, *level_geometry.SUFFIXES, *OPTION_OF_SUFFIX))
         words = "there is no supported file in it ({})"
-        raise ReadError(say(words, supported), file=str(folder), remedy="Choose the folder with level and level.cform")
+        raise ReadError(say(words, supported), file=str(folder), remedy="Choose the folder with the files of a level")
     return result
 
 
@@ -125,7 +125,7 @@ def _link(context: Context, level_files: list[ImportedLevelFile], name: str, rep
         collection = _layer_collection(layer, colour, into)
         for level_file in of_layer:
             level_geometry.link(level_file, collection)
-            report.note(say("{}: {}", layer.lower(), level_file.counts), level_file.name)
+            report.note(say("{}: {}", say(layer), level_file.counts), level_file.name)
         models = [imported.holder for imported in of_layer if imported.kind == "DM"]
         if models:
             level_details.lay_out_models(models)

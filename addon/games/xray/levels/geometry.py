@@ -29,7 +29,7 @@ from ....core import files, mesh_parts, pausing, polygons
 from ....core.errors import ReadError, WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted, say
+from ....core.report import Message, Report, counted, joined, say
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
 from ....formats.xray.game_tree import tree_of
@@ -141,18 +141,18 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
     return ImportedLevelFile("CFORM", path.name, holder, own_meshes, counts)
 
 
-def _collision_counts(mesh: Mesh) -> str:
+def _collision_counts(mesh: Mesh) -> Message:
     texts = [counted(len(mesh.triangles), "face")]
     for name, noun in ((cform.MATERIAL, "material"), (cform.SECTOR, "sector")):
         values = mesh.values(name, Domain.FACE)
         if values is not None and len(values):
             texts.append(counted(len(level_materials.distinct_numbers(values)), noun))
-    return ", ".join([*texts, *_degenerate(mesh)])
+    return joined([*texts, *_degenerate(mesh)])
 
 
-def _degenerate(mesh: Mesh) -> list[str]:
+def _degenerate(mesh: Mesh) -> list[Message]:
     count = len(polygons.without_area(mesh.positions, mesh.triangles))
-    return [f"{count} without area"] if count else []
+    return [say("{} without area", count)] if count else []
 
 
 def _read_occluders(
@@ -161,12 +161,12 @@ def _read_occluders(
     mesh = module.decode(module.read(data, str(path), report), report, options.weld)
     two_sided = mesh.values(occluders.TWO_SIDED, Domain.FACE)
     materials, mesh.material_index = occluder_colours.slots(two_sided, mesh.values(som.OCCLUSION, Domain.FACE))
-    texts = [counted(len(mesh.triangles), "face"), f"{int(np.count_nonzero(two_sided))} two-sided"]
+    texts = [counted(len(mesh.triangles), "face"), say("{} two-sided", int(np.count_nonzero(two_sided)))]
     # Each face stores its index in the file, so that it keeps its values if others are deleted.
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.arange(len(mesh.triangles), dtype=np.int32))
     obj = meshes.build(mesh, materials, report, flat=True)
     obj.motionbridge_level.weld = NOT_WELDED if options.weld is None else options.weld
-    return ImportedLevelFile(kind, path.name, obj, [obj], ", ".join([*texts, *_degenerate(mesh)]))
+    return ImportedLevelFile(kind, path.name, obj, [obj], joined([*texts, *_degenerate(mesh)]))
 
 
 def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -174,7 +174,7 @@ def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, rep
     tree = tree_of(path, options.games, report)
     obj = level_details.build_model(document, tree, report, textures=options.textures)
     faces, vertices = len(document.triangles), len(document.vertices)
-    counts = f"{counted(faces, 'face')}, {counted(vertices, 'vertex|vertices')}"
+    counts = joined([counted(faces, "face"), counted(vertices, "vertex|vertices")])
     return ImportedLevelFile("DM", path.name, obj, [obj], counts)
 
 
@@ -188,7 +188,7 @@ def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: 
         items, noun = (mesh.positions, "point") if mesh.edges is None else (mesh.edges, "edge")
         items, noun = (mesh.triangles, "triangle") if len(mesh.triangles) else (items, noun)
         counts.append(counted(len(items), noun))
-    return ImportedLevelFile("ERR", path.name, next(iter(objects), None), objects, ", ".join(counts) or "no errors")
+    return ImportedLevelFile("ERR", path.name, next(iter(objects), None), objects, joined(counts) or say("no errors"))
 
 
 def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -198,11 +198,11 @@ def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: 
     materials, shape.material_index = slots
     data_block = meshes.build_polygons(shape, materials)
     obj: Any = bpy.data.objects.new(path.name, data_block)
-    texts: list[str] = [counted(len(document.nodes), "node")]
-    for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
+    texts = [counted(len(document.nodes), "node")]
+    for name, words in ((level_ai.ISOLATED, "{} isolated"), (level_ai.ONE_WAY, "{} with one-way links")):
         count = int(np.count_nonzero(shape.attributes[name].values))
-        texts += [f"{count} {noun}"] if count else []
-    return ImportedLevelFile("AI", path.name, obj, [obj], ", ".join(texts))
+        texts += [say(words, count)] if count else []
+    return ImportedLevelFile("AI", path.name, obj, [obj], joined(texts))
 
 
 def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -211,7 +211,7 @@ def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report
     tree = tree_of(path, options.games, report)
     materials = [level_materials.textured(material, tree, options.textures, report) for material in mesh.materials]
     obj = meshes.build(mesh, materials, report, flat=True)
-    counts = f"{counted(len(document.marks), 'mark')}, {counted(len(mesh.triangles), 'face')}"
+    counts = joined([counted(len(document.marks), "mark"), counted(len(mesh.triangles), "face")])
     return ImportedLevelFile("WALLMARKS", path.name, obj, [obj], counts)
 
 
@@ -259,7 +259,7 @@ def plan_export(
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIX_OF:
         words = "{!r} is not part of a level"
-        raise WriteError(say(words, holder.name), remedy="Set its kind in the X-Ray Level panel of the sidebar")
+        raise WriteError(say(words, holder.name), remedy="Click Use in X-Ray Level in the Import panel")
     if kind != "LEVEL":
         _warn_of_unwritten(context.scene, holder, others, report)
     data = b"" if options.anew else kept(holder.motionbridge_level, "document")
@@ -529,7 +529,7 @@ def selected_values(obj: Object, kind: str) -> dict[str, NDArray[Any]]:
     return {name: column[order] for name, column in values.items()}
 
 
-def joined(columns: Sequence[Mapping[str, NDArray[Any]]], name: str) -> NDArray[Any]:
+def joined_values(columns: Sequence[Mapping[str, NDArray[Any]]], name: str) -> NDArray[Any]:
     """Return the values of several meshes as one array."""
     return np.concatenate([column[name] for column in columns])
 

@@ -148,7 +148,7 @@ class Trees:
             self.level_objects.report.note(say(words, deleted))
         if is_part.any():
             changes.note(say("{:# part of a tree|# parts of trees}", int(is_part.sum())))
-            words = "parts that were deleted from the sets of trees are hidden by their scale at each place"
+            words = "deleted parts of trees are hidden by their scale: a level's visuals cannot be removed"
             self.level_objects.report.note(words)
         self._follow(gone)
 

@@ -24,7 +24,7 @@ from ....blender.properties import keep
 from ....core import files
 from ....core.errors import ReadError
 from ....core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh, PolygonMesh
-from ....core.report import Report, counted, say
+from ....core.report import Message, Report, counted, joined, say
 from ....formats.trees import folder_tree
 from ....formats.xray import level as levels
 from ....formats.xray.game_tree import GameTree, tree_of
@@ -237,15 +237,15 @@ def _drawn(
     visuals = rows["visual"]
     if kind == "TREE":
         objects, visuals = _trees(level, pairs, titles, datas, step)
-        counts: str = f"{counted(len(objects), 'tree')} of {counted(len(datas), 'mesh|meshes')}"
+        counts = [counted(len(objects), "tree"), counted(len(datas), "mesh|meshes")]
     else:
         objects = []
         for number, (visual, data) in enumerate(pairs):
             objects.append(new_object(titles[number], datas[data], kind, visual))
             if number % OBJECTS_PER_STEP == 0:
                 step(0.75 + 0.25 * number / len(rows))
-        counts = counted(len(objects), "object")
-    counts += f", {counted(int(rows['triangles'].sum()), 'face')}"
+        counts = [counted(len(objects), "object")]
+    counts.append(counted(int(rows["triangles"].sum()), "face"))
     return _by_sector(level, kind, objects, level.sectors[visuals] if by_sector else None, counts)
 
 
@@ -348,7 +348,7 @@ def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool)
         mesh = meshes.build(boxes, [], level.report)
         mesh.motionbridge_level.kind = kind
         objects.append(mesh)
-    counts = counted(len(visuals), "box|boxes")
+    counts = [counted(len(visuals), "box|boxes")]
     return _by_sector(level, kind, objects, box_sectors if by_sector else None, counts)
 
 
@@ -360,19 +360,19 @@ def _sector(number: int) -> str:
 
 
 def _by_sector(
-    level: _Reading, kind: str, objects: list[Object], sectors: NDArray[np.int64] | None, counts: str
+    level: _Reading, kind: str, objects: list[Object], sectors: NDArray[np.int64] | None, counts: list[Message]
 ) -> ImportedLevelFile:
     """Link objects to a collection for each of their ``sectors`` (objects,); None leaves them unlinked."""
     if sectors is None:
-        return ImportedLevelFile(kind, level.path.name, None, objects, counts)
+        return ImportedLevelFile(kind, level.path.name, None, objects, joined(counts))
     inside: dict[int, Any] = {
         number: bpy.data.collections.new(f"{level.name} {_FAMILIES[kind]} {_sector(number)}")
         for number in np.unique(sectors).tolist()
     }
     for obj, number in zip(objects, sectors.tolist(), strict=True):
         inside[number].objects.link(obj)
-    counts += f" in {counted(len(inside), 'sector')}"
-    return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=objects)
+    counts.append(counted(len(inside), "sector"))
+    return ImportedLevelFile(kind, level.path.name, None, [], joined(counts), list(inside.values()), held=objects)
 
 
 def _impostors(level: _Reading, trees: Sequence[Object]) -> ImportedLevelFile:
@@ -400,7 +400,7 @@ def _impostors(level: _Reading, trees: Sequence[Object]) -> ImportedLevelFile:
             tree_sets.follow(obj, next(iter(trees_of[visual])))
         result.append(obj)
     quads = structure.FACETS * len(result)
-    counts = f"{counted(len(result), 'impostor')}, {counted(quads, 'face')}"
+    counts = joined([counted(len(result), "impostor"), counted(quads, "face")])
     return ImportedLevelFile("LOD", level.path.name, None, result, counts)
 
 

@@ -8,6 +8,7 @@ import pytest
 from addon.core.report import Report
 from addon.formats.xray import level
 from addon.formats.xray.level import edit, structure
+from addon.formats.xray.level.comparison import compare
 from addon.formats.xray.level.document import LOD, Kind
 from tests.formats.xray.level.annotated import SMALL_LEVEL
 
@@ -54,3 +55,28 @@ def test_corners_of_impostors_change_alone_and_are_named(small):
     rows["corners"]["bgrh"][1, 3, 3], rows["corners"]["sun"][1, 3, 3] = (51, 102, 255, 204), 153
     # What was not edited keeps its bits: a v of 0 is not that of 1 - 1.
     assert small.visuals.fixed[Kind.LOD].tobytes() == rows.tobytes()
+
+
+def yard(samples, *offsets, scales=(1, 1)):
+    """The sample level, in which two visuals are bark and leaves of one tree; it has one tree more at each offset."""
+    document = level.read((samples / "level" / "level").read_bytes(), "level", Report())
+    parts = np.array([2, 3])
+    matrices = np.stack([np.diag([scale, scale, scale, 1.0]) for scale in scales])
+    edit.place_trees(document, parts, matrices, np.zeros((2, 2, 3)))
+    for offset in offsets:
+        matrices[:, 0, 3] = offset
+        edit.add_trees(document, parts, np.zeros(2, int), matrices, np.zeros((2, 2, 3)), moves=matrices)
+    return document
+
+
+def sentence(before, after):
+    return compare(before, after).sentence()
+
+
+def test_a_tree_of_several_parts_is_one_tree_in_a_comparison(samples):
+    assert sentence(yard(samples), yard(samples, 5)) == "1 tree added"
+    assert sentence(yard(samples, 5, 9), yard(samples, 5)) == "1 tree deleted"
+    assert sentence(yard(samples), yard(samples, scales=(2, 2))) == "1 tree changed"
+    assert sentence(yard(samples), yard(samples, scales=(1e-7, 1e-7))) == "1 tree deleted"
+    assert sentence(yard(samples), yard(samples, scales=(1, 1e-7))) == "1 part of a tree changed"
+    assert sentence(yard(samples), yard(samples)) == "nothing changed"
