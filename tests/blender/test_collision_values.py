@@ -24,8 +24,10 @@ class Dialog:
         self.__dict__["shown"] = False
 
     def __getattr__(self, name):
-        method = getattr(self.kind, name, None)
-        return method.__get__(self) if callable(method) else getattr(self.properties, name)
+        if name in self.properties.bl_rna.properties:
+            return getattr(self.properties, name)
+        member = getattr(self.kind, name)
+        return member.__get__(self) if callable(member) else member
 
     def __setattr__(self, name, value):
         setattr(self.properties, name, value)
@@ -65,6 +67,12 @@ def activate(obj, face):
     selected = np.zeros(len(obj.data.polygons), np.bool_)
     selected[face] = True
     obj.data.polygons.foreach_set("select", selected)
+
+
+def test_without_selected_faces_no_dialog_opens(level):
+    level.data.polygons.foreach_set("select", np.zeros(len(level.data.polygons), np.bool_))
+    with pytest.raises(RuntimeError, match="no face is selected"):
+        bpy.ops.motionbridge.level_collision("INVOKE_DEFAULT")
 
 
 def face_with(obj, name):

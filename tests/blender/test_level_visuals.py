@@ -435,8 +435,8 @@ def test_the_ai_map_and_wallmarks_of_the_folder(samples, tmp_path):
     folder = copied(samples / "level", tmp_path / "yard", *FILES, "level.ai", "level.wallmarks")
     model, report = imported(folder, **NONE)
     assert set(model) == {"AI", "WALLMARKS"}
-    assert report.notes["ai map: 11 nodes, 1 isolated, 1 with one-way links"] == ["level.ai"]
-    assert report.notes["wallmarks: 1 mark, 1 face"] == ["level.wallmarks"]
+    assert report.notes["AI Map: 11 nodes, 1 isolated, 1 with one-way links"] == ["level.ai"]
+    assert report.notes["Wallmarks: 1 mark, 1 face"] == ["level.wallmarks"]
     (nodes,), (marks,) = model["AI"].objects, model["WALLMARKS"].objects
     assert len(nodes.data.polygons) == 11
     isolated = column(nodes.data.attributes["isolated"].data, "value", 1, np.bool_)
@@ -465,7 +465,7 @@ def test_placed_objects_are_empties_with_their_names(samples, tmp_path):
     assert positions["ambient\\wind_1"] == (4, 4, 1)
     assert positions["graph_point yard_point"] == (3, -3, 0)
     assert model["WEATHER"].objects[0].empty_display_size == 8
-    assert report.notes["placed objects: 2 static sounds"] == ["level.snd_static"]
+    assert report.notes["Placed Objects: 2 static sounds"] == ["level.snd_static"]
     with pytest.raises(ReadError, match="no supported file in it"):
         imported(folder, placed=False)
 
