@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from addon.blender import attributes
+from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.ui.xray import level_faces
 from tests.blender.test_level_panel import panel_says
@@ -71,8 +72,8 @@ def activate(obj, face):
 
 def test_without_selected_faces_no_dialog_opens(level):
     level.data.polygons.foreach_set("select", np.zeros(len(level.data.polygons), np.bool_))
-    with pytest.raises(RuntimeError, match="no face is selected"):
-        bpy.ops.motionbridge.level_collision("INVOKE_DEFAULT")
+    with pytest.raises(WriteError, match="no face is selected"):
+        Dialog().ask(bpy.context, Report())
 
 
 def face_with(obj, name):

@@ -172,9 +172,9 @@ class MOTIONBRIDGE_OT_level_collision(SelectionValues, FaceValues, BlenderOperat
     is_list_of_game: BoolProperty(name="", options={"SKIP_SAVE", "HIDDEN"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        return self.answer(context, self._ask)
+        return self.answer(context, self.ask)
 
-    def _ask(self, context: Context, _report: Report) -> None:
+    def ask(self, context: Context, _report: Report) -> None:
         """Open a dialog with the values of the selected faces, first those of the active one. Raises `WriteError`."""
         with scope.object_mode(context):  # Blender 4.2 cannot read boolean attributes in edit mode
             columns = [level_geometry.selected_values(obj, "CFORM") for obj in self.edited_meshes(context)]
@@ -418,9 +418,9 @@ class MOTIONBRIDGE_OT_details_slots(SelectionValues, GroundOperation, BlenderOpe
     """JSON: for each of the four models, number, density, and which of both the selection has several of."""
 
     def invoke(self, context: Context, _event: Any) -> Any:
-        return self.answer(context, self._ask)
+        return self.answer(context, self.ask)
 
-    def _ask(self, context: Context, _report: Report) -> None:
+    def ask(self, context: Context, _report: Report) -> None:
         """Open a dialog with the values of the selected slots. Raises `WriteError`."""
         ground = context.active_object
         with scope.object_mode(context):
