@@ -202,14 +202,14 @@ def keep_not_shown(path: Path, base: Path) -> None:
         curve_keys.keep_not_shown(curve, old)
 
 
-def keep_muted(path: Path, base: Path, owner: Object, action: Action | None) -> None:
-    """Copy the channels of muted F-curves from ``base``."""
+def keep_muted(path: Path, base: Path, muted: Iterable[bpy.types.FCurve]) -> None:
+    """Copy the channels of ``muted`` F-curves from ``base``."""
     channels, stored = (
         {LOCATION: motion_path.channels.location, ROTATION: motion_path.channels.rotation}
         for motion_path in (path, base)
     )
-    for curve in compat.curves_of(action, owner):
-        if curve.data_path in channels and compat.is_muted(curve):
+    for curve in muted:
+        if curve.data_path in channels:
             channels[curve.data_path][curve.array_index] = stored[curve.data_path][curve.array_index]
 
 

@@ -19,7 +19,17 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .evaluation import Behaviour, Envelope, Floats, Shape, bernstein, bezier_controls, solve, tangents
+from .evaluation import (
+    Behaviour,
+    Envelope,
+    Floats,
+    Shape,
+    bernstein,
+    bezier_controls,
+    keyed_parts,
+    solve,
+    tangents,
+)
 
 
 class Interpolation(IntEnum):
@@ -147,6 +157,11 @@ class Curves:
     def counts(self) -> NDArray[np.intp]:
         """(curves,): number of keys of each curve."""
         return np.diff(self.bounds)
+
+    @property
+    def ends(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Indices of the curves that have keys, and of the first and last key of each."""
+        return keyed_parts(self.bounds)
 
     def signed(self, signs: Floats) -> Curves:
         """Return the curves with the values of each multiplied by one of ``signs`` (curves,)."""

@@ -88,6 +88,37 @@ class Display:
 
 
 @dataclass
+class Displays:
+    """Several `Display` with concatenated keys: ``curves``, and for each key what `Display` has of it. Indices of keys
+    and segments count through all envelopes.
+    """
+
+    curves: Curves
+    base_key: Indices
+    segment: Indices
+    exact: Flags
+
+    @classmethod
+    def of(cls, curves: Curves, changed: dict[int, Display], bounds: Indices) -> Displays:
+        """Return the result of `displayed` for envelopes with these ``bounds``."""
+        base_key = rows_of(bounds[:-1], curves.counts)
+        segment = base_key.copy()
+        segment[curves.ends[2]] = -1
+        exact = segment >= 0
+        for number, drawn in changed.items():
+            part, start = slice(*curves.bounds[number : number + 2]), bounds[number]
+            base_key[part] = np.where(drawn.base_key < 0, -1, drawn.base_key + start)
+            segment[part] = np.where(drawn.segment < 0, -1, drawn.segment + start)
+            exact[part] = drawn.exact
+        return cls(curves, base_key, segment, exact)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a segment is not `Display.exact`."""
+        return bool((~self.exact & (self.segment >= 0)).any())
+
+
+@dataclass
 class _PlayedSegments:
     """Segments that the game evaluates during some time, sorted by envelope: index of their envelope (``owner``), index
     of the segment in it, interpolation, control points, and the times ``begin`` and ``end`` in seconds.

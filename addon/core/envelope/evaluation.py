@@ -72,6 +72,12 @@ class Envelope:
         return cls(times, values, shapes, np.zeros((count, 3)), np.zeros((count, 4)))
 
 
+def keyed_parts(bounds: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Return which of several channels have keys, and the first and last key of each; ``bounds`` as in `Envelopes`."""
+    keyed = np.flatnonzero(bounds[1:] > bounds[:-1])
+    return keyed, bounds[keyed], bounds[keyed + 1] - 1
+
+
 @dataclass
 class Envelopes:
     """Several envelopes with concatenated ``keys``; ``keys.before`` and ``keys.after`` have no meaning.
@@ -109,6 +115,11 @@ class Envelopes:
         keys, part = self.keys, slice(self.bounds[number], self.bounds[number + 1])
         columns = keys.times[part], keys.values[part], keys.shapes[part], keys.tcb[part], keys.parameters[part]
         return Envelope(*columns, int(self.before[number]), int(self.after[number]))
+
+    @property
+    def ends(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Indices of the envelopes that have keys, and of the first and last key of each."""
+        return keyed_parts(self.bounds)
 
     def __iter__(self) -> Iterator[Envelope]:
         return map(self.__getitem__, range(len(self)))

@@ -14,7 +14,8 @@ same key: the shape of one key decides how the neighbour's handle is read. The r
   game uses the first up to that time and the second from then on.
 
 Steps: which keys of an edited curve still are keys of the envelope (`match`), what the keys must represent (`plan`),
-the keys (`keys_of_curve`), and how far they differ from the curve (`losses`).
+the keys (`keys_of_curves`), and how far they differ from the curve (`losses`). Each step takes the curves of several
+channels with concatenated keys; from the last key of a channel to the first of the next nothing is played.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import quantum
-from .curve import Curve, Interpolation, control_points, segment_values
-from .display import MIN_SPACING, Display
-from .evaluation import Behaviour, Envelope, Floats, Shape, extrapolation_slopes, segment_ends, tangents
+from .curve import Curve, Curves, Interpolation, control_points, segment_values
+from .display import MIN_SPACING, Displays
+from .evaluation import Behaviour, Envelope, Envelopes, Floats, Shape, outer_slopes, segment_ends, tangents
 
 HANDLE_CLAMP = 0.0015
 """Frames by which Blender moves a handle away from its key if both are at the same time."""
@@ -44,13 +45,13 @@ SAMPLES = 8
 _BEZIER = np.uint8(Interpolation.BEZIER)
 
 
-# ---- matching the keys of an edited curve with those of the envelope
+# ---- matching the keys of edited curves with those of the envelopes
 
 
 @dataclass
 class Match:
-    """For each key of a curve: the key of the shown curve it corresponds to (``indices``, -1 for none), and which of
-    its values are unchanged.
+    """For each key of the compared curves: the key of the shown curves it corresponds to (``indices``, -1 for none),
+    and which of its values are unchanged.
 
     Handles that no segment and no extrapolation uses count as unchanged; new keys have nothing unchanged.
     ``interpolation`` refers to the segment after the key.
@@ -62,53 +63,56 @@ class Match:
     right: Flags
     interpolation: Flags
 
+    @property
+    def keys_unchanged(self) -> Flags:
+        """(keys,): whether nothing of each key and of the segment after it is edited."""
+        return self.key & self.left & self.right & self.interpolation
 
-def match(curve: Curve, display: Display, frame: float) -> Match:
-    """Compare a curve with the curve that an envelope was shown as. Keys are matched by ``Curve.source``, or else by
-    time.
+
+def match(curves: Curves, old: Curves, frame: float, sources: Sequence[NDArray[np.int32] | None] = ()) -> Match:
+    """Compare curves with those that their envelopes were shown as.
+
+    Keys are matched by ``sources``, the `Curve.source` of each curve, or where it is None by time.
     """
-    indices = _matching_keys(curve, display.curve, frame)
+    indices = _matching_keys(curves, old, frame, sources)
     is_matched = indices >= 0
     if not is_matched.any():
-        nothing = np.zeros(curve.count, np.bool_)
+        nothing = np.zeros(len(indices), np.bool_)
         return Match(indices, nothing, nothing, nothing, nothing)
-    old = display.curve
     cubic = old.interpolation == _BEZIER
-    free_right, free_left = np.empty(old.count, np.bool_), np.empty(old.count, np.bool_)
-    np.logical_not(cubic[:-1], out=free_right[:-1])
-    free_left[1:] = free_right[:-1]
-    free_left[0], free_right[-1] = old.before != Behaviour.LINEAR, old.after != Behaviour.LINEAR
-    key, left, right = _same(curve, old, indices, HANDLE_CLAMP * frame)
+    free_right, free_left = ~cubic, np.append(False, ~cubic[:-1])
+    keyed, first, last = old.ends
+    free_left[first], free_right[last] = old.before[keyed] != Behaviour.LINEAR, old.after[keyed] != Behaviour.LINEAR
+    is_last = np.zeros(len(cubic), np.bool_)
+    is_last[last] = True
+    key, left, right = _same(curves, old, indices, HANDLE_CLAMP * frame)
     return Match(
         indices,
         is_matched & key,
         is_matched & (left | free_left[indices]),
         is_matched & (right | free_right[indices]),
-        is_matched & ((curve.interpolation == old.interpolation[indices]) | (indices == old.count - 1)),
+        is_matched & ((curves.interpolation == old.interpolation[indices]) | is_last[indices]),
     )
 
 
-def unchanged(curve: Curve, display: Display, frame: float, matched: Match | None = None) -> bool:
-    """Return whether a curve is the one that the envelope was shown as; ``matched``: the result of `match`, if already
-    known.
-    """
-    old = display.curve
-    if curve.count != old.count or curve.before != old.before or curve.after != old.after:
-        return False
-    if curve.keys is old.keys:
-        return True
-    if matched is None:
-        matched = match(curve, display, frame)
-    in_place = matched.indices == np.arange(curve.count)
-    return bool((in_place & matched.key & matched.left & matched.right & matched.interpolation).all())
+def unchanged(curves: Curves, old: Curves, matched: Match) -> Flags:
+    """(curves,): whether each curve is the one that its envelope was shown as; ``matched``: the result of `match`."""
+    result: Flags = (curves.counts == old.counts) & (curves.before == old.before) & (curves.after == old.after)
+    key_by_key = matched.keys_unchanged
+    for number in np.flatnonzero(result).tolist():
+        start, end = curves.bounds[number : number + 2]
+        moved = old.bounds[number] - start
+        in_place = matched.indices[start:end] == np.arange(start + moved, end + moved)
+        result[number] = (in_place & key_by_key[start:end]).all()
+    return result
 
 
-def _same(curve: Curve, old: Curve, indices: NDArray[np.intp], slack: float) -> NDArray[np.bool_]:
-    """(3, keys): whether keys, left handles and right handles equal those of the old curve within float32 precision.
+def _same(curves: Curves, old: Curves, indices: NDArray[np.intp], slack: float) -> NDArray[np.bool_]:
+    """(3, keys): whether keys, left handles and right handles equal those of the old curves within float32 precision.
 
     The time of a handle may differ by ``slack`` if it was no further than that from its key.
     """
-    points = np.stack((curve.keys, curve.left, curve.right))
+    points = np.stack((curves.keys, curves.left, curves.right))
     theirs = np.stack((old.keys, old.left, old.right))[:, indices]
     size = np.abs(theirs)
     allowed = quantum.tolerance(np.maximum(size, size[0], out=size), 0.0)
@@ -120,27 +124,36 @@ def _same(curve: Curve, old: Curve, indices: NDArray[np.intp], slack: float) -> 
     return same
 
 
-def _matching_keys(curve: Curve, old: Curve, frame: float) -> NDArray[np.intp]:
-    if curve.source is not None:
-        given = curve.source.astype(np.intp)
-        return np.where((given >= 0) & (given < old.count), given, -1)
-    if not old.count:
-        return np.full(curve.count, -1)
-    times, known = curve.keys[:, 0], old.keys[:, 0]
+def _matching_keys(
+    curves: Curves, old: Curves, frame: float, sources: Sequence[NDArray[np.int32] | None]
+) -> NDArray[np.intp]:
+    times, known = curves.keys[:, 0], old.keys[:, 0]
     allowed = np.maximum(quantum.tolerance(times, 0.0), 1e-4 * frame)
-    if curve.count == old.count:
-        everywhere = np.arange(curve.count)
-        near = np.abs(times - known) <= allowed
-        # Shown keys are further apart than the tolerance, so no other key is nearer.
-        if near.all():
-            return everywhere
-    right = np.clip(np.searchsorted(known, times), 0, old.count - 1)
+    by_time = all(source is None for source in sources)
+    # Shown keys are further apart than the tolerance, so no other key is nearer.
+    if by_time and np.array_equal(curves.bounds, old.bounds) and (np.abs(times - known) <= allowed).all():
+        return np.arange(len(times))
+    indices = np.full(len(times), -1)
+    for number, source in enumerate(sources or [None] * len(curves)):
+        own, theirs = (slice(*of.bounds[number : number + 2]) for of in (curves, old))
+        if source is not None:
+            key = np.where(source < len(known[theirs]), source, -1).astype(np.intp)
+        else:
+            key = _nearest_keys(times[own], known[theirs], allowed[own])
+        indices[own] = np.where(key >= 0, key + old.bounds[number], -1)
+    return indices
+
+
+def _nearest_keys(times: Floats, known: Floats, allowed: Floats) -> NDArray[np.intp]:
+    if not len(known):
+        return np.full(len(times), -1)
+    right = np.clip(np.searchsorted(known, times), 0, len(known) - 1)
     left = np.maximum(right - 1, 0)
     nearest = np.where(np.abs(times - known[left]) < np.abs(times - known[right]), left, right)
     near = np.abs(times - known[nearest]) <= allowed
-    first = np.append(True, nearest[1:] != nearest[:-1])[: curve.count]
+    first = np.append(True, nearest[1:] != nearest[:-1])[: len(times)]
     indices = np.where(near & first, nearest, -1)
-    if curve.count == old.count:
+    if len(times) == len(known):
         # The number of keys is unchanged: a key that only moved in time is still the same key.
         moved = np.flatnonzero(indices < 0)
         indices[moved[~np.isin(moved, indices)]] = moved[~np.isin(moved, indices)]
@@ -156,7 +169,7 @@ class Plan:
 
     ``keys`` (n, 2) time and value; ``kind_before`` and ``kind_after`` (n,): `Interpolation` of the segments beside each
     key, or `UNPLAYED`; ``before`` and ``after`` (n, 2): handles relative to the key, at thirds for linear segments;
-    ``source`` (n,): index of the base's key, -1 for none.
+    ``source`` (n,): index of the base's key, -1 for none; ``owner`` (n,): index of the channel.
     """
 
     keys: Floats
@@ -165,44 +178,55 @@ class Plan:
     before: Floats
     after: Floats
     source: NDArray[np.intp]
+    owner: NDArray[np.intp]
+
+    @property
+    def breaks(self) -> NDArray[np.intp]:
+        """Indices of the last keys of all channels but the last one that has keys."""
+        return np.flatnonzero(self.owner[1:] != self.owner[:-1])
 
 
 def plan(
-    curve: Curve, base: Envelope | None = None, display: Display | None = None, matched: Match | None = None
+    curves: Curves, base: Envelopes | None = None, display: Displays | None = None, matched: Match | None = None
 ) -> Plan:
-    """Return what to write for a curve. If the base is known, its exact values are used for everything unchanged."""
-    keys, left, right = curve.keys, curve.left, curve.right
-    source = np.full(curve.count, -1)
+    """Return what to write for curves. If the base is known, its exact values are used for everything unchanged."""
+    keys, left, right = curves.keys, curves.left, curves.right
+    source = np.full(len(keys), -1)
     if display is not None and matched is not None:
-        old, indices = display.curve, matched.indices
-        if old.count:
+        old, indices = display.curves, matched.indices
+        if len(old.keys):
             keys = np.where(matched.key[:, None], old.keys[indices], keys)
             # A handle that no segment of the base uses counts as unchanged, wherever it points. If a segment uses it
             # now, the curve's own handle is written.
-            known_left = matched.left & matched.key & (_uses_left(old)[indices] | ~_uses_left(curve))
-            known_right = matched.right & matched.key & (_uses_right(old)[indices] | ~_uses_right(curve))
+            left_of_old, right_of_old = _used_handles(old)
+            used_left, used_right = _used_handles(curves)
+            known_left = matched.left & matched.key & (left_of_old[indices] | ~used_left)
+            known_right = matched.right & matched.key & (right_of_old[indices] | ~used_right)
             left = np.where(known_left[:, None], old.left[indices], left)
             right = np.where(known_right[:, None], old.right[indices], right)
             source = np.where(indices >= 0, display.base_key[indices], -1)
-    kinds = np.append(curve.interpolation[:-1], np.uint8(UNPLAYED))[: curve.count]
+    kinds = curves.interpolation.copy()
+    kinds[curves.ends[2]] = UNPLAYED
     planned = Plan(
-        keys, np.append(np.uint8(UNPLAYED), kinds[:-1])[: curve.count], kinds, left - keys, right - keys, source
+        keys,
+        np.append(np.uint8(UNPLAYED), kinds[:-1])[: len(kinds)],
+        kinds,
+        left - keys,
+        right - keys,
+        source,
+        np.repeat(np.arange(len(curves)), curves.counts),
     )
-    if base is not None and display is not None and matched is not None and not display.exact[:-1].all():
-        planned = _with_cut_segments_whole(planned, base, display, matched, curve.count)
+    if base is not None and display is not None and matched is not None and matched.key.any() and display.is_cut:
+        planned = _with_cut_segments_whole(planned, base, display, matched)
     _straighten(planned)
     return planned
 
 
-def _uses_left(curve: Curve) -> Flags:
-    """(keys,): whether a cubic segment ends at each key."""
-    return np.append(False, _uses_right(curve)[:-1])[: curve.count]
-
-
-def _uses_right(curve: Curve) -> Flags:
-    """(keys,): whether a cubic segment begins at each key."""
-    used: Flags = curve.interpolation == Interpolation.BEZIER
-    return np.append(used[:-1], False)[: curve.count]
+def _used_handles(curves: Curves) -> tuple[Flags, Flags]:
+    """(keys,) each: whether a cubic segment ends at each key, and whether it begins there."""
+    begins = curves.interpolation == Interpolation.BEZIER
+    begins[curves.ends[2]] = False
+    return np.append(False, begins[:-1])[: len(begins)], begins
 
 
 def _straighten(planned: Plan) -> None:
@@ -213,42 +237,40 @@ def _straighten(planned: Plan) -> None:
     planned.before[1:] = np.where(line, -chord, planned.before[1:])
 
 
-def _with_cut_segments_whole(planned: Plan, base: Envelope, display: Display, matched: Match, count: int) -> Plan:
+def _with_cut_segments_whole(planned: Plan, base: Envelopes, display: Displays, matched: Match) -> Plan:
     """Merge the parts of segments that were cut for display if none of the parts was edited.
 
     Also restores the first key of such a segment if the shown curve had no key for it (several keys at one time, or one
     out of order).
     """
-    index = np.full(display.curve.count, -1)
-    index[matched.indices[matched.indices >= 0]] = np.flatnonzero(matched.indices >= 0)
+    is_matched = matched.indices >= 0
+    index = np.full(len(display.base_key), -1)
+    index[matched.indices[is_matched]] = np.flatnonzero(is_matched)
     begin, end = index[:-1], index[1:]
     alive = (begin >= 0) & (end == begin + 1)
     same = alive & matched.key[begin] & matched.key[end] & matched.interpolation[begin]
     same &= matched.right[begin] & matched.left[end]
-    remove = np.zeros(count, np.bool_)
-    kinds, points = control_points(base)
+    remove = np.zeros(len(planned.keys), np.bool_)
+    kinds, points = control_points(base.keys, tangents(base.keys, base.ends[2][:-1]))
     inserted: list[tuple[int, int]] = []
-    segments = display.segment[:-1]
-    for segment in np.unique(segments[~display.exact[:-1] & (segments >= 0)]):
-        parts = _run(segments, segment)
+    rows = np.flatnonzero(display.segment[:-1] >= 0)
+    segments = display.segment[rows]
+    for segment in np.unique(segments[~display.exact[rows]]):
+        parts = rows[np.searchsorted(segments, segment) : np.searchsorted(segments, segment, "right")]
         if not same[parts].all() or display.base_key[parts[-1] + 1] != segment + 1:
             continue
         first, last = index[parts[0]], index[parts[-1] + 1]
         remove[first + 1 : last] = True
         planned.kind_before[last], planned.before[last] = kinds[segment], points[segment, 2] - points[segment, 3]
-        if display.base_key[parts[0]] == segment:
+        key = display.base_key[parts[0]]
+        if key == segment:
             planned.kind_after[first], planned.after[first] = kinds[segment], points[segment, 1] - points[segment, 0]
         else:
-            if display.base_key[parts[0]] == 0:  # a first key that was moved because of a jump at its time
-                planned.keys[first] = base.times[0], base.values[0]
+            if key in base.bounds:  # a first key that was moved because of a jump at its time
+                planned.keys[first] = base.keys.times[key], base.keys.values[key]
             planned.kind_after[first] = UNPLAYED
             inserted.append((int(segment), int(last)))
     return _rearranged(planned, ~remove, kinds, points, np.array(inserted, np.intp).reshape(-1, 2))
-
-
-def _run(segments: NDArray[np.intp], segment: int) -> NDArray[np.intp]:
-    """Return the indices at which a sorted array has this value."""
-    return np.arange(np.searchsorted(segments, segment), np.searchsorted(segments, segment, "right"))
 
 
 def _rearranged(
@@ -273,37 +295,31 @@ def _rearranged(
         together(planned.before, np.zeros((len(inserted), 2))),
         together(planned.after, added[:, 1] - added[:, 0]),
         together(planned.source, inserted),
+        together(planned.owner, planned.owner[insertions[:, 1]]),
     )
 
 
 # ---- keys and their shapes
 
 
-def keys_of_curve(
-    curve: Curve,
-    base: Envelope | None,
-    display: Display | None,
-    frame: float,
+def keys_of_curves(
+    curves: Curves,
+    base: Envelopes | None,
+    display: Displays | None,
+    matched: Match | None,
     *,
     stepped_parameters: bool,
-    matched: Match | None = None,
-) -> tuple[Envelope, NDArray[np.intp]]:
-    """Return an envelope that evaluates to ``curve``, and for each of its keys the index of the key of ``base``, -1 for
+) -> tuple[Envelopes, NDArray[np.intp]]:
+    """Return envelopes that evaluate to ``curves``, and for each of their keys the index of the key of ``base``, -1 for
     none.
 
-    ``display``: what ``base`` was shown as; ``frame``: seconds per frame; ``stepped_parameters``: whether the file
-    stores the parameters of stepped keys; ``matched``: the result of `match` for curve and ``display``, if already
-    known.
+    ``display``: what ``base`` was shown as; ``matched``: the result of `match` for both; ``stepped_parameters``:
+    whether the file stores the parameters of stepped keys.
     """
-    if base is None or display is None:
-        planned = plan(curve)
-        base = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
-    else:
-        planned = plan(curve, base, display, matched or match(curve, display, frame))
     with np.errstate(all="ignore"):  # values in broken files may overflow
-        result = _shaped(planned, base, stepped_parameters)
-    result[0].before, result[0].after = curve.before, curve.after
-    return result
+        keys, source, owner = _shaped(plan(curves, base, display, matched), base, stepped_parameters)
+    bounds = np.searchsorted(owner, np.arange(len(curves) + 1))
+    return Envelopes(keys, bounds, curves.before, curves.after), source
 
 
 @dataclass
@@ -332,7 +348,10 @@ class _Decision:
     next_flat: Flags
 
 
-def _shaped(planned: Plan, base: Envelope, stepped_parameters: bool) -> tuple[Envelope, NDArray[np.intp]]:
+def _shaped(
+    planned: Plan, base: Envelopes | None, stepped_parameters: bool
+) -> tuple[Envelope, NDArray[np.intp], NDArray[np.intp]]:
+    """Return the keys, and for each the index of the base's key and of its channel."""
     count = len(planned.source)
     known = planned.source >= 0
     old = Envelope(
@@ -342,21 +361,23 @@ def _shaped(planned: Plan, base: Envelope, stepped_parameters: bool) -> tuple[En
         np.zeros((count, 3)),
         np.zeros((count, 4)),
     )
-    took = planned.source[known]
-    old.shapes[known], old.tcb[known], old.parameters[known] = base.shapes[took], base.tcb[took], base.parameters[took]
-    if count < 2:
-        old.shapes[~known] = Shape.STEPPED
-        return old, planned.source
+    if base is not None:
+        took, theirs = planned.source[known], base.keys
+        old.shapes[known], old.tcb[known] = theirs.shapes[took], theirs.tcb[took]
+        old.parameters[known] = theirs.parameters[took]
+    if not count:
+        return old, planned.source, planned.owner
     fits = _fits(planned, old, stepped_parameters)
     return _filled(planned, old, _decided(planned, old.shapes, fits), stepped_parameters)
 
 
 def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
-    shapes, parameters = old.shapes, old.parameters
-    leaving, arriving = tangents(old)
+    shapes, parameters, breaks = old.shapes, old.parameters, planned.breaks
+    leaving, arriving = tangents(old, breaks)
     straight = leaving
     if (planned.kind_before == Interpolation.LINEAR).any():  # only needed for linear segments
-        straight = tangents(Envelope(old.times, old.values, np.full_like(shapes, Shape.LINEAR), old.tcb, parameters))[0]
+        lines = Envelope(old.times, old.values, np.full_like(shapes, Shape.LINEAR), old.tcb, parameters)
+        straight = tangents(lines, breaks)[0]
     third = np.diff(planned.keys[:, 0]) / 3
     after, before = planned.after[:-1], planned.before[1:]
     near = _handle_tolerance(planned)
@@ -401,6 +422,7 @@ def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
     """
     cubic_after = planned.kind_after == Interpolation.BEZIER
     line_after = planned.kind_after == Interpolation.LINEAR
+    first = np.append(0, planned.breaks + 1)
     chosen = []
     for next_flat in (False, True):
         says_after = fits.flat if next_flat else fits.hermite
@@ -410,8 +432,8 @@ def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
         kinds = planned.kind_before
         new = np.where(kinds == Interpolation.CONSTANT, np.uint8(Shape.STEPPED), np.uint8(Shape.BEZIER_2D))
         new = np.where((kinds == Interpolation.LINEAR) & linear_does, np.uint8(Shape.LINEAR), new)
-        free = np.where(line_after[:1], np.uint8(Shape.LINEAR), np.uint8(Shape.STEPPED))
-        new[:1] = np.where(needs[:1] & ~line_after[:1], np.uint8(Shape.BEZIER_2D), free)
+        free = np.where(line_after[first], np.uint8(Shape.LINEAR), np.uint8(Shape.STEPPED))
+        new[first] = np.where(needs[first] & ~line_after[first], np.uint8(Shape.BEZIER_2D), free)
         chosen.append((kept, np.where(kept, old, new)))
     flat = [
         (shapes == Shape.BEZIER_2D)
@@ -444,10 +466,8 @@ def _from_the_end(if_not: Flags, if_so: Flags) -> Flags:
 
 def _filled(
     planned: Plan, old: Envelope, decided: _Decision, stepped_parameters: bool
-) -> tuple[Envelope, NDArray[np.intp]]:
-    """Return the keys with their parameters. A second key is added where a stepped key cannot store the handle after
-    it.
-    """
+) -> tuple[Envelope, NDArray[np.intp], NDArray[np.intp]]:
+    """Return `_shaped` with parameters. A second key is added where a stepped key cannot store the handle after it."""
     kept, shapes, next_flat = decided.kept, decided.shapes, decided.next_flat
     near = _handle_tolerance(planned)
     cubic_after = planned.kind_after == Interpolation.BEZIER
@@ -473,7 +493,7 @@ def _filled(
     fits = (np.abs(planned.after[:, 0] - third) <= near[:, 0]) & (np.abs(planned.after[:, 1] - stored) <= near[:, 1])
     second = np.flatnonzero(stepped & (cubic_after | next_flat) & ~fits)
     if not len(second):
-        return result, planned.source
+        return result, planned.source, planned.owner
     behind = second + 1
     handles = np.concatenate((np.zeros((len(second), 2)), planned.after[second]), axis=1)
     return (
@@ -485,86 +505,80 @@ def _filled(
             np.insert(parameters, behind, handles, axis=0),
         ),
         np.insert(planned.source, behind, -1),
+        np.insert(planned.owner, behind, planned.owner[second]),
     )
 
 
-# ---- difference between the stored keys and the curve
+# ---- difference between the stored keys and the curves
 
 
-@dataclass
-class Stored:
-    """A curve and the envelope written for it; ``segments`` (keys - 1,): segments of the curve to be compared."""
+def losses(curves: Curves, envelopes: Envelopes, segments: Flags, frame: float) -> list[tuple[float, float]]:
+    """Return for each curve the largest error of the values of its envelope, and of its linear extrapolation, the
+    latter in value per second.
 
-    curve: Curve
-    envelope: Envelope
-    segments: Flags
-
-
-@dataclass
-class _Sampled:
-    """Segments and the times at which they are sampled: ``kinds`` (n,), control ``points`` (n, 4, 2),
-    ``times`` (n,).
+    ``segments`` (all keys,): whether the segment of a curve after each key is compared.
     """
-
-    kinds: NDArray[np.uint8]
-    points: Floats
-    times: Floats
-
-
-def losses(channels: Sequence[Stored], frame: float) -> list[tuple[float, float]]:
-    """Return for each channel the largest error of its values and of its linear extrapolation, the latter in value per
-    second.
-
-    All channels are sampled together: finding the parameters of a few cubics takes as long as of many.
-    """
-    sampled = [side for channel in channels for side in _samples(channel, frame)]
-    if not sampled:
-        return []
+    keys = curves.keys
+    used = segments.copy()
+    used[curves.ends[2]] = False
+    length = np.append(np.diff(keys[:, 0]), 0.0)[: len(keys)]
+    wide = np.flatnonzero(used & (length >= MIN_SPACING * frame))
+    times = (keys[wide, 0, None] + length[wide, None] * ((np.arange(SAMPLES) + 0.5) / SAMPLES)).ravel()
+    points = np.stack((keys[wide], curves.right[wide], curves.left[wide + 1], keys[wide + 1]), axis=1)
+    bounds = SAMPLES * np.searchsorted(wide, curves.bounds)
+    keyed, first, last = envelopes.ends
+    slopes = tangents(envelopes.keys, last[:-1])
+    kinds, cubics = _sampled_segments(envelopes, times, bounds, slopes)
     with np.errstate(all="ignore"):  # values in broken files may overflow
-        values = segment_values(
-            np.concatenate([side.kinds for side in sampled]),
-            np.concatenate([side.points for side in sampled]),
-            np.concatenate([side.times for side in sampled]),
-        )[0]
-    parts = np.split(values, np.cumsum([len(side.times) for side in sampled])[:-1])
+        asked, got = np.split(
+            segment_values(
+                np.concatenate((np.repeat(curves.interpolation[wide], SAMPLES), kinds)),
+                np.concatenate((np.repeat(points, SAMPLES, axis=0), cubics)),
+                np.concatenate((times, times)),
+            )[0],
+            2,
+        )
+    off = np.abs(got - asked)
+    outer = np.zeros((len(curves), 2))
+    outer[keyed] = outer_slopes(envelopes.keys, slopes, first, last)
     result = []
-    for channel, asked, got in zip(channels, parts[::2], parts[1::2], strict=True):
-        off = np.abs(got - asked).max(initial=0.0)
-        if channel.curve.count and channel.envelope.count:
-            off = max(off, np.abs(channel.envelope.values[0] - channel.curve.keys[0, 1]))
-        result.append((float(off), _slope_loss(channel)))
+    for number, (curve, start, end) in enumerate(zip(curves, bounds[:-1], bounds[1:], strict=True)):
+        error = off[start:end].max(initial=0.0)
+        values = envelopes[number].values
+        if curve.count and len(values):
+            error = max(error, np.abs(values[0] - curve.keys[0, 1]))
+        result.append((float(error), _slope_loss(curve, outer[number])))
     return result
 
 
-def _samples(channel: Stored, frame: float) -> tuple[_Sampled, _Sampled]:
-    """Return the segments of the curve and of the stored envelope, to be sampled at the same times."""
-    curve, envelope = channel.curve, channel.envelope
-    length = np.diff(curve.keys[:, 0])
-    wide = np.flatnonzero(channel.segments & (length >= MIN_SPACING * frame))
-    shares = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    times = (curve.keys[wide, 0, None] + length[wide, None] * shares).ravel()
-    starts = np.repeat(wide, SAMPLES)
-    points = np.stack((curve.keys[wide], curve.right[wide], curve.left[wide + 1], curve.keys[wide + 1]), axis=1)
-    asked = _Sampled(curve.interpolation[starts], np.repeat(points, SAMPLES, axis=0), times)
-    if envelope.count < 2:
-        held = np.zeros((len(times), 4, 2))
-        held[:, :, 1] = envelope.values[0] if envelope.count else 0.0
-        held[:, 3, 0] = np.inf
-        return asked, _Sampled(np.zeros(len(times), np.uint8), held, times)
-    kinds, cubics = control_points(envelope)
-    segments = segment_ends(envelope, times) - 1
-    return asked, _Sampled(kinds[segments], cubics[segments], times)
+def _sampled_segments(
+    envelopes: Envelopes, times: Floats, bounds: NDArray[np.intp], slopes: tuple[Floats, Floats]
+) -> tuple[NDArray[np.uint8], Floats]:
+    """Return the kinds (n,) and control points (n, 4, 2) of the segments at ``times`` (n,).
+
+    ``bounds``: the index of the first time of each envelope. An envelope of less than two keys has a constant segment.
+    """
+    kinds, points = np.zeros(len(times), np.uint8), np.zeros((len(times), 4, 2))
+    all_kinds, all_points = control_points(envelopes.keys, slopes)
+    for number, (envelope, start, end) in enumerate(zip(envelopes, bounds[:-1], bounds[1:], strict=True)):
+        if envelope.count < 2:
+            points[start:end, :, 1] = envelope.values[0] if envelope.count else 0.0
+            points[start:end, 3, 0] = np.inf
+        elif end > start:
+            segments = segment_ends(envelope, times[start:end]) - 1 + envelopes.bounds[number]
+            kinds[start:end], points[start:end] = all_kinds[segments], all_points[segments]
+    return kinds, points
 
 
-def _slope_loss(channel: Stored) -> float:
-    curve = channel.curve
-    if not curve.count or Behaviour.LINEAR not in (curve.before, curve.after):
-        return 0.0
-    slopes, loss = extrapolation_slopes(channel.envelope), 0.0
+def _slope_loss(curve: Curve, slopes: Floats) -> float:
+    """Return the largest difference of the slopes of a curve's linear extrapolation from ``slopes`` (2,)."""
+    loss = 0.0
+    if not curve.count:
+        return loss
     for slope, behaviour, handle, key in (
         (slopes[0], curve.before, curve.left[0], curve.keys[0]),
         (slopes[1], curve.after, curve.right[-1], curve.keys[-1]),
     ):
         if behaviour == Behaviour.LINEAR and handle[0] != key[0]:
-            loss = max(loss, abs(slope - float((handle[1] - key[1]) / (handle[0] - key[0]))))
+            loss = max(loss, abs(float(slope - (handle[1] - key[1]) / (handle[0] - key[0]))))
     return loss

@@ -30,6 +30,7 @@ from .envelopes import (
     NAMES,
     OBJECT,
     StoredEnvelope,
+    are_sound,
     check,
     decode_channels,
     encode_channels,
@@ -143,8 +144,10 @@ def read_animation(reader: Reader, report: Report) -> Animation:
         what = say("channel {}", NAMES[channel])
         envelopes[channel] = read_old(reader, what) if version == FLOAT_VERSION else read_packed(reader, what)
         _refuse_misaligned(reader, envelopes[channel].keys["time"], what)
-        check(envelopes[channel], NAMES[channel], report)
     animation.envelopes = [envelopes[channel] for channel in range(len(NAMES))]
+    if not are_sound(animation.envelopes):
+        for channel, envelope in envelopes.items():
+            check(envelope, NAMES[channel], report)
     animation.tail = reader.rest()
     if len(animation.tail):
         report.warn(say("{:# extra byte|# extra bytes} after the channels; kept", len(animation.tail)), reader.chunk)

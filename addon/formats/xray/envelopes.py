@@ -25,16 +25,16 @@ from ...core.envelope import (
     Curve,
     Curves,
     Display,
+    Displays,
     Envelope,
     Envelopes,
     Shape,
     displayed,
-    each_display,
-    keys_of_curve,
+    keys_of_curves,
     unchanged,
 )
 from ...core.envelope.curve import empty_curve
-from ...core.envelope.writing import Match, Stored, losses, match
+from ...core.envelope.writing import Match, losses, match
 from ...core.errors import WriteError
 from ...core.report import Report, say
 from ...core.text import Rows
@@ -296,42 +296,67 @@ def stored(envelope: Envelope, where: str = "", *, to_packed: bool) -> StoredEnv
 
     Raises `WriteError` for numbers that the layout cannot hold.
     """
-    keys = np.zeros(envelope.count, PACKED if to_packed else OLD)
+    envelopes = Envelopes.of([envelope])
+    return _split(envelopes, _stored_keys(envelopes, [where], to_packed=to_packed))[0]
+
+
+def _split(envelopes: Envelopes, keys: NDArray[np.void]) -> list[StoredEnvelope]:
+    ends = zip(envelopes.before.tolist(), envelopes.after.tolist(), strict=True)
+    parts = np.split(keys, envelopes.bounds[1:-1])
+    return [StoredEnvelope(before, after, part) for (before, after), part in zip(ends, parts, strict=True)]
+
+
+def _stored_keys(envelopes: Envelopes, labels: Sequence[str], *, to_packed: bool) -> NDArray[np.void]:
+    """Return the concatenated keys of channels in one of the layouts; ``labels`` names them in messages.
+
+    Raises `WriteError` as `stored`.
+    """
+    given = envelopes.keys
+    keys = np.zeros(given.count, PACKED if to_packed else OLD)
     with np.errstate(over="ignore", invalid="ignore"):
-        keys["value"], keys["time"], keys["shape"] = envelope.values, envelope.times, envelope.shapes
+        keys["value"], keys["time"], keys["shape"] = given.values, given.times, given.shapes
         if not to_packed:
-            keys["tcb"], keys["parameters"] = envelope.tcb, envelope.parameters
-            return StoredEnvelope(envelope.before, envelope.after, keys)
-    if not (0 <= envelope.before <= 0xFF and 0 <= envelope.after <= 0xFF):
-        words = "{}: the behaviour outside the keys does not fit one byte"
-        raise WriteError(say(words, where), remedy="Write version 3")
-    _refuse_out_of_range(envelope, where)
+            keys["tcb"], keys["parameters"] = given.tcb, given.parameters
+            return keys
+    _refuse_out_of_range(envelopes, labels)
     with np.errstate(invalid="ignore"):
-        keys["tcb"], parameters = packed(envelope.tcb), packed(envelope.parameters)
+        keys["tcb"], parameters = packed(given.tcb), packed(given.parameters)
     # Rounding must not move a handle shorter than a step to the other side of its key.
-    bezier_2d = envelope.shapes == Shape.BEZIER_2D
+    bezier_2d = given.shapes == Shape.BEZIER_2D
     middle = STEPS // 2
-    crossing = bezier_2d & (envelope.parameters[:, 0] <= 0) & (parameters[:, 0] > middle)
+    crossing = bezier_2d & (given.parameters[:, 0] <= 0) & (parameters[:, 0] > middle)
     parameters[crossing, 0] = middle
     keys["parameters"] = parameters
-    stepped = envelope.shapes == Shape.STEPPED
+    stepped = given.shapes == Shape.STEPPED
     keys["tcb"][stepped], keys["parameters"][stepped] = 0, 0
-    return StoredEnvelope(envelope.before, envelope.after, keys)
+    return keys
 
 
-def _refuse_out_of_range(envelope: Envelope, where: str) -> None:
-    """Raise `WriteError` for tensions and handles beyond ±32 that the game uses, which cannot be packed."""
-    shapes, parameters = envelope.shapes, envelope.parameters
+def _refuse_out_of_range(envelopes: Envelopes, labels: Sequence[str]) -> None:
+    """Raise `WriteError` for behaviours that do not fit one byte, and for tensions and handles beyond ±32 that the game
+    uses.
+    """
+    for before, after, where in zip(envelopes.before.tolist(), envelopes.after.tolist(), labels, strict=True):
+        if not (0 <= before <= 0xFF and 0 <= after <= 0xFF):
+            words = "{}: the behaviour outside the keys does not fit one byte"
+            raise WriteError(say(words, where), remedy="Write version 3")
+    shapes, parameters, tcb = envelopes.keys.shapes, envelopes.keys.parameters, envelopes.keys.tcb
     used = np.zeros(parameters.shape, np.bool_)
     used[:, :2] = ((shapes == Shape.HERMITE) | (shapes == Shape.BEZIER_1D))[:, None]
-    used[shapes == Shape.BEZIER_2D] = True
-    used[:-1, 1] |= (shapes[1:] == Shape.BEZIER_2D) & (shapes[:-1] != Shape.STEPPED)
+    flat = shapes == Shape.BEZIER_2D
+    used[flat] = True
+    before_flat = np.append(flat[1:], False)[: len(flat)] & (shapes != Shape.STEPPED)
+    before_flat[envelopes.ends[2]] = False
+    used[:, 1] |= before_flat
     out_of_range = used & ~(np.abs(parameters) <= LIMIT)
-    tcb_out_of_range = (shapes == Shape.TCB)[:, None] & ~(np.abs(envelope.tcb) <= LIMIT)
+    tcb_out_of_range = (shapes == Shape.TCB)[:, None] & ~(np.abs(tcb) <= LIMIT)
     if out_of_range.any() or tcb_out_of_range.any():
-        worst = parameters[out_of_range][0] if out_of_range.any() else envelope.tcb[tcb_out_of_range][0]
+        row = int(np.flatnonzero(out_of_range.any(axis=1) | tcb_out_of_range.any(axis=1))[0])
+        number = int(np.searchsorted(envelopes.bounds, row, "right")) - 1
+        part = slice(*envelopes.bounds[number : number + 2])
+        worst = np.append(parameters[part][out_of_range[part]], tcb[part][tcb_out_of_range[part]])[0]
         raise WriteError(
-            say("{}: a handle or tension of {:g} does not fit this version (-32 to 32)", where, worst),
+            say("{}: a handle or tension of {:g} does not fit this version (-32 to 32)", labels[number], worst),
             remedy="Write version 3, or add keys so that the handles are shorter",
         )
 
@@ -437,102 +462,132 @@ def _report_display_changes(decoded: Envelope, display: Display, where: str, rep
 
 @dataclass
 class _Base:
-    """A channel as stored in the file, decoded, and as shown in Blender."""
+    """Channels as stored in the file, decoded, and as shown in Blender."""
 
-    stored: StoredEnvelope
-    decoded: Envelope
-    display: Display
+    stored: Sequence[StoredEnvelope]
+    decoded: Envelopes
+    display: Displays
+
+    @classmethod
+    def of(cls, envelopes: Sequence[StoredEnvelope], frame: float) -> _Base:
+        decoded = StoredEnvelope.decoded_all(envelopes)
+        return cls(envelopes, decoded, Displays.of(*_displayed(decoded, frame), decoded.bounds))
+
+    @property
+    def packed(self) -> bool:
+        return self.stored[0].packed
 
 
 @dataclass
 class _Encoded:
-    """A channel to be stored.
+    """Channels to be stored.
 
-    ``changed_keys``: the number of its keys that differ from the base, None if it was not edited. ``comparison``: what
-    to measure losses against, None if nothing can be lost. ``converted``: it is the base's channel in another layout,
-    and counts as changed only if that loses something.
+    ``changed_keys``: the number of keys that differ from the base, of each channel that was edited or whose layout
+    loses something. ``converted``: those of them that were not edited; they count as changed only if that loses
+    something. ``compared``: for each channel which segments (keys,) to measure the losses of.
     """
 
-    channel: str
-    result: StoredEnvelope
-    changed_keys: int | None = None
-    comparison: Stored | None = None
-    converted: bool = False
+    result: list[StoredEnvelope]
+    changed_keys: dict[int, int]
+    converted: set[int]
+    compared: list[NDArray[np.bool_]]
 
 
-def _encode_channel(curve: Curve, base: _Base | None, frame: float, where: str, *, to_packed: bool) -> _Encoded:
-    """Return a channel to be stored; signs are those of the file.
+def _encoded(
+    curves: Curves, sources: Sequence[Any], base: _Base | None, frame: float, labels: Sequence[str], *, to_packed: bool
+) -> _Encoded:
+    """Return channels to be stored; signs are those of the file, ``sources`` are the `Curve.source` of all curves.
 
     Raises `WriteError` for NaN or infinite values, keys that are not in the order of their times, and numbers that the
     layout cannot hold.
     """
-    _refuse_unusable(curve, where)
-    old, decoded, display = (base.stored, base.decoded, base.display) if base is not None else (None, None, None)
-    matched = match(curve, display, frame) if display is not None else None
-    if old is not None and display is not None and unchanged(curve, display, frame, matched):
-        return _in_layout(old, to_packed, curve, where)
-    known = decoded if display is not None and display.curve.count else None
-    keys, source = keys_of_curve(
-        curve, known, display if known else None, frame, stepped_parameters=not to_packed, matched=matched
-    )
-    result = stored(keys, where, to_packed=to_packed)
-    if old is not None and not old.packed and not to_packed:
-        _keep_high_bytes(result, old, source)
-    near_edits = _near_edits(matched) if known and matched is not None else _all_segments(curve)
-    return _Encoded(where, result, _changed_keys(result, old, source), Stored(curve, result.decoded(), near_edits))
+    _refuse_unusable(curves, labels)
+    everything = [np.ones(count, np.bool_) for count in curves.counts.tolist()]
+    if base is None:
+        keys, _ = keys_of_curves(curves, None, None, None, stepped_parameters=not to_packed)
+        result = _split(keys, _stored_keys(keys, labels, to_packed=to_packed))
+        return _Encoded(result, {number: len(each.keys) for number, each in enumerate(result)}, set(), everything)
+    matched = match(curves, base.display.curves, frame, sources)
+    edited = ~unchanged(curves, base.display.curves, matched)
+    encoded = _Encoded(list(base.stored), {}, set(), everything)
+    if base.packed != to_packed:
+        for number in np.flatnonzero(~edited).tolist():
+            envelope = encoded.result[number]
+            encoded.result[number] = as_packed(envelope, labels[number]) if to_packed else as_old(envelope)
+            if to_packed:
+                encoded.changed_keys[number] = len(envelope.keys)
+                encoded.converted.add(number)
+    if edited.any():
+        near_edits = np.split(_near_edits(matched, curves, base.display.curves), curves.bounds[1:-1])
+        keys, source = keys_of_curves(curves, base.decoded, base.display, matched, stepped_parameters=not to_packed)
+        numbers = np.flatnonzero(edited).tolist()
+        source = np.concatenate([source[slice(*keys.bounds[number : number + 2])] for number in numbers])
+        keys = Envelopes.of([keys[number] for number in numbers])
+        rows = _stored_keys(keys, [labels[number] for number in numbers], to_packed=to_packed)
+        counts = _changed_keys(rows, keys.bounds, base, source, [len(base.stored[number].keys) for number in numbers])
+        for number, envelope, count in zip(numbers, _split(keys, rows), counts, strict=True):
+            encoded.result[number], encoded.changed_keys[number] = envelope, count
+            encoded.compared[number] = near_edits[number]
+    return encoded
 
 
-def _all_segments(curve: Curve) -> NDArray[np.bool_]:
-    return np.ones(max(curve.count - 1, 0), np.bool_)
-
-
-def _near_edits(matched: Match) -> NDArray[np.bool_]:
-    """Return (keys - 1,): which segments are within `AFFECTED_KEYS` keys of an edit.
+def _near_edits(matched: Match, curves: Curves, old: Curves) -> NDArray[np.bool_]:
+    """Return (keys,): whether the segment after each key is within `AFFECTED_KEYS` keys of an edit.
 
     These may be stored differently than in the base.
     """
-    edited = ~(matched.key & matched.left & matched.right & matched.interpolation)
-    edited |= np.diff(matched.indices, prepend=-1) != 1  # keys before it were removed
+    keyed, first, last = curves.ends
+    previous = np.append(-1, matched.indices[:-1])
+    previous[first] = old.bounds[keyed] - 1
+    edited = ~matched.keys_unchanged
+    edited |= matched.indices - previous != 1  # keys before it were removed
+    inside, outside = np.ones(len(edited), np.bool_), np.ones(len(edited), np.bool_)
+    inside[first] = outside[last] = False
     for _ in range(AFFECTED_KEYS):
-        wider = edited.copy()
-        wider[1:] |= edited[:-1]
-        wider[:-1] |= edited[1:]
-        edited = wider
-    return edited[:-1] | edited[1:]
+        edited = edited | (np.roll(edited, 1) & inside) | (np.roll(edited, -1) & outside)
+    return edited | np.roll(edited, -1)
 
 
-def _in_layout(base: StoredEnvelope, to_packed: bool, curve: Curve, where: str) -> _Encoded:
-    if base.packed == to_packed:
-        return _Encoded(where, base)
-    if not to_packed:
-        return _Encoded(where, as_old(base))
-    result = as_packed(base, where)
-    comparison = Stored(curve, result.decoded(), _all_segments(curve))
-    return _Encoded(where, result, len(result.keys), comparison, converted=True)
+def _refuse_unusable(curves: Curves, labels: Sequence[str]) -> None:
+    columns = curves.keys, curves.left, curves.right
+    backwards = np.diff(curves.keys[:, 0]) <= 0
+    backwards[curves.ends[2][:-1]] = False
+    if all(np.isfinite(column).all() for column in columns) and not backwards.any():
+        return
+    for where, curve in zip(labels, curves, strict=True):
+        if not all(np.isfinite(part).all() for part in (curve.keys, curve.left, curve.right)):
+            raise WriteError(say("{}: a key or handle is NaN or infinite", where), remedy="Delete that key")
+        if (np.diff(curve.keys[:, 0]) <= 0).any():
+            raise WriteError(say("{}: keys are not in the order of their times", where), remedy="Sort them")
 
 
-def _refuse_unusable(curve: Curve, where: str) -> None:
-    if not all(np.isfinite(part).all() for part in (curve.keys, curve.left, curve.right)):
-        raise WriteError(say("{}: a key or handle is NaN or infinite", where), remedy="Delete that key")
-    if (np.diff(curve.keys[:, 0]) <= 0).any():
-        raise WriteError(say("{}: keys are not in the order of their times", where), remedy="Sort them")
+def _changed_keys(
+    keys: NDArray[np.void],
+    bounds: NDArray[np.intp],
+    base: _Base,
+    source: NDArray[np.intp],
+    counts_before: Sequence[int],
+) -> list[int]:
+    """Return how many of the stored ``keys`` of each channel differ from the base; copy from it what no edit changes.
 
-
-def _keep_high_bytes(result: StoredEnvelope, base: StoredEnvelope, source: NDArray[np.intp]) -> None:
-    """Copy the upper bytes of unedited shapes: the old layout has four bytes for one, of which the game reads one."""
-    same = np.flatnonzero(source >= 0)
-    old = base.keys["shape"][source[same]]
-    ours = result.keys["shape"][same]
-    result.keys["shape"][same] = np.where((old & 0xFF) == ours, old, ours)
-
-
-def _changed_keys(result: StoredEnvelope, base: StoredEnvelope | None, source: NDArray[np.intp]) -> int:
-    if base is None or base.packed != result.packed:
-        return len(result.keys)
-    known = source >= 0
-    same = (row_bytes(result.keys[known]) == row_bytes(base.keys[source[known]])).all(axis=1)
-    # Removed keys count as well, unless others replace them.
-    return max(len(result.keys) - int(same.sum()), len(base.keys) - int(same.sum()))
+    ``bounds``: index of the first key of each channel; ``counts_before``: the number of its keys in the base.
+    """
+    counts = np.diff(bounds)
+    same = np.zeros(len(keys), np.bool_)
+    if base.packed == (keys.dtype == PACKED):
+        old = _concatenated(base.stored)
+        known = np.flatnonzero(source >= 0)
+        old = old[source[known]]
+        if not base.packed:
+            # The old layout has four bytes for a shape, of which the game reads the lowest.
+            ours, theirs = keys["shape"][known], old["shape"]
+            keys["shape"][known] = np.where((theirs & 0xFF) == ours, theirs, ours)
+        same[known] = (row_bytes(keys[known]) == row_bytes(old)).all(axis=1)
+        # Removed keys count as well, unless others replace them.
+        counts = np.maximum(counts, counts_before)
+    unedited = np.diff(np.append(0, np.cumsum(same))[bounds])
+    result: list[int] = (counts - unedited).tolist()
+    return result
 
 
 def decode_channels(
@@ -600,35 +655,29 @@ def encode_channels(
     Unedited channels keep the bytes of ``base``. ``frame`` is in seconds; ``where`` is put before the names of
     channels. Raises `WriteError` for channels that the layout cannot store.
     """
-    known: list[_Base] = []
-    if base is not None:
-        decoded = StoredEnvelope.decoded_all(base)
-        own_displayed = each_display(*_displayed(decoded, frame))
-        known = [_Base(*each) for each in zip(base, decoded, own_displayed, strict=True)]
-    encoded = [
-        _encode_channel(
-            curve if sign > 0 else curve.signed(sign),
-            known[channel] if known else None,
-            frame,
-            f"{where}{NAMES[channel]}",
-            to_packed=to_packed,
-        )
-        for curve, channel, sign in zip(curves, mapping.channels, mapping.signs, strict=True)
-    ]
-    in_file = {
-        channel: channel_result.result for channel, channel_result in zip(mapping.channels, encoded, strict=True)
-    }
-    return [in_file[channel] for channel in range(len(NAMES))], _changes(encoded, mapping, frame)
+    labels = [f"{where}{NAMES[channel]}" for channel in mapping.channels]
+    known = _Base.of([base[channel] for channel in mapping.channels], frame) if base is not None else None
+    in_file = Curves.of(curves).signed(np.array(mapping.signs))
+    encoded = _encoded(in_file, [curve.source for curve in curves], known, frame, labels, to_packed=to_packed)
+    of_channel = dict(zip(mapping.channels, encoded.result, strict=True))
+    return [of_channel[channel] for channel in range(len(NAMES))], _changes(in_file, encoded, mapping, frame, labels)
 
 
-def _changes(encoded: Sequence[_Encoded], mapping: Mapping, frame: float) -> list[Item]:
-    lost = iter(
-        losses([own_channel.comparison for own_channel in encoded if own_channel.comparison is not None], frame)
+def _changes(
+    curves: Curves, encoded: _Encoded, mapping: Mapping, frame: float, labels: Sequence[str]
+) -> list[Item]:
+    numbers = sorted(encoded.changed_keys)
+    if not numbers:
+        return []
+    lost = losses(
+        Curves.of([curves[number] for number in numbers]),
+        StoredEnvelope.decoded_all([encoded.result[number] for number in numbers]),
+        np.concatenate([encoded.compared[number] for number in numbers]),
+        frame,
     )
     changes = []
-    for channel, number in zip(encoded, mapping.channels, strict=True):
-        error, slope = next(lost) if channel.comparison is not None else (0.0, 0.0)
-        if channel.changed_keys is not None and not (channel.converted and not error and not slope):
-            unit = Unit.METRES if number < ANGLES_FROM else Unit.RADIANS
-            changes.append(Item(channel.channel, channel.changed_keys, error, slope, unit))
+    for number, (error, slope) in zip(numbers, lost, strict=True):
+        if number not in encoded.converted or error or slope:
+            unit = Unit.METRES if mapping.channels[number] < ANGLES_FROM else Unit.RADIANS
+            changes.append(Item(labels[number], encoded.changed_keys[number], error, slope, unit))
     return changes

@@ -306,10 +306,7 @@ def plan_export(
         if base is not None:
             paths.keep_frames(path, base.animation.first, base.animation.last)
             path.first, path.last = _extended(owner, action, (path.first, path.last), base, report)
-            stored = anm.decode(base, Report())
-            paths.keep_muted(path, stored, owner, action)
-            if any(map(_has_unshown_behaviour, base.animation.envelopes)):
-                paths.keep_not_shown(path, stored)
+            _keep_stored(path, base, [curve for curve in compat.curves_of(action, owner) if compat.is_muted(curve)])
     document, changes = anm.encode(path, base, version=_version(action, options))
     _warn_of_rounding(changes, options, report)
     return PathPlan(file, anm.write(document), changes, reasons)
@@ -413,6 +410,14 @@ def _why_sampled(owner: Object, action: Any) -> list[str]:
     if action is not None and action == _playing(owner).action and not _playing(owner).is_layered:
         reasons = [reason for reason in reasons if reason != STRIPS]
     return reasons + camera_reasons
+
+
+def _keep_stored(path: Path, base: Anm, muted: Sequence[bpy.types.FCurve]) -> None:
+    """Copy from the file what F-curves cannot show, and the channels of ``muted`` F-curves."""
+    if muted or any(map(_has_unshown_behaviour, base.animation.envelopes)):
+        stored = anm.decode(base, Report())
+        paths.keep_muted(path, stored, muted)
+        paths.keep_not_shown(path, stored)
 
 
 def _has_unshown_behaviour(envelope: StoredEnvelope) -> bool:

@@ -3,7 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from addon.core.envelope import Envelope, Shape
+from addon.core.envelope import Curves, Displays, Envelope, Envelopes, Shape, keys_of_curves
+from addon.core.envelope import unchanged as each_unchanged
+from addon.core.envelope.writing import match
 
 FRAME = 1 / 30
 SHAPES = [int(shape) for shape in Shape]
@@ -36,3 +38,23 @@ def same(entry, other):
     """Whether two envelopes have the same keys to the bit."""
     names = ("times", "values", "shapes", "tcb", "parameters")
     return all(np.array_equal(getattr(entry, name), getattr(other, name)) for name in names)
+
+
+def _displays(actual, count):
+    return Displays.of(Curves.of([actual.curve]), {0: actual}, np.array([0, count]))
+
+
+def keys_of_curve(curve, base, actual, frame, *, stepped_parameters):
+    """The envelope of one curve, and for each key the index of the base's."""
+    curves, matched = Curves.of([curve]), None
+    if base is not None:
+        actual, base = _displays(actual, base.count), Envelopes.of([base])
+        matched = match(curves, actual.curves, frame, [curve.source])
+    keys, source = keys_of_curves(curves, base, actual, matched, stepped_parameters=stepped_parameters)
+    return keys[0], source
+
+
+def unchanged(curve, actual, frame):
+    """Whether a curve is the one that its envelope was shown as."""
+    curves, others = Curves.of([curve]), Curves.of([actual.curve])
+    return bool(each_unchanged(curves, others, match(curves, others, frame, [curve.source]))[0])

@@ -5,11 +5,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from addon.core.envelope import Behaviour, Envelope, Shape, display, evaluate, evaluate_curve, extrapolation_slopes
+from addon.core.envelope import (
+    Behaviour,
+    Curves,
+    Envelope,
+    Envelopes,
+    Shape,
+    display,
+    evaluate,
+    evaluate_curve,
+    extrapolation_slopes,
+)
 from addon.core.envelope.curve import empty_curve
-from addon.core.envelope.writing import SAMPLES, Stored, losses
+from addon.core.envelope.writing import SAMPLES, losses
 from addon.formats.xray.envelopes import stored
 from tests.core.envelope.envelopes import FRAME, envelopes
+
+
+def lost(curves, stored_envelopes, segments):
+    """The losses of several channels; ``segments``: for each the segments after its keys to compare."""
+    return losses(Curves.of(curves), Envelopes.of(stored_envelopes), np.concatenate(segments), FRAME)
 
 
 def packed(envelope):
@@ -36,20 +51,19 @@ def test_all_channels_at_once_are_what_each_is_alone(channels, seed):
     asked = []
     for envelope in channels:
         curve = display(envelope, FRAME).curve
-        asked.append(Stored(curve, packed(envelope), random.random(max(curve.count - 1, 0)) < 0.5))
-    for entry, (error, slope) in zip(asked, losses(asked, FRAME), strict=True):
-        expected = looked_at(entry.curve, entry.envelope, entry.segments)
-        scale = max(np.abs(entry.curve.keys[:, 1]).max(), np.abs(entry.envelope.values).max())
+        asked.append((curve, packed(envelope), random.random(curve.count) < 0.5))
+    for (curve, envelope, segments), (error, slope) in zip(asked, lost(*zip(*asked, strict=True)), strict=True):
+        expected = looked_at(curve, envelope, segments[:-1])
+        scale = max(np.abs(curve.keys[:, 1]).max(), np.abs(envelope.values).max())
         assert error == pytest.approx(expected, rel=1e-6, abs=1e-9 * scale)
         assert slope == 0.0
 
 
 def test_nothing_to_compare():
-    assert losses([], FRAME) == []
     empty = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
     single = Envelope.of(np.zeros(1), np.ones(1), np.zeros(1, np.uint8))
-    still = Stored(display(single, FRAME).curve, single, np.zeros(0, np.bool_))
-    assert losses([Stored(empty_curve(), empty, np.zeros(0, np.bool_)), still], FRAME) == [(0.0, 0.0)] * 2
+    curves = [empty_curve(), display(single, FRAME).curve]
+    assert lost(curves, [empty, single], [np.zeros(0, np.bool_), np.ones(1, np.bool_)]) == [(0.0, 0.0)] * 2
 
 
 def test_slopes_outside_the_keys_count_where_they_are_played():
@@ -59,4 +73,4 @@ def test_slopes_outside_the_keys_count_where_they_are_played():
         envelope.after = after
         curve = display(envelope, FRAME).curve
         curve.right[-1] = curve.keys[-1] + [1.0, extrapolation_slopes(envelope)[1] + 3.0]
-        assert losses([Stored(curve, envelope, np.ones(2, np.bool_))], FRAME)[0][1] == pytest.approx(loss)
+        assert lost([curve], [envelope], [np.ones(3, np.bool_)])[0][1] == pytest.approx(loss)

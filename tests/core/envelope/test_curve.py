@@ -20,11 +20,10 @@ from addon.core.envelope import (
     each_display,
     evaluate,
     evaluate_curve,
-    keys_of_curve,
 )
 from addon.core.envelope.curve import folds_back, halved, part_of, rows_of
 from addon.core.envelope.display import JUMP_GAP, MIN_SPACING
-from tests.core.envelope.envelopes import FRAME, envelopes
+from tests.core.envelope.envelopes import FRAME, envelopes, keys_of_curve
 
 
 def drawn(curve, time):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from addon.core.envelope import Curve, Envelope, Interpolation, Shape, display, evaluate, evaluate_curve, keys_of_curve
+from addon.core.envelope import Curve, Envelope, Interpolation, Shape, display, evaluate, evaluate_curve
+from tests.core.envelope.envelopes import keys_of_curve
 
 FRAME = 1 / 30
 

@@ -16,11 +16,10 @@ from addon.core.envelope import (
     display,
     evaluate,
     evaluate_curve,
-    keys_of_curve,
-    unchanged,
 )
+from addon.core.envelope.curve import empty_curve
 from addon.core.envelope.display import JUMP_GAP
-from tests.core.envelope.envelopes import FRAME, envelopes, same
+from tests.core.envelope.envelopes import FRAME, envelopes, keys_of_curve, same, unchanged
 
 
 def through_blender(curve, fps=30.0):
@@ -266,3 +265,10 @@ def test_an_empty_channel_takes_new_keys_and_gives_them_up():
     assert source.tolist() == [-1, -1, -1]
     full = display(created, FRAME)
     assert keys_of_curve(actual.curve, created, full, FRAME, stepped_parameters=False)[0].count == 0
+
+
+def test_a_curve_whose_keys_were_all_deleted_is_written_without_keys():
+    base = Envelope.of(np.array([0.0, 1, 1, 2]), np.array([0.0, 1, 3, 2]), np.full(4, Shape.LINEAR, np.uint8))
+    actual = display(base, FRAME)
+    assert actual.cut
+    assert keys_of_curve(empty_curve(), base, actual, FRAME, stepped_parameters=True)[0].count == 0

@@ -18,8 +18,7 @@ from ....blender.pose import EULER, QUATERNION, BoneCurves, SeveralBones
 from ....core import pose_curves, rotation
 from ....core.envelope import Behaviour, Curve, Curves, evaluate_curve
 from ....core.envelope.curve import single_key
-from ....core.envelope.display import Display
-from ....core.envelope.writing import unchanged
+from ....core.envelope.writing import match, unchanged
 from ....core.model import Channels
 from ....core.report import Report, say
 from ....formats.xray.envelopes import BONE, decode_tracks
@@ -227,17 +226,12 @@ def same(curves: Sequence[Curve] | None, given: Sequence[Curve] | None, frame: f
     """Return whether curves read from Blender are those it was given. ``frame``: seconds per frame."""
     if curves is None or given is None or len(curves) != len(given):
         return curves is None and given is None
-    return all(_unchanged(curve, other, frame) for curve, other in zip(curves, given, strict=True))
-
-
-def _unchanged(now: Curve, then: Curve, frame: float) -> bool:
-    if now.count != then.count:
+    if [curve.count for curve in curves] != [curve.count for curve in given]:
         return False
-    everything = np.arange(then.count)
-    # F-curves do not show every behaviour outside the keys, so both curves are compared as constant there.
-    given = Curve(then.keys, then.left, then.right, then.interpolation)
-    read = Curve(now.keys, now.left, now.right, now.interpolation)
-    return unchanged(read, Display(given, everything, everything, np.ones(then.count, np.bool_)), frame)
+    read, then = Curves.of(curves), Curves.of(given)
+    # F-curves do not show every behaviour outside the keys, so both are compared as constant there.
+    read.before, read.after = then.before, then.after = np.full((2, len(read)), _CONSTANT)
+    return bool(unchanged(read, then, match(read, then, frame)).all())
 
 
 def to_file(
