@@ -502,7 +502,7 @@ class Check(Operation):
         if not selectable and all(problem.problem.is_note for problem in problems):
             return Outcome(rpt_("No errors or warnings found"))
         if not selectable:
-            return Outcome(rpt_("Findings: {}").format(len(problems)))
+            return Outcome(tell(say("{:# finding|# findings}", len(problems)), rpt_))
         number = min(self.number, len(selectable) - 1)
         self.select(context, selectable[number])
         if mode != "OBJECT" and context.view_layer.objects.active is active and active.mode == "OBJECT":
@@ -519,7 +519,7 @@ def draw_last_check(layout: bpy.types.UILayout, holder: bpy.types.ID) -> None:
     count = _findings.get(holder.session_uid)
     if count is None:
         return
-    text = iface_("Last check, findings: {}").format(count) if count else iface_("Last check: no findings")
+    text = tell(say("Last check: {:# finding|# findings}", count) if count else say("Last check: no findings"))
     layout.label(text=text, icon="ERROR" if count else "CHECKMARK", translate=False)
 
 

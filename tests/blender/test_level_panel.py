@@ -169,4 +169,4 @@ def test_the_panel_says_what_the_last_check_found():
     thin = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
     bpy.context.view_layer.objects.active = thin
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
-    assert "Last check, findings: 1" in panel_says(thin)
+    assert "Last check: 1 finding" in panel_says(thin)

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from addon import games
 from addon.core.report import Report, say
 from addon.formats.arma import lod_kinds
 from addon.ui import bases, menus, motion_lists, operation, saving
+from addon.ui.xray import levels
 
 FOLDER = Path(addon.ui.__file__).parent
 RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.DEFAULT]
@@ -291,3 +293,13 @@ def test_blender_translates_that_word_as_we_expect(russian_interface, monkeypatc
         bpy.ops.import_scene.xray_omf(filepath="nothing.omf")
     assert str(raised.value).startswith("Ошибка: ")
     assert not bases.refusal_in(raised.value).startswith("Ошибка")
+
+
+@pytest.mark.parametrize("name", ["level.hom", "level.som", "level.details", "level.ai"])
+def test_the_colours_of_a_level_are_explained_in_the_users_language(our_russian, samples, name):
+    assert bpy.ops.import_scene.xray_level(directory=str(samples / "level")) == {"FINISHED"}
+    (obj,) = (obj for obj in bpy.context.scene.objects if obj.name == name)
+    names = {material.name: levels.legend_name(material) for material in obj.data.materials}
+    assert names
+    assert not [russian for russian in names.values() if re.search("[a-z]", russian)]
+    assert all(re.findall(r"\d+", english) == re.findall(r"\d+", russian) for english, russian in names.items())

@@ -260,7 +260,7 @@ def test_findings_on_a_disabled_object_are_reported_and_not_selected(thin):
     thin.hide_viewport = True
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     message = bpy.context.window_manager.motionbridge_report
-    assert message.startswith("Findings: 2")
+    assert message.startswith("2 findings")
     assert f"enable {thin.name!r} in viewports to select what was found there" in message
     assert thin.mode == "OBJECT"
 

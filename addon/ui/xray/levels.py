@@ -1,5 +1,6 @@
 """Level files: import, export, Save Back, checks and panels."""
 
+import re
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -290,6 +291,7 @@ PANEL_PROPERTIES = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "P
 TEXTURED_KINDS = frozenset({"SURFACE", "TREE", "TREE_PART", "LOD"})
 """Kinds of objects whose panel shows the textures and shaders of their materials."""
 LEGEND_SHOWN = 24
+NUMBER = re.compile(r"\d[\d.]*")
 NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
 
 
@@ -401,6 +403,12 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
         )
 
 
+def legend_name(slot_material: bpy.types.Material) -> str:
+    """Return what a colour shows, in the user's language: its name is the English of it, with numbers."""
+    name = slot_material.name
+    return name if "{" in name else tell(say(NUMBER.sub("{}", name), *NUMBER.findall(name)))
+
+
 class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
     """Level properties of the active object."""
 
@@ -471,7 +479,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             colour = row.row()
             colour.ui_units_x = 1.5
             colour.prop(slot_material, "diffuse_color", text="")
-            row.label(text=slot_material.name, translate=False)
+            row.label(text=legend_name(slot_material), translate=False)
         if len(materials) > LEGEND_SHOWN:
             column.label(text=iface_("and {} more").format(len(materials) - LEGEND_SHOWN), translate=False)
 

@@ -194,7 +194,7 @@ def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: 
 def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = level_ai.read(data, str(path), report)
     shape = level_ai.decode(document, path.name)
-    slots = level_materials.slots_by_share(shape.attributes[level_ai.COVER].values, AI_STEPS, "open", OPEN)
+    slots = level_materials.slots_by_share(shape.attributes[level_ai.COVER].values, AI_STEPS, "open {}%", OPEN)
     materials, shape.material_index = slots
     data_block = meshes.build_polygons(shape, materials)
     obj: Any = bpy.data.objects.new(path.name, data_block)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ....blender import material
 from ....core.model import Material
-from ....core.report import Report
+from ....core.report import Report, say
 from ....formats.xray.game_tree import GameTree
 
 if TYPE_CHECKING:
@@ -57,8 +57,11 @@ def numbered(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.i
     return numbers, index
 
 
-def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[float, float, float]) -> Slots:
-    """Return shades from black to a colour; ``shares`` (slots,) from 0 to 1, rounded to this number of steps."""
+def slots_by_share(shares: NDArray[Any], steps: int, words: str, colour: tuple[float, float, float]) -> Slots:
+    """Return shades from black to a colour; ``shares`` (slots,) from 0 to 1, rounded to this number of steps.
+
+    ``words``: name of a shade, with a field for its percents.
+    """
     rounded = np.rint(np.clip(np.nan_to_num(shares, nan=0.0), 0, 1) * steps).astype(np.int32)
     if not len(rounded):
         return [], rounded
@@ -67,7 +70,7 @@ def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[fl
     for step in steps_used.tolist():
         share = step / steps
         shade = tuple(0.02 + (part - 0.02) * share for part in colour)
-        materials.append(material.build_coloured(f"{what} {share:.0%}", (*shade, 1.0)))
+        materials.append(material.build_coloured(say(words, round(100 * share)), (*shade, 1.0)))
     return materials, index
 
 

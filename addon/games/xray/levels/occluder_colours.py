@@ -13,6 +13,7 @@ from ....blender import material
 from ....core import problems
 from ....core.model import Domain, Mesh
 from ....core.problems import Problem
+from ....core.report import say
 from ....formats.xray import occluders, som
 from .materials import Slots, numbered
 
@@ -51,11 +52,12 @@ def _colour(two_sided: bool, share: float | None) -> Any:
     """Return the material of occluders, or of sound occluders that let a ``share`` through, in whole percents."""
     shows: dict[str, Any] = {occluders.TWO_SIDED: two_sided}
     if share is None:
-        name = "occluder, two-sided" if two_sided else "occluder, one-sided"
+        name = say("occluder, two-sided" if two_sided else "occluder, one-sided")
         colour = TWO_SIDED if two_sided else ONE_SIDED
     else:
         shows[som.OCCLUSION] = round(share, 2)
-        name = f"lets {shows[som.OCCLUSION]:.0%} of sound through" + ("" if two_sided else ", one-sided")
+        words = "lets {}% of sound through" if two_sided else "lets {}% of sound through, one-sided"
+        name = say(words, round(100 * shows[som.OCCLUSION]))
         colour = share_colour(share)
     return material.build_coloured(name, colour, back=None if two_sided else BACK, shows=shows)
 

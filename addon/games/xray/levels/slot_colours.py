@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import material
+from ....core.report import say
 from ....formats.xray import details
 from ....formats.xray.details import Details
 from .materials import Slots, colour_of, slots_by_share
@@ -24,14 +25,14 @@ _SLOTS_AT_A_TIME = 1 << 13
 def slots_of(value: Callable[[str], NDArray[Any]], shown_by: str) -> Slots:
     """Return the colours of faces; ``value``: attribute name -> values, ``shown_by``: an item of the property."""
     if shown_by == "SUN":
-        return slots_by_share(value(details.SUN), details.MOST_SHADE, "sun", (1.0, 0.85, 0.5))
+        return slots_by_share(value(details.SUN), details.MOST_SHADE, "sun {}%", (1.0, 0.85, 0.5))
     if shown_by == "SKY":
-        return slots_by_share(value(details.SKY), details.MOST_SHADE, "sky", (0.55, 0.8, 1.0))
+        return slots_by_share(value(details.SKY), details.MOST_SHADE, "sky {}%", (0.55, 0.8, 1.0))
     if shown_by == "COLOUR":
         return by_colour(value(details.COLOUR))
     densest, total = _densest(value)
     if shown_by == "DENSITY":
-        return slots_by_share(total, 10, "density", (0.3, 0.9, 0.2))
+        return slots_by_share(total, 10, "density {}%", (0.3, 0.9, 0.2))
     return by_model(densest)
 
 
@@ -63,9 +64,9 @@ def by_model(numbers: NDArray[Any]) -> Slots:
     for at in indices:
         index[at : at + _SLOTS_AT_A_TIME] = np.searchsorted(different, numbers[at : at + _SLOTS_AT_A_TIME])
     materials = [
-        material.build_coloured(f"detail model {number:02}", colour_of(number))
+        material.build_coloured(say("detail model {:02}", number), colour_of(number))
         if number >= 0
-        else material.build_coloured("nothing grows", NOTHING_GROWS)
+        else material.build_coloured(say("nothing grows"), NOTHING_GROWS)
         for number in different
     ]
     return materials, index
