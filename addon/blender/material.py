@@ -184,20 +184,19 @@ def _packed_image(name: str, inner: inner_files.InnerFile) -> bpy.types.Image | 
     if image is not None:
         return image
     image = images.new(names.shortened(name), 1, 1)
-    pack_texture(image, inner.read(), inner.path)
-    image.source = "FILE"
+    pack_texture(image, inner.read())
+    image.filepath_raw, image.source = inner.path, "FILE"
     if not inner_files.are_saved():
-        image[LINKED] = inner.path
+        image[LINKED] = image[LOADED] = inner.path
     if image.size[0] and image.size[1]:
         return image
     images.remove(image)
     return None
 
 
-def pack_texture(image: Any, data: bytes, path: str) -> None:
-    """Let an image show the bytes of a file, which leads into an archive; Blender packs them."""
+def pack_texture(image: Any, data: bytes) -> None:
+    """Let an image show the bytes of an image file, which Blender packs."""
     image.pack(data=data, data_len=len(data))
-    image.filepath_raw = path
     image[PACKED] = _packed_of(image)
     image.buffers_free()  # else one that was opened without its file stays empty
 
@@ -280,16 +279,19 @@ CONTENT = "motionbridge_content"
 PACKED = "motionbridge_packed"
 """Custom property of an image: the hash of the packed file it was made with, which packing it again replaces."""
 LINKED = "motionbridge_linked"
-"""Custom property of an image that the .blend does not store: the path of its file, in an archive of a game."""
+"""Custom property of an image that the .blend does not store: the path of the texture that it was imported from."""
+LOADED = "motionbridge_loaded"
+"""Custom property of such an image of a file that Blender reads: the path of the file that it shows now."""
 
 
-def _content_of(pixels: NDArray[np.uint8]) -> str:
+def content_of(pixels: NDArray[np.uint8]) -> str:
+    """Return what `CONTENT` is for pixels."""
     return hashlib.sha256(repr(pixels.shape).encode() + np.ascontiguousarray(pixels).tobytes()).hexdigest()
 
 
 def is_as_built(image: Any, pixels: NDArray[np.uint8]) -> bool:
     """Return whether these pixels of an image are those that `build_image` made it from."""
-    return bool(image.get(CONTENT) == _content_of(pixels))
+    return bool(image.get(CONTENT) == content_of(pixels))
 
 
 def _packed_of(image: Any) -> str:
@@ -302,25 +304,28 @@ def is_unpainted(image: Any) -> bool:
     return bool(packed) and not image.is_dirty and bool(image.get(PACKED, packed) == packed)
 
 
-def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
-    """Return an image of (height, width, 4) red, green, blue, alpha, top row first; an existing one that was made from
-    the same pixels and was not painted since.
-
-    Raises `ValueError` for an empty array.
+def build_image(name: str, pixels: NDArray[np.uint8]) -> Any:
+    """Return a new image of (height, width, 4) red, green, blue, alpha, top row first. Raises `ValueError` for an empty
+    array.
     """
-    content = _content_of(pixels)
-    images: Any = bpy.data.images
-    for existing in images:
-        if existing.get(CONTENT) == content and existing.library is None and is_unpainted(existing):
-            return existing
     packed = png.encode(pixels)
     height, width, _ = pixels.shape
+    images: Any = bpy.data.images
     image = images.new(name, width, height, alpha=True)
-    # A packed file is lossless, and Blender decodes it only when the pixels are needed.
-    image.pack(data=packed, data_len=len(packed))
+    _show(image, packed, pixels)
     image.source = "FILE"
-    image[CONTENT], image[PACKED] = content, _packed_of(image)
     return image
+
+
+def show_pixels(image: Any, pixels: NDArray[np.uint8]) -> None:
+    """Let an image of `build_image` show other pixels. Raises `ValueError` for an empty array."""
+    _show(image, png.encode(pixels), pixels)
+
+
+def _show(image: Any, packed: bytes, pixels: NDArray[np.uint8]) -> None:
+    # A packed file is lossless, and Blender decodes it only when the pixels are needed.
+    pack_texture(image, packed)
+    image[CONTENT] = content_of(pixels)
 
 
 def gather_pixels(image: Any) -> NDArray[np.uint8]:

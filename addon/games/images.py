@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blender import material
+from ..core import inner_files
 from ..core.errors import ReadError, WriteError
+from ..core.files import FileLocation
 from ..core.report import Report, say
 
 if TYPE_CHECKING:
@@ -20,27 +22,25 @@ if TYPE_CHECKING:
 Texture = TypeVar("Texture")
 
 SOURCE = "motionbridge_source"
-"""Custom property of an image: the path of the texture it was imported from."""
+"""Custom property of an image made from pixels: the path of the texture that they are from."""
 FRAME = "motionbridge_frame"
 """Custom property of an image: the index of the frame it was imported from, in an animated texture."""
 
 
-def build_image(name: str, pixels: NDArray[np.uint8], source: str, frame: int = 0) -> bpy.types.Image:
-    """Return an image as `material.build_image` does, that stores the texture it is from. Textures and frames with the
-    same pixels get an image each. Raises `ValueError` for an empty array.
+def build_image(name: str, pixels: NDArray[np.uint8], source: str, frame: int = 0) -> Any:
+    """Return the image of a texture, or of a frame of it: an existing one with the same pixels that was not painted
+    since, or else one of `material.build_image`. Raises `ValueError` for an empty array.
     """
-    image: Any = material.build_image(name, pixels)
-    if (image.get(SOURCE, source), image.get(FRAME, frame)) != (source, frame):
-        images: Any = bpy.data.images
-        content = image[material.CONTENT]
-        own = [image for image in images if image.get(material.CONTENT) == content and image.library is None]
-        same = [image for image in own if material.is_unpainted(image)]
-        picture = next((image for image in same if (image.get(SOURCE), image.get(FRAME)) == (source, frame)), None)
-        if picture is None:
-            picture = image.copy()
-            picture.name = name
-        image = picture
+    images: Any = bpy.data.images
+    wanted = (material.content_of(pixels), source, frame)
+    for existing in images:
+        same = tuple(map(existing.get, (material.CONTENT, SOURCE, FRAME))) == wanted
+        if same and existing.library is None and material.is_unpainted(existing):
+            return existing
+    image = material.build_image(name, pixels)
     image[SOURCE], image[FRAME] = source, frame
+    if not inner_files.are_saved():
+        image[material.LINKED] = source
     return image
 
 
@@ -75,14 +75,15 @@ def base_texture(
 
     ``read`` raises `ReadError` for a file that is no texture, which is reported, and so is a texture that is missing.
     """
-    imported = str(image.get(SOURCE, ""))
-    for source in dict.fromkeys((imported, path)):
-        if source and Path(source).is_file():
-            try:
+    imported, is_missing = str(image.get(SOURCE, "")), False
+    for source in filter(None, dict.fromkeys((imported, path))):
+        try:
+            if FileLocation(source).is_present():
                 return read(Path(source), Report())
-            except ReadError as refusal:
-                report.warn(say("the image is written as a new texture: {}", refusal))
-    if imported and not Path(imported).is_file():
+            is_missing |= source == imported
+        except ReadError as refusal:
+            report.warn(say("the image is written as a new texture: {}", refusal))
+    if is_missing:
         words = "the image is written as a new texture: the file that it was imported from is missing, {}"
         report.warn(say(words, imported))
     return None

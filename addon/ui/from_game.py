@@ -310,7 +310,7 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
         clicked = {row.name: Path(row.path) for row in self.listed if row.ticked or row.name == self.clicked}
         if offer.identifier == "MOTIONS":
             self._draw_bones(layout, source, likely_rig(context), clicked)
-        elif source.kind == "XRAY" and offer.identifier != "PATHS":
+        elif offer.identifier != "PATHS":
             self._draw_textures(layout, context, source, offer, clicked)
         if mod := _mod_of(source):
             text = iface_("Copy into Mod: {}").format(mod.name)
@@ -329,7 +329,7 @@ class MOTIONBRIDGE_OT_from_game(GameFiles, Operation, FileChoice, BlenderOperato
     ) -> None:
         """Draw whether textures are stored in the .blend, and how much that adds."""
         row = layout.row()
-        if offer.identifier == "MODELS":
+        if offer.identifier == "MODELS" and source.kind == "XRAY":
             row.prop(self, "with_motions")
         chosen = preferences(context)
         row.prop(chosen, "pack_textures")

@@ -4,6 +4,7 @@ A file is read for that when it was clicked or ticked, not while the user types.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,11 @@ from ..core.report import Report
 from ..formats import archives, trees
 from ..formats.arma import skeletons
 from ..formats.xray import game_tree
-from ..games.arma import animation_import
+from ..games.arma import animation_import, model_import
+from ..games.arma import textures as arma
+from ..games.descent3 import model
+from ..games.descent3 import textures as descent3
+from ..games.images import SOURCE
 from ..games.xray.models import importing
 from ..games.xray.motions import omf_codec, read_files, skl_codec
 from .bases import iface_, tell
@@ -30,11 +35,12 @@ NAMED = 3
 
 
 def textures(opened: Opened, offer: Offer, chosen: Mapping[str, Path]) -> str:
-    """Return how many textures out of archives X-Ray models or textures add to the .blend, and how many bytes; "" if
+    """Return how many textures the chosen models or textures add to the .blend, and about how many bytes; "" if
     none.
     """
     images: Any = bpy.data.images
-    present = {bpy.path.abspath(image.filepath) for image in images if image.packed_file}
+    packed = [image for image in images if image.packed_file]
+    present = {image.get(SOURCE) or bpy.path.abspath(image.filepath) for image in packed}
     sizes: dict[str, int] = {}
     for name, path in chosen.items():
         key = offer.identifier, name
@@ -42,22 +48,42 @@ def textures(opened: Opened, offer: Offer, chosen: Mapping[str, Path]) -> str:
             opened.details[key] = _sizes(path, opened, is_model=offer.identifier == "MODELS")
         sizes |= opened.details[key]
     added = [size for path, size in sizes.items() if path not in present]
-    words = iface_("Textures: {}, which add {:.1f} MB to the .blend")
+    words = iface_("Textures: {}, which add about {:.1f} MB to the .blend")
     return words.format(len(added), sum(added) / MEGABYTE) if added else ""
 
 
 def _sizes(path: Path, opened: Opened, *, is_model: bool) -> dict[str, int]:
-    """Return path -> bytes of the textures of a model, or of a texture, that are in archives; none if it cannot be
+    """Return path -> bytes that the textures of a model, or a texture, add to the .blend; without those that cannot be
     read, which the import reports.
     """
-    try:
-        tree = game_tree.GameTree(trees.folder_tree(path.parent), (opened.tree,))
-        paths = importing.textures_of(path, tree) if is_model else [path]
-        inner = [archives.find_inner(texture) for texture in paths]
-    except ReadError:
+    result: dict[str, int] = {}
+    with suppress(ReadError):
+        for texture in _textures_of(path, opened) if is_model else [path]:
+            with suppress(ReadError):
+                result |= _added_by(texture, opened.source.kind, is_on_model=is_model)
+    return result
+
+
+def _textures_of(path: Path, opened: Opened) -> list[Path]:
+    """Return the files of the textures of a model. Raises `ReadError`."""
+    if opened.source.kind == "XRAY":
+        return importing.textures_of(path, game_tree.GameTree(trees.folder_tree(path.parent), (opened.tree,)))
+    game = opened.source.game
+    read = model_import.textures_of if opened.source.kind == "ARMA" else model.textures_of
+    return read(path, (game,) if game.folder.is_dir() else ())
+
+
+def _added_by(texture: Path, kind: str, *, is_on_model: bool) -> dict[str, int]:
+    """Return path -> bytes of a texture, nothing for one that Blender itself links. Raises `ReadError`."""
+    if kind == "ARMA" and texture.suffix.lower() in arma.GAME_SUFFIXES:
+        return {str(texture): arma.added_bytes(texture, **{"largest": arma.SHOWN_ON_MODELS} if is_on_model else {})}
+    if kind == "DESCENT3":
+        return {str(texture): descent3.added_bytes(texture, is_on_model=is_on_model)}
+    file = archives.find_inner(texture)
+    if file is None:
         return {}
-    entries = {file.path: file.archive.entry(file.number) for file in inner if file is not None}
-    return {path: max(entry.size, entry.stored) for path, entry in entries.items()}
+    entry = file.archive.entry(file.number)
+    return {file.path: max(entry.size, entry.stored)}
 
 
 def bones(opened: Opened, rig: "Object", chosen: Mapping[str, Path]) -> list[str]:

@@ -8,7 +8,7 @@ from bpy.app.handlers import persistent
 
 from ..blender import compat
 from ..core import inner_files
-from ..core.report import Report, listed, say
+from ..core.report import say
 from ..games import linked_textures
 from .bases import rpt_, tell
 from .operation import show_report
@@ -17,10 +17,12 @@ from .preferences import all_games, preferences
 STEP = 0.2
 """Seconds for which textures are loaded before Blender draws and handles events."""
 _loading: Any = None
+_failed: set[str] = set()
+"""Paths of the textures that could not be loaded since the .blend was opened."""
 
 
 def _before_saving(*_of_file: Any) -> None:
-    if len(bpy.data.images) and not _is_stored():
+    if len(bpy.data.images) and not _is_stored() and not bpy.data.use_autopack:
         linked_textures.take_out()
 
 
@@ -30,12 +32,17 @@ def _after_saving(*_of_file: Any) -> None:
 
 
 def _after_opening(*_of_file: Any) -> None:
+    _failed.clear()
+    _load()
+
+
+def _load(*_of_file: Any) -> None:
     """Load the textures that are missing; in a window others than the first few come later."""
     global _loading  # noqa: PLW0603 (one .blend is open)
     if not len(bpy.data.images):
         return
     context: Any = bpy.context
-    _loading = linked_textures.Loading(all_games(context))
+    _loading = linked_textures.Loading(all_games(context), _failed)
     if bpy.app.background:
         while _load_later() is not None:
             pass
@@ -50,24 +57,11 @@ def _load_later() -> float | None:
         pass
     if more:
         return 0.01
-    sentences = []
-    if missing := _loading.missing:
-        sentences.append(
-            say("{:# texture is|# textures are} no longer in the game: {}", len(missing), listed(missing, 3))
-        )
-    if linked := _loading.of_libraries:
-        sentences.append(
-            say(
-                "Blender 5.3 does not show {:# texture|# textures} of linked libraries that the libraries do not store:"
-                " turn on Pack Textures and save the libraries again: {}",
-                len(linked),
-                listed(linked, 3),
-            )
-        )
-    if sentences:
+    if report := _loading.report:
         context: Any = bpy.context
-        first, *others = sentences
-        show_report(context, tell(first, rpt_), Report({sentence: [""] for sentence in others}))
+        paths = [path for named in report.warnings.values() for path in named]
+        show_report(context, tell(say("{:# texture is|# textures are} not loaded", len(paths)), rpt_), report)
+        _failed.update(paths)
     _loading = None
     return None
 
@@ -82,7 +76,8 @@ _HANDLERS = {
     "save_post": _after_saving,
     "save_post_fail": _after_saving,
     "load_post": _after_opening,
-    **dict.fromkeys(compat.APPEND_HANDLERS, _after_opening),
+    # Undo brings back images as they were before their textures were loaded.
+    **dict.fromkeys(("undo_post", "redo_post", *compat.APPEND_HANDLERS), _load),
 }
 
 

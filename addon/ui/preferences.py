@@ -108,8 +108,8 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
     )
     pack_textures: BoolProperty(
         name="Pack Textures",
-        description="Store textures out of archives in the .blend. Otherwise they are loaded from the game each time "
-        "the .blend is opened",
+        description="Store textures out of archives, and those of Arma and Descent 3, in the .blend. Otherwise they "
+        "are loaded from the game each time the .blend is opened",
         default=True,
         update=_changed,
     )

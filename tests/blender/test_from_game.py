@@ -8,6 +8,7 @@ import pytest
 from addon.ui import from_game, game_details, game_offers
 from tests.blender.dialogs import Dialog
 from tests.blender.test_installed_games import HEADER, game, shown  # noqa: F401 (a fixture)
+from tests.blender.test_linked_textures import ARMA, DESCENT3, textured  # noqa: F401 (a fixture)
 from tests.blender.test_ui import installed, last_report, refusal
 from tests.formats.archives import written
 
@@ -227,7 +228,7 @@ def test_the_dialog_says_what_textures_add_and_how_many_bones_fit(game, samples,
         opened = game_offers.opened(from_game._source_of(Dialog(from_game.MOTIONBRIDGE_OT_from_game), bpy.context))
         models, motions, *_ = (offer for offer in game_offers.OFFERS if offer.game == "XRAY")
         chosen = {MODEL: opened.path(models, MODEL)}
-        wanted = f"Textures: 1, which add {size / game_details.MEGABYTE:.1f} MB to the .blend"
+        wanted = f"Textures: 1, which add about {size / game_details.MEGABYTE:.1f} MB to the .blend"
         assert game_details.textures(opened, models, chosen) == wanted
         texture = str(game / "db/textures.db0/textures/samples/humanoid.png")
         assert opened.details == {("MODELS", MODEL): {texture: size}}
@@ -247,6 +248,21 @@ def test_the_dialog_says_what_textures_add_and_how_many_bones_fit(game, samples,
         broken = game / "db/broken.db0/meshes/x"
         assert game_details.textures(opened, models, {"x": broken.with_suffix(".ogf")}) == ""
         assert game_details.bones(opened, rig, {"x": broken.with_suffix(".omf")}) == []
+
+
+@pytest.mark.parametrize("textured", [ARMA, DESCENT3], indirect=True)
+@pytest.mark.parametrize("kind", ["MODELS", "TEXTURES"])
+def test_the_dialog_knows_the_size_of_textures_that_blender_cannot_read(kind, textured):  # noqa: F811
+    with installed(textured.folder):
+        opened = game_offers.opened(from_game._source_of(Dialog(from_game.MOTIONBRIDGE_OT_from_game), bpy.context))
+        offer = game_offers.offer_of(textured.kind, kind)
+        (name,) = opened.search(offer, "")[0]
+        chosen = {name: opened.path(offer, name)}
+        assert game_details.textures(opened, offer, chosen) == "Textures: 1, which add about 0.0 MB to the .blend"
+        (sizes,) = opened.details.values()
+        image = textured.imported()
+        assert sizes == {textured.texture: len(image.packed_file.data)}
+        assert game_details.textures(opened, offer, chosen) == ""
 
 
 def test_bones_of_an_animation_of_arma_are_counted(tmp_path, samples):

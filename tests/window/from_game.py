@@ -1,5 +1,6 @@
 """From the Game…: from a game's folder to a motion that plays, with nothing unpacked; a mod's first file; a drop."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -243,27 +244,51 @@ def an_addon_is_dropped() -> Steps:
     assert [action.motionbridge_animation.path for action in bpy.data.actions] == [str(addon / "walk.rtm")]
 
 
-def textures_stay_in_the_game() -> Steps:
-    """With Pack Textures off the dialog says so, and a .blend that is saved and opened shows the game's texture."""
-    folder, blend = installed(), stage.folder() / "scene.blend"
-    large = bpy.data.images.new("large", 8, 8)
-    large.filepath_raw, large.file_format = str(stage.folder() / "humanoid.png"), "PNG"
-    large.save()
-    bpy.data.images.remove(large)
-    texture = (stage.folder() / "humanoid.png").read_bytes()
-    archive = folder / "db/textures.db0"
-    archive.write_bytes(game.xray_archive({"textures\\samples\\humanoid.png": texture}))
+def a_game_of(kind: str) -> Path:
+    """A game whose archive has a model with a texture."""
+    folder = stage.folder() / "game"
+    if kind == "XRAY":
+        folder = installed()
+        large = bpy.data.images.new("large", 8, 8)
+        large.filepath_raw, large.file_format = str(stage.folder() / "humanoid.png"), "PNG"
+        large.save()
+        bpy.data.images.remove(large)
+        texture = (stage.folder() / "humanoid.png").read_bytes()
+        (folder / "db/textures.db0").write_bytes(game.xray_archive({"textures\\samples\\humanoid.png": texture}))
+    elif kind == "ARMA":
+        (folder / "addons").mkdir(parents=True)
+        names = {"man.p3d": "man.p3d", "cloth_co.paa": "bricks_co.paa"}
+        files = {name: (stage.SAMPLES / "arma" / own).read_bytes() for name, own in names.items()}
+        (folder / "addons/samples.pbo").write_bytes(game.pbo(files, "samples"))
+    else:
+        folder.mkdir()
+        (folder / "ship.hog").write_bytes((stage.SAMPLES / "descent3/ship.hog").read_bytes())
+    return folder
+
+
+def textures_stay_in_the_game(kind: str, word: str) -> Steps:
+    """With Pack Textures off a .blend that is saved and opened shows the game's texture, after an undo too."""
+    blend = stage.folder() / "scene.blend"
     chosen = preferences(bpy.context)
-    chosen.known_games.add().folder = str(folder)
+    chosen.known_games.clear()
+    chosen.known_games.add().folder = str(a_game_of(kind))
     chosen.pack_textures = False
     stage.invoke("motionbridge.from_game")
-    yield from imported_first("humanoid")
-    (name,) = (image.name for image in bpy.data.images if image.filepath.startswith(str(archive)))
+    yield from imported_first(word)
+    image = next(image for image in bpy.data.images if image.get("motionbridge_linked"))
+    name, size, texture = image.name, tuple(image.size), bytes(image.packed_file.data)
     bpy.ops.wm.save_as_mainfile(filepath=str(blend), compress=False)
     assert texture not in blend.read_bytes()
     bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False)
     yield from stage.until(lambda: bpy.data.images[name].packed_file is not None, "the texture of the game")
-    assert tuple(bpy.data.images[name].size) == (8, 8)
+    assert tuple(bpy.data.images[name].size) == size
+    with bpy.context.temp_override(window=stage.window()):
+        bpy.data.images.new("other", 4, 4)
+        bpy.ops.ed.undo_push(message="an edit")
+        bpy.ops.ed.undo()
+    assert "other" not in bpy.data.images
+    yield from stage.until(lambda: bpy.data.images[name].packed_file is not None, "the texture after an undo")
+    assert tuple(bpy.data.images[name].size) == size
     chosen = preferences(bpy.context)
     chosen.pack_textures = True
     chosen.known_games.clear()
@@ -278,5 +303,11 @@ SCENES = [
     ("a folder without a game is refused", a_folder_without_a_game),
     ("an archive is dropped and shows what it has", a_dropped_archive_shows_what_it_has),
     ("an addon of Arma is dropped: its model and its animation", an_addon_is_dropped),
-    ("textures that the .blend does not store are those of the game", textures_stay_in_the_game),
+    *(
+        (
+            f"textures that the .blend does not store are those of the game ({kind})",
+            partial(textures_stay_in_the_game, kind, word),
+        )
+        for kind, word in (("XRAY", "humanoid"), ("ARMA", "man"), ("DESCENT3", "ship"))
+    ),
 ]

@@ -33,6 +33,7 @@ from .skeletons import build_rig, selections_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
+    from ...core.game import InstalledGame
 
 MOST_POINTS = 4096
 """Most points of a memory LOD that become empties; a LOD with more becomes a mesh."""
@@ -133,6 +134,18 @@ def import_model(
     lods = lod_list.lods_of(context)
     lod_list.show(context, lods, lods[lod_list.index_of(lods, selected[0])], alone=True)
     return result
+
+
+def textures_of(path: Path, games: Sequence[InstalledGame]) -> list[Path]:
+    """Return the files that show the textures of a model's first LOD, without those that are missing.
+
+    Raises `ReadError` as `import_model`.
+    """
+    document = read_model(str(path), Report())
+    surfaces = textures.Surfaces(path, textures=True, games=games)
+    lods = _chosen(document, {Levels.FIRST}, str(path), Report())
+    paths = (surfaces.picture(texture) for lod in lods for texture, _ in lod.textures())
+    return list(dict.fromkeys(filter(None, paths)))
 
 
 def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Report) -> list[p3d.Lod]:

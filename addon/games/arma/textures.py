@@ -191,6 +191,19 @@ def build_image(document: paa.Paa, path: Path, largest: int = paa.LARGEST_SIDE) 
     return image
 
 
+def pixels_of(path: Path, image: Any) -> NDArray[np.uint8]:
+    """Return what an image of `build_image` shows of a texture, which may be another one than it was made from: the
+    first level that is not larger than the image. Raises `ReadError`.
+    """
+    # Blender stores the size that an image is created with, whether or not it stores the image.
+    return paa.picture(read_texture(path, Report()), max(image.generated_width, image.generated_height))
+
+
+def added_bytes(path: Path, largest: int = paa.LARGEST_SIDE) -> int:
+    """Return about how many bytes `build_image` adds to the .blend. Raises `ReadError`."""
+    return paa.size_as_png(read_texture(path, Report()), largest)
+
+
 def import_texture(path: Path, report: Report) -> bpy.types.Image:
     """Import a texture as an image in its full size. Raises `ReadError`."""
     document = read_texture(path, report)

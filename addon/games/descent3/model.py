@@ -38,6 +38,7 @@ from .textures import Textures, build_material, textures_for
 if TYPE_CHECKING:
     from ...blender import typed
     from ...blender.typed import Context, Object
+    from ...core.game import InstalledGame
 
 
 @dataclass
@@ -106,6 +107,14 @@ def import_model(context: Context, path: Path, options: ModelImportOptions, repo
         result.holder.motionbridge_descent_model.shows_rotors = True
     scope.make_current(context, result.objects, result.holder)
     return result
+
+
+def textures_of(path: Path, games: Sequence[InstalledGame]) -> list[Path]:
+    """Return the files of the textures of a model, without those that are missing. Raises `ReadError`."""
+    model = decode(oof.read(files.read_file(path), str(path), report := Report()), report)
+    textures = textures_for(path.absolute(), games)
+    names = dict.fromkeys(used.texture for part in model.parts for used in part.mesh.materials if used.texture)
+    return list(dict.fromkeys(filter(None, (textures.texture(name, report) for name in names))))
 
 
 def _textures(path: Path, options: ModelImportOptions) -> Textures | None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import material
-from ...core import files, srgb
+from ...core import files, png, srgb
 from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.game import InstalledGame
@@ -66,7 +66,7 @@ class Textures:
         return self.pictures[key]
 
     def _picture(self, name: str, report: Report) -> Picture | None:
-        path = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
+        path = self.texture(name, report)
         if path is not None:
             return self._read(path, name, report)
         for suffix in IMAGE_SUFFIXES:
@@ -76,6 +76,10 @@ class Textures:
                 if image is not None:
                     return Picture(image, see_through=image.depth in (32, 64, 128))
         return None
+
+    def texture(self, name: str, report: Report) -> Path | None:
+        """Return the file of the game that has a texture, None if it is not found."""
+        return self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
 
     def _read(self, path: Path, name: str, report: Report) -> Picture | None:
         try:
@@ -103,7 +107,7 @@ class Textures:
             else:
                 report.note(say("an animated texture plays its {} pictures, one per frame", len(pictures)), path.name)
                 return Picture(playing, see_through, len(pictures))
-        return Picture(material.build_image(name, pictures[0]), see_through)
+        return Picture(build_image(name, pictures[0], str(path), number), see_through)
 
     def _animation_of(self, name: str) -> Path | None:
         """Return the animation whose images are numbered ``NAME01``, ``NAME02``, …"""
@@ -143,9 +147,7 @@ def _pages(path: Path, report: Report) -> dict[str, str]:
 def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
     """Import a texture file as Blender images, one for each frame of an animation. Raises `ReadError`."""
     document = _read_texture(path, report)
-    pictures = ogf_image.decode(document)
-    if not pictures or not all(pixels.size for pixels in pictures):
-        raise ReadError("the image has no pixels", file=str(path), remedy="Choose another image")
+    pictures = _decoded(document)
     labels = [frame.label.rpartition(".")[0] or frame.label for frame in document.frames]
     names = labels if len(pictures) > 1 and all(labels) else [path.stem] * len(pictures)
     return [
@@ -156,6 +158,27 @@ def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
 
 def _read_texture(path: Path, report: Report) -> ogf_image.OgfImage:
     return ogf_image.read(files.read_file(path), str(path), report)
+
+
+def _decoded(document: OgfImage) -> list[NDArray[np.uint8]]:
+    pictures = ogf_image.decode(document)
+    if not pictures or not all(pixels.size for pixels in pictures):
+        raise ReadError("the image has no pixels", file=document.file, remedy="Choose another image")
+    return pictures
+
+
+def pixels_of(path: Path, image: Any) -> NDArray[np.uint8]:
+    """Return what an image of a texture shows of a file, which may be another one than it was made from: the frame with
+    its index, else the first one. Raises `ReadError`.
+    """
+    pictures, number = _decoded(_read_texture(path, Report())), image.get(FRAME, 0)
+    return pictures[number if number < len(pictures) else 0]
+
+
+def added_bytes(path: Path, *, is_on_model: bool) -> int:
+    """Return how many bytes the images of a texture, or the one on a model, add to the .blend. Raises `ReadError`."""
+    pictures = _decoded(_read_texture(path, Report()))
+    return sum(len(png.encode(pixels)) for pixels in pictures[: 1 if is_on_model else None])
 
 
 def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:

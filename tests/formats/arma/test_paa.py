@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from addon.core import png
 from addon.core.errors import ReadError, WriteError
+from addon.core.report import Report
 from addon.core.walk import Walk
 from addon.formats import detect
 from addon.formats.arma import dxt, paa
@@ -474,3 +476,14 @@ def test_the_mean_colour_is_that_of_the_vendors_tools(path):
     created = paa.encode(paa.picture(document), paa.coding_of(document))
     difference = np.abs(np.subtract(list(created.tag("AVGC")), list(document.tag("AVGC")), dtype=int))
     assert difference.max() <= 1
+
+
+@pytest.mark.parametrize(("side", "share"), [(16, 0), (256, 0), (512, 0.25)])
+def test_the_size_of_a_picture_as_png_is_known_before_it_is_made(side, share):
+    blocks = np.random.default_rng(5).integers(0, 256, (side // 16, side // 16, 4), np.uint8)
+    pixels = blocks.repeat(16, axis=0).repeat(16, axis=1) // 8 * 8
+    pixels += np.random.default_rng(6).integers(0, 8, pixels.shape, np.uint8)
+    document = paa.encode(pixels, paa.usual_coding("wall_co", pixels))
+    (picture,) = paa.as_png(document, Report())
+    assert paa.size_as_png(document) == pytest.approx(len(picture), rel=share)
+    assert paa.size_as_png(document, 16) == len(png.encode(paa.picture(document, 16)))

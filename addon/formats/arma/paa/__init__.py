@@ -31,6 +31,7 @@ from .pictures import (
     picture,
     refuse_size,
     set_offsets,
+    size_as_png,
     swizzle_of,
     usual_coding,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "recompose",
     "refuse_size",
     "set_offsets",
+    "size_as_png",
     "starts_like",
     "swizzle_of",
     "unpack",

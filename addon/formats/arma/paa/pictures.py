@@ -74,16 +74,33 @@ def picture(document: Paa, largest: int = LARGEST_SIDE) -> NDArray[np.uint8]:
     It is the first level without a side longer than ``largest``, or else the last one. Raises `ReadError` for damaged
     data and if there is no level.
     """
-    filled = [level for level in document.levels if level.width and level.height]
-    if not filled:
-        raise ReadError("the texture has no texels", file=document.file, remedy="Choose another texture")
-    level = next((level for level in filled if max(level.width, level.height) <= largest), filled[-1])
+    level = _first_level(document, largest)
     pixels = _without_swizzle(decode(document, level), document.tag("SWIZ"))
     mean = document.tag("AVGC")
     if document.kind is None and len(mean) >= 3:
         # As in the game, so that transparent colors leave no fringe when the image is smoothed.
         pixels[pixels[..., 3] == 0] = (mean[2], mean[1], mean[0], 0)
     return pixels
+
+
+def _first_level(document: Paa, largest: int) -> Level:
+    filled = [level for level in document.levels if level.width and level.height]
+    if not filled:
+        raise ReadError("the texture has no texels", file=document.file, remedy="Choose another texture")
+    return next((level for level in filled if max(level.width, level.height) <= largest), filled[-1])
+
+
+_MEASURED = 256
+"""Longest side of a level from which the size of larger ones as PNG is estimated (checked: real colors within a
+quarter, flat images of a few kilobytes up to twice).
+"""
+
+
+def size_as_png(document: Paa, largest: int = LARGEST_SIDE) -> int:
+    """Return about how many bytes a PNG file of `picture` has. Raises `ReadError` as that does."""
+    level, pixels = _first_level(document, largest), picture(document, min(largest, _MEASURED))
+    height, width, _ = pixels.shape
+    return len(png.encode(pixels)) * (int(level.width) * int(level.height)) // (int(height) * int(width))
 
 
 def _without_swizzle(stored: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint8]:
