@@ -170,3 +170,11 @@ def test_the_panel_says_what_the_last_check_found():
     bpy.context.view_layer.objects.active = thin
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     assert "Last check: 1 finding" in panel_says(thin)
+
+
+def test_boxes_say_that_they_are_no_more(samples, tmp_path):
+    (tmp_path / "level").write_bytes((samples / "level" / "level").read_bytes())
+    words = "Only boxes: level.geom is missing"
+    for folder, boxes in ((tmp_path, True), (samples / "level", False)):
+        assert bpy.ops.import_scene.xray_level(directory=str(folder)) == {"FINISHED"}
+        assert (words in panel_says(bpy.context.view_layer.objects.active)) == boxes
