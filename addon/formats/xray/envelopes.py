@@ -663,9 +663,7 @@ def encode_channels(
     return [of_channel[channel] for channel in range(len(NAMES))], _changes(in_file, encoded, mapping, frame, labels)
 
 
-def _changes(
-    curves: Curves, encoded: _Encoded, mapping: Mapping, frame: float, labels: Sequence[str]
-) -> list[Item]:
+def _changes(curves: Curves, encoded: _Encoded, mapping: Mapping, frame: float, labels: Sequence[str]) -> list[Item]:
     numbers = sorted(encoded.changed_keys)
     if not numbers:
         return []
