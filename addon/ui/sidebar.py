@@ -20,7 +20,7 @@ from .control_rig import draw_control_rig, draw_limbs, has_limbs
 from .from_game import draw_offer
 from .layouts import SIDEBAR, paragraph
 from .menus import ARMA, DESCENT3, XRAY, draw_first_imports, is_used
-from .target import active_action, active_model, active_rig, checked_editor_model_of
+from .target import active_action, active_model, active_object, active_rig, checked_editor_model_of
 
 
 class MotionbridgePanel:
@@ -76,7 +76,7 @@ def is_of_a_game(context: Context) -> bool:
         or active_model(context) is not None
         or level.holder_of(active) is not None
         or motion_paths.followed_action(active) is not None
-        or arma.is_of_model(active)
+        or arma.is_of_model(active_object(context))
         or model_properties.holder_of(active) is not None
     )
 
@@ -129,7 +129,7 @@ class ImportPanel(MotionbridgePanel):
             column.operator("motionbridge.descent_begin", icon="ADD")
         if is_mesh and uses(ARMA) and not arma.is_of_model(active):
             column.operator("motionbridge.arma_set_lod", text="Use as Arma LOD", icon="ADD")
-            column.operator("motionbridge.arma_new_lods", text="Make All Arma LODs", icon="MOD_DECIM")
+            column.operator("motionbridge.arma_new_lods", icon="MOD_DECIM")
 
 
 class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):

@@ -10,6 +10,7 @@ from addon.formats.arma import p3d
 from addon.games.arma import lod_list
 from addon.games.arma.options import LOD_WORDS
 from addon.ui.arma import lods as ui
+from addon.ui.arma import models
 from tests.blender.test_p3d_export import cube, exported
 from tests.blender.test_ui import last_report, refusal
 
@@ -66,6 +67,61 @@ def test_without_solo_a_click_hides_nothing_and_the_eye_hides_one(man):
     assert visible() == ["Memory"]
     assert bpy.ops.motionbridge.arma_lod_hide(index=0) == {"FINISHED"}
     assert visible() == names()
+
+
+def test_the_list_stays_in_the_sidebar_while_the_eye_hides_the_active_lod(man):
+    assert bpy.ops.motionbridge.arma_lod_hide(index=0) == {"FINISHED"}
+    assert (names(), visible()) == (["Resolution 1", "Memory"], [])
+    assert models.MOTIONBRIDGE_PT_arma_model.poll(bpy.context)
+    assert bpy.ops.motionbridge.arma_lod_hide(index=0) == {"FINISHED"}
+    assert visible() == ["Resolution 1"]
+
+
+@pytest.mark.parametrize("rig", ["NONE", "NEW"])
+def test_other_lods_of_the_file_are_imported_later(samples, tmp_path, rig):
+    source = samples / "arma" / "man.p3d"
+    bpy.ops.import_scene.arma_p3d(filepath=str(source), rig=rig)
+    assert last_report()[0] == "Imported 1 of 2 LODs of man.p3d"
+    bpy.data.texts.new("names").write("Spine;torso\nLeftFoot;RightFoot\nRightFoot;LeftFoot\n")
+    assert bpy.ops.motionbridge.arma_rename_selections(table="names") == {"FINISHED"}
+    before = exported(tmp_path)
+    assert "Import Other LODs" in refusal(bpy.ops.motionbridge.arma_lod_add, kind="MEMORY")
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.motionbridge.arma_lods_import() == {"FINISHED"}
+    assert last_report()[0] == "Imported 1 of 2 LODs of man.p3d"
+    assert (names(), visible()) == (["Resolution 1", "Memory"], ["Resolution 1"])
+    points = {obj.motionbridge_arma_mark.game_name: obj for obj in lod_list.lods_of(bpy.context)[1].parts}
+    assert {"torso", "LeftFoot", "RightFoot"} < set(points)
+    assert points["torso"].parent_bone == ("Spine" if rig == "NEW" else "")
+    assert exported(tmp_path) == before
+    assert not bpy.ops.motionbridge.arma_lods_import.poll()
+    bpy.data.objects.remove(points["torso"])
+    assert exported(tmp_path) != before
+
+
+def test_numbers_of_lods_that_were_not_imported_are_taken(crate, tmp_path):
+    bpy.context.view_layer.objects.active = crate
+    assert bpy.ops.motionbridge.arma_lod_copy(kinds={"RESOLUTION", "GEOMETRY"}) == {"FINISHED"}
+    exported(tmp_path)
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(tmp_path / "out.p3d")) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_lod_add(kind="RESOLUTION") == {"FINISHED"}
+    assert names() == ["Resolution 1", "Resolution 3"]
+    assert bpy.ops.motionbridge.arma_set_lod(kind="GEOMETRY") == {"FINISHED"}
+    assert "that of the file, which is not imported" in refusal(
+        bpy.ops.export_scene.arma_p3d, filepath=str(tmp_path / "again.p3d")
+    )
+
+
+def test_add_named_property_adds_what_the_lod_lacks(crate):
+    bpy.context.view_layer.objects.active = crate
+    assert bpy.ops.motionbridge.arma_set_lod(kind="GEOMETRY") == {"FINISHED"}
+    for _ in range(3):
+        assert bpy.ops.motionbridge.arma_property_add() == {"FINISHED"}
+    added = [row.name for row in crate.motionbridge_arma_level.properties]
+    assert added[0] == "autocenter"
+    assert len(set(added)) == 3
 
 
 def test_edit_mode_goes_on_with_the_lod_that_is_clicked(crate):

@@ -68,7 +68,7 @@ def triangle_uvs(obj):
 def test_all_lods_of_a_monkey(tmp_path):
     obj = monkey()
     assert make(game="DAYZ", model="HOUSE") == {"FINISHED"}
-    assert last_report()[0].startswith("LODs: 7 (Resolution 2, Resolution 3, Resolution 4, Geometry, View Geometry, ")
+    assert last_report()[0].startswith("Created 7 LODs (Resolution 2, Resolution 3, Resolution 4, Geometry, ")
     visible = [lod.name for lod in lod_list.lods_of(bpy.context) if not lod.is_hidden()]
     assert (bpy.context.view_layer.objects.active, visible) == (obj, ["Resolution 1"])
     file = lods_in(tmp_path)
@@ -190,6 +190,15 @@ def test_shares_that_are_not_numbers_are_refused_before_anything_is_made():
     assert not obj.motionbridge_arma_level.is_level
 
 
+def test_a_resolution_with_no_fewer_faces_than_the_one_before_is_left_out():
+    bpy.ops.mesh.primitive_cube_add()
+    for expected in ({"FINISHED"}, {"CANCELLED"}):
+        assert make(lods={"RESOLUTIONS"}) == expected
+        assert [lod.name for lod in lod_list.lods_of(bpy.context)] == ["Resolution 1", "Resolution 2"]
+        (left_out,) = [line for line in last_report() if line.startswith("left out: it would have 10 faces")]
+        assert "(Resolution 3, Resolution 4)" in left_out
+
+
 def test_lods_of_the_file_that_were_not_imported_stay(tmp_path):
     monkey()
     assert make() == {"FINISHED"}
@@ -211,5 +220,6 @@ def test_lods_of_closed_open_and_flat_published_models_pass(file, tmp_path):
     level = source.motionbridge_arma_level
     level.model, level.index, level.path = None, -1, ""
     assert make(game="DAYZ", model="ITEM") == {"FINISHED"}
+    left_out = [name for line in last_report() if line.startswith("left out: ") for name in line.split(",")]
     assert findings() == {}
-    assert len(lods_in(tmp_path)) == 9
+    assert len(lods_in(tmp_path)) == 9 - len(left_out)

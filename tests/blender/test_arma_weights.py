@@ -29,7 +29,7 @@ def test_only_vertices_that_the_game_stores_differently_change(samples):
     own.add([7], 0.3, "REPLACE")
     bpy.ops.object.mode_set(mode="OBJECT")
     assert bpy.ops.motionbridge.arma_clean_weights() == {"FINISHED"}
-    assert last_report()[0] == "Vertices whose weights change: 1, LODs: 1"
+    assert last_report()[0] == "the weights of 1 vertex change in 1 LOD"
     names = {obj.vertex_groups[member.group].name: member.weight for member in obj.data.vertices[7].groups}
     assert names.pop("camo") == obj.vertex_groups["camo"].weight(7)
     assert [*names] == [group.name for group in bones[:4]]

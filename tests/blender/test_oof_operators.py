@@ -85,7 +85,7 @@ def pictures(holder):
 def test_a_model_goes_in_and_out(tmp_path, shown_as):
     holder = load(shown_as=shown_as)
     assert holder.type == ("EMPTY" if shown_as == "OBJECTS" else "ARMATURE")
-    assert "sub-objects: 6, points: 5" in last_report()
+    assert "Imported ship: 6 sub-objects, 1 of them animated, 5 points" in last_report()
     before = snapshot()
     assert save(tmp_path / "out.oof") == SHIP.read_bytes()
     assert differences(before, snapshot()) == []
@@ -98,7 +98,7 @@ def test_dropped_files_are_imported_together(tmp_path):
     (tmp_path / "three.oof").write_bytes(b"nothing of it")
     names = [{"name": name} for name in ("one.oof", "two.oof", "three.oof")]
     assert bpy.ops.import_scene.descent3_oof(directory=str(tmp_path), files=names, new_collection=True) == {"FINISHED"}
-    assert "Imported models: 2" in last_report()
+    assert "Imported 2 models (one, two): " in last_report()
     assert "left out" in last_report()
     assert {"one", "two"} <= set(bpy.context.scene.collection.children.keys())
 
@@ -361,7 +361,7 @@ def test_of_many_models_those_that_are_named_are_imported(tmp_path):
     assert {"B", "c"} <= set(bpy.data.objects.keys())
     assert "a" not in bpy.data.objects
     load(archive, models="*")
-    assert "Imported models: 3" in last_report()
+    assert "Imported 3 models (" in last_report()
 
 
 def test_an_archive_without_models_is_refused(tmp_path):

@@ -523,7 +523,7 @@ def test_the_dialog_lists_the_lods_of_a_new_model(man):
     cube("body")
     bpy.ops.motionbridge.arma_set_lod(kind="RESOLUTION", number=1)
     actual = drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d))
-    assert "LODs: 1, points and proxies: 0" in actual
+    assert "1 LOD" in actual
     assert "Resolution 1: body" in actual
     load(man)
     assert not any("body" in line for line in drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)))

@@ -684,6 +684,14 @@ def test_matrices_that_are_not_finite_are_shown_as_rest_and_kept(tmp_path):
     assert np.abs(apart).max() < 1e-6
 
 
+def test_a_skeleton_without_most_of_the_bones_is_reported(tmp_path):
+    file = tmp_path / "dog.rtm"
+    file.write_bytes(plain(["tail", "paw", "head"], [(0, [moved(), moved(), moved()])]))
+    assert bpy.ops.import_scene.arma_rtm(filepath=str(file), hierarchy="ARMA3") == {"FINISHED"}
+    warning = "the skeleton OFP2_ManSkeleton does not list tail, paw; treated as roots"
+    assert warning in bpy.context.window_manager.motionbridge_report
+
+
 def test_zero_quaternions_are_the_identity(tmp_path):
     data = b"BMTR" + struct.pack("<IB3f4I", 5, 1, 0, 0, 0, 1, 1, 1, 1) + b"pelvis\0" + struct.pack("<2I", 0, 0)
     data += struct.pack("<IBf", 1, 0, 0.0) + struct.pack("<IB", 1, 0) + struct.pack("<4h3e", 0, 0, 0, 0, 1, 0, 0)

@@ -294,7 +294,7 @@ UNREAD = {
     "SkeletalProperties.file SkeletalProperties.index DeletedMotion.name",
     "for armatures that were duplicated": "MotionFile.actions SkeletalFile.actions Object.motionbridge_animations",
     "the stored or the saved file says it too": "MotionFile.version MotionFile.embedded SkeletalFile.embedded "
-    "AnimationProperties.saved",
+    "AnimationProperties.saved ArmaModelProperties.others",
     "spares a comparison": "MotionProperties.unedited",
     "sets another property": "MotionProperties.target MaterialProperties.own_texture MaterialProperties.lightmaps "
     "NamedProperty.label Material.motionbridge_arma_rvmat",

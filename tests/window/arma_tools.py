@@ -34,7 +34,7 @@ def model_is_edited_in_dialogs() -> Steps:
     bpy.data.texts.new("names").write(TABLE)
     stage.step("Write a Table")
     yield from confirmed("motionbridge.arma_rename_selections", table="names")
-    assert stage.sentence() == "3 selections are renamed; LODs: 2", stage.sentence()
+    assert stage.sentence() == "3 selections are renamed in 2 LODs", stage.sentence()
     assert "model.cfg is not changed and names" in bpy.context.window_manager.motionbridge_report
     exchanged = {"LeftFoot": "RightFoot", "RightFoot": "LeftFoot"}
     for again, expected in ((stage.undo, groups), (stage.redo, [exchanged.get(name, name) for name in groups])):
@@ -43,14 +43,14 @@ def model_is_edited_in_dialogs() -> Steps:
         assert [group.name for group in obj.vertex_groups] == expected, again
         assert len(obj.motionbridge_arma_level.model.motionbridge_arma_model.renamed) == 3 * (again is stage.redo)
     yield from confirmed("motionbridge.arma_rename_selections", table="names", merge=True)
-    assert stage.sentence() == "2 selections are renamed; LODs: 2", stage.sentence()
+    assert stage.sentence() == "2 selections are renamed in 2 LODs", stage.sentence()
     yield from stage.undo()
     obj = bpy.context.view_layer.objects.active
     for group in obj.vertex_groups:
         group.add([7], 0.5, "REPLACE")
     stage.step("Paint")
     yield from confirmed("motionbridge.arma_clean_weights")
-    assert stage.sentence() == "Vertices whose weights change: 1, LODs: 1", stage.sentence()
+    assert stage.sentence() == "the weights of 1 vertex change in 1 LOD", stage.sentence()
     with stage.there():
         bpy.ops.motionbridge.arma_lod_copy(kinds={"GEOMETRY"})
         bpy.ops.object.mode_set(mode="EDIT")

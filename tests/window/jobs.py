@@ -262,7 +262,7 @@ def crate() -> None:
     """A box with the LODs of a new model."""
     boxes(1)
     stage.call("motionbridge.arma_new_lods")
-    stage.step("LODs of a New Model")
+    stage.step("Make All Arma LODs")
     said_before()
 
 

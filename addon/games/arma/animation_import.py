@@ -267,6 +267,10 @@ class _Importer:
                 "it",
                 clip.name,
             )
+        strange = hierarchy.unknown(clip.bones) if hierarchy.parents else []
+        if 2 * len(strange) > len(clip.bones):
+            words = "the skeleton {} does not list {}; treated as roots"
+            self.report.warn(say(words, hierarchy.name, listed(strange)), clip.name)
         return rig
 
     def _missing(self, rig: Object, bones: list[str], named: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ A LOD is a mesh with its proxies. The Memory LOD is its points, unless it is a m
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from ...core.errors import WriteError
 from ...core.report import say
 from ...formats.arma import lod_kinds
 from . import model_export
-from .properties import level_of, model_of
+from .properties import level_of, model_of, others_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
@@ -122,20 +123,27 @@ def set_resolution(obj: Object, resolution: float) -> None:
     obj.display_type = "TEXTURED" if lod_kinds.kind_of(resolution) in lod_kinds.DRAWN else "WIRE"
 
 
-def free_resolution(lods: Iterable[SceneLod], word: str) -> float:
-    """Return the first resolution of a kind that no LOD has. Raises `WriteError` if a model can only have one."""
-    taken = {round(lod_kinds.number_of(lod.resolution)) for lod in lods if lod_kinds.kind_of(lod.resolution) == word}
-    if taken and not lod_kinds.BY_WORD[word].is_numbered:
-        raise WriteError(say("the model has the LOD {} already", word), remedy="Choose another kind of LOD")
+def free_resolution(lods: Iterable[SceneLod], word: str, model: Any) -> float:
+    """Return the first resolution of a kind that no LOD has, in Blender or in the imported file of ``model``.
+
+    Raises `WriteError` if a model can only have one.
+    """
+    present, others = {lod.name for lod in lods}, others_of(model)
+    if not lod_kinds.BY_WORD[word].is_numbered:
+        if word in present:
+            raise WriteError(say("the model has the LOD {} already", word), remedy="Choose another kind of LOD")
+        if word in others:
+            words = "the file has the LOD {}, which is not imported"
+            raise WriteError(say(words, word), remedy=model_export.IMPORT_OTHERS)
     first = 1 if word == lod_kinds.RESOLUTION else 0
-    number = next(number for number in range(first, first + len(taken) + 1) if number not in taken)
-    return lod_kinds.resolution_of(word, number)
+    resolutions = (lod_kinds.resolution_of(word, number) for number in itertools.count(first))
+    return next(number for number in resolutions if lod_kinds.name_of(number) not in present.union(others))
 
 
 def add(context: Context, word: str) -> SceneLod:
     """Add a LOD without faces to the model of the active object, where the active LOD is, and return it."""
     lods, active = lods_of(context), context.view_layer.objects.active
-    resolution = free_resolution(lods, word)
+    resolution = free_resolution(lods, word, model_of(active))
     label = names.shortened(f"{_stem(lods)} {lod_kinds.name_of(resolution)}")
     obj: Any = bpy.data.objects.new(label, bpy.data.meshes.new(label))
     for collection in active.users_collection[:1] or [context.scene.collection]:
@@ -153,7 +161,7 @@ def copy(lods: Sequence[SceneLod], lod: SceneLod, word: str) -> SceneLod:
 
     Shadow volumes get no materials, with which the tools reject them.
     """
-    resolution = free_resolution(lods, word)
+    resolution = free_resolution(lods, word, model_of(lod.obj))
     obj: Any = lod.obj.copy()
     obj.data = lod.obj.data.copy()
     obj.name = obj.data.name = names.shortened(f"{_stem(lods)} {lod_kinds.name_of(resolution)}")

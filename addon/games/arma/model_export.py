@@ -34,7 +34,7 @@ from ..plan import FilePlan, OtherBase, warn_of_pasted
 from . import textures
 from .model_check import GatheredLod
 from .options import ModelExportOptions
-from .properties import POINT_SIZE, PROXY_SIZE, level_of, model_of
+from .properties import POINT_SIZE, PROXY_SIZE, level_of, model_of, others_of
 from .selections import selection_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 VERSION = 0x101
+IMPORT_OTHERS = "Use Import Other LODs in the sidebar"
 OTHER_RESOLUTION = (
-    "Give one of them another resolution (Set Arma LOD in the sidebar), join both (Ctrl J) or delete one; of several "
+    "Give one of them another number (Set Arma LOD in the sidebar), join both (Ctrl J) or delete one; of several "
     "models, select the LODs of one and use File > Export with Selected Only"
 )
 WANTED: Wanted = {
@@ -382,6 +383,9 @@ class _Exporter:
     def _insert(self, lods: list[p3d.Lod], lod: p3d.Lod, name: str) -> None:
         """Insert a new LOD before the first one with a larger resolution."""
         same = next((own_lod for own_lod in lods if own_lod.resolution == lod.resolution), None)
+        if same is not None and lod.name in others_of(self.chosen.model):
+            words = "two LODs are {}: {!r}, and that of the file, which is not imported"
+            raise WriteError(say(words, lod.name, name), remedy=IMPORT_OTHERS)
         if same is not None:
             words = "two LODs are {}, one of them is {!r}"
             raise WriteError(say(words, lod.name, name), remedy=OTHER_RESOLUTION)

@@ -18,17 +18,18 @@ from mathutils import Matrix
 
 from ...blender import armature, attributes, scope, sharp_mesh
 from ...blender import mesh as meshes
-from ...blender.properties import keep
+from ...blender.properties import keep, kept
 from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
-from ...core.report import Report, say
-from ...formats.arma import flag_groups, lod_kinds, p3d
+from ...core.report import Message, Report, say
+from ...formats.arma import flag_groups, lod_kinds, p3d, renaming
 from ...formats.arma.skeletons import BoneTable
-from . import lod_list, textures
+from . import lod_list, model_export, textures
 from .animation_import import bone_names
 from .options import Levels, ModelImportOptions
-from .properties import POINT_SIZE, PROXY_SIZE
+from .properties import POINT_SIZE, PROXY_SIZE, model_of, others_of
+from .selections import selection_of
 from .skeletons import build_rig, selections_of
 
 if TYPE_CHECKING:
@@ -62,18 +63,24 @@ KINDS: dict[Levels, frozenset[str]] = {
 @dataclass
 class ImportedModel:
     """``meshes`` of levels of detail in the file's order; ``points`` and ``proxies``: empties; ``rig``: armature or
-    None.
+    None. ``lods``: how many were imported, ``total``: how many of the ``file`` have points.
     """
 
     meshes: list[Any] = field(default_factory=list)
     points: list[Any] = field(default_factory=list)
     proxies: list[Any] = field(default_factory=list)
     rig: Any = None
+    file: str = ""
+    lods: int = 0
+    total: int = 0
 
-    @property
-    def empties(self) -> list[Object]:
-        """Points and proxies."""
-        return [*self.points, *self.proxies]
+
+def sentence_of(models: Sequence[ImportedModel]) -> Message:
+    """Return which share of the LODs of some files was imported."""
+    lods, total = sum(model.lods for model in models), sum(model.total for model in models)
+    if len(models) == 1:
+        return say("Imported {} of {:# LOD|# LODs} of {}", lods, total, Path(models[0].file).name)
+    return say("Imported {} of {:# LOD|# LODs} of {:# model|# models}", lods, total, len(models))
 
 
 def read_model(path: str, report: Report) -> p3d.P3d:
@@ -119,14 +126,11 @@ def import_model(
         if options.readable_bones:
             armature.make_readable(rig)
     into = into or scope.target_collection(context, report, options.collection)
-    builder = _Builder(document, file, _groups(rig, document, options), rig, options, report)
-    result = ImportedModel(rig=rig)
-    builder.model.motionbridge_arma_model.imported = " ".join(
-        str(number) for number, lod in enumerate(document.lods) if any(lod is own_lod for own_lod in chosen)
-    )
-    for lod in chosen:
-        builder.add(lod, result)
-    builder.surfaces.report_missing(report)
+    model: Any = bpy.data.collections.new(names.shortened(f".{Path(file).name}"))
+    model.motionbridge_arma_model.path = file
+    keep(model.motionbridge_arma_model, "document", p3d.write(document))
+    builder = _Builder(document, file, _groups(rig, document, options), rig, options, report, model)
+    result = builder.built(chosen)
     _link(result, into, stem)
     _report_centre(document, report, stem, moving=rig is not None)
     selected = result.meshes[:1] or result.points
@@ -148,6 +152,52 @@ def textures_of(path: Path, games: Sequence[InstalledGame]) -> list[Path]:
     return list(dict.fromkeys(filter(None, paths)))
 
 
+def import_others(context: Context, options: ModelImportOptions, report: Report) -> ImportedModel:
+    """Import the LODs of the active object's model that are not in Blender, beside the others and with their armature.
+    Edit Mode ends, where an undo would not remove new objects. Raises `ReadError` for damaged data.
+    """
+    with scope.leaving_edit_mode(context):
+        model = model_of(context.view_layer.objects.active)
+        properties = model.motionbridge_arma_model
+        document = p3d.read(kept(properties, "document"), "", Report())
+        document = renaming.renamed(document, model_export.renamed_selections(model))
+        present, others = lod_list.lods_of(context), set(others_of(model))
+        file, rig = bpy.path.abspath(properties.path), _rig_of(present)
+        groups = _groups(rig, document, options) | _groups_of(rig, present)
+        builder = _Builder(document, file, groups, rig, options, report, model)
+        imported = set(properties.imported.split())
+        chosen = [
+            lod
+            for number, lod in enumerate(document.lods)
+            if lod.name in others and len(lod.points) and str(number) not in imported
+        ]
+        result = builder.built(chosen, further=True)
+        _link(result, present[0].obj.users_collection[0], Path(file).stem, further=True)
+    if context.scene.motionbridge_arma_lods.solo:
+        objects = {*result.meshes, *result.points}
+        for lod in lod_list.lods_of(context):
+            if lod.obj in objects:
+                lod.hide(hidden=True)
+    return result
+
+
+def _rig_of(lods: Sequence[lod_list.SceneLod]) -> Any:
+    """Return the armature that the meshes of a model follow, None without one."""
+    rigs = (lod.obj.find_armature() for lod in lods if lod.is_mesh)
+    return next((rig for rig in rigs if rig is not None), None)
+
+
+def _groups_of(rig: Any, lods: Sequence[lod_list.SceneLod]) -> dict[str, str]:
+    """Return selection (lower case) -> bone that moves it, of the vertex groups of meshes in Blender."""
+    meshes = [lod.obj for lod in lods if rig is not None and lod.obj.find_armature() == rig]
+    return {
+        selection_of(obj, group.name).lower(): group.name
+        for obj in meshes
+        for group in obj.vertex_groups
+        if group.name in rig.data.bones
+    }
+
+
 def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Report) -> list[p3d.Lod]:
     """Return the chosen levels of detail that are not empty. Raises `ReadError` if there are none."""
     filled = [lod for lod in document.lods if len(lod.points)]
@@ -161,15 +211,13 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     if not result:
         present = ", ".join(lod.name for lod in filled)
         raise ReadError(
-            "the chosen LODs are empty",
+            "the model has none of the chosen LODs, or they are empty" if filled else "no LOD of the model has points",
             file=file,
-            remedy=say("Choose others; there are: {}", present)
-            if filled
-            else "The model is empty: choose another file",
+            remedy=say("Choose others; there are: {}", present) if filled else "Choose another file",
         )
     empty = sum(1 for lod in document.lods if not len(lod.points) and lod.kind in kinds)
     if empty:
-        report.note(say("LODs without points are left out: {}", empty), Path(file).name)
+        report.note(say("{:# LOD has|# LODs have} no points and {0:is|are} left out", empty), Path(file).name)
     return result
 
 
@@ -200,28 +248,38 @@ class _Builder:
     rig: Any
     options: ModelImportOptions
     report: Report
-    surfaces: textures.Surfaces = field(init=False)
-    model: Any = field(init=False)
+    model: Any
     """The collection that stores the file. The dot hides it in Blender's menus."""
+    surfaces: textures.Surfaces = field(init=False)
 
     def __post_init__(self) -> None:
         self.surfaces = textures.Surfaces(Path(self.file), self.options.textures, self.options.games)
-        self.model = bpy.data.collections.new(names.shortened(f".{Path(self.file).name}"))
-        properties = self.model.motionbridge_arma_model
-        properties.path = self.file
-        keep(properties, "document", p3d.write(self.document))
 
     def _index(self, lod: p3d.Lod) -> int:
         return next(number for number, own_lod in enumerate(self.document.lods) if own_lod is lod)
 
-    def add(self, lod: p3d.Lod, result: ImportedModel) -> None:
+    def built(self, lods: Sequence[p3d.Lod], *, further: bool = False) -> ImportedModel:
+        """Create the objects of some LODs. The first mesh is called like the file, unless they are ``further`` ones."""
+        filled = sum(1 for lod in self.document.lods if len(lod.points))
+        result = ImportedModel(rig=self.rig, file=self.file, lods=len(lods), total=filled)
+        for lod in lods:
+            self._add(lod, result, is_first=not further and not result.meshes)
+        self.surfaces.report_missing(self.report)
+        properties = self.model.motionbridge_arma_model
+        imported = {*map(int, properties.imported.split()), *map(self._index, lods)}
+        properties.imported = " ".join(map(str, sorted(imported)))
+        properties.others = "\n".join(
+            lod.name for number, lod in enumerate(self.document.lods) if len(lod.points) and number not in imported
+        )
+        return result
+
+    def _add(self, lod: p3d.Lod, result: ImportedModel, *, is_first: bool) -> None:
         """Create the objects of one level of detail and add them to ``result``."""
         if lod.kind == lod_kinds.MEMORY and len(lod.points) <= MOST_POINTS:
             result.points += [self._empty(point, "POINT", lod, point.point) for point in p3d.named_points(lod)]
             return
-        name = Path(self.file).stem
-        if result.meshes:
-            name = f"{name} {lod.name}"
+        stem = Path(self.file).stem
+        name = stem if is_first else f"{stem} {lod.name}"
         mesh = self._mesh(lod, names.shortened(name))
         result.meshes.append(mesh)
         proxies = list(p3d.proxies(lod))
@@ -298,14 +356,16 @@ def bind_to_rig(obj: Object, rig: Object) -> None:
     modifier.object = rig
 
 
-def _link(result: ImportedModel, into: bpy.types.Collection, stem: str) -> None:
+def _link(result: ImportedModel, into: bpy.types.Collection, stem: str, *, further: bool = False) -> None:
     for obj in result.meshes:
         into.objects.link(obj)
     for label, objects in (("Points", result.points), ("Proxies", result.proxies)):
         if objects:
-            collection = bpy.data.collections.new(f"{stem} {label}")
-            collection.color_tag = "COLOR_04"
-            into.children.link(collection)
+            collection = into.children.get(f"{stem} {label}") if further else None
+            if collection is None:
+                collection = bpy.data.collections.new(f"{stem} {label}")
+                collection.color_tag = "COLOR_04"
+                into.children.link(collection)
             for obj in objects:
                 collection.objects.link(obj)
 

@@ -21,7 +21,7 @@ from ...core import names
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import Material, PolygonMesh
-from ...core.report import Report, say
+from ...core.report import Message, Report, say
 from ...formats.arma import lists, lod_kinds, new_lods, p3d
 from . import lod_list, model_export
 from . import mass as masses
@@ -116,6 +116,12 @@ def loose_parts(context: Context, source: Object, report: Report) -> new_lods.Lo
     return new_lods.LooseParts(transformed_polygons(mesh, model_export.model_matrix(source)))
 
 
+def open_parts(parts: new_lods.LooseParts) -> Message:
+    """Return how many parts are open, and what that means for the shadow."""
+    words = "{:# part is|# parts are} open and {0:casts the shadow of its hull|cast the shadows of their hulls}"
+    return say(words, int(parts.is_open.sum()))
+
+
 def _gathered(context: Context, source: Object, report: Report) -> PolygonMesh:
     """Return the mesh of triangles that an export would write; without normals unless they are custom ones."""
     with modifiers.evaluated(context, source, report, apply=True) as evaluated:
@@ -160,9 +166,11 @@ class _Maker:
         if name in self.known and (self.known[name] is None or not self.options.replace):
             self.result.kept.append(name)
             if self.options.replace:
-                self.report.warn("it is in the file, but was not imported: import it to replace it", name)
+                self.report.warn("it is in the file, but was not imported: use Import Other LODs to replace it", name)
             return
         mesh = self._mesh(choice, name)
+        if choice is NewLod.RESOLUTIONS and not self._has_fewer_faces(mesh, name):
+            return
         obj = self._object(name, mesh)
         if choice is NewLod.RESOLUTIONS:
             self._copy_of_source(obj)
@@ -174,14 +182,10 @@ class _Maker:
     def _mesh(self, choice: NewLod, name: str) -> PolygonMesh:
         """Return a mesh in the space of the source."""
         if choice is NewLod.RESOLUTIONS:
-            return self._decimated(name)
+            return new_lods.resolution(self.mesh, self._share(name), name)
         if choice is NewLod.SHADOW:
-            opened = int(self.parts.is_open.sum())
-            if opened:
-                words = (
-                    "{:# part is|# parts are} open and {0:casts the shadow of its hull|cast the shadows of their hulls}"
-                )
-                self.report.warn(say(words, opened), name)
+            if self.parts.is_open.any():
+                self.report.warn(open_parts(self.parts), name)
             return self._local(new_lods.shadow(self.parts, name))
         geometry = self.known.get(lod_kinds.GEOMETRY)
         if choice is not NewLod.GEOMETRY and self.options.fire is FireShape.COPY and geometry is not None:
@@ -201,12 +205,24 @@ class _Maker:
             mesh.material_index = np.zeros(len(mesh.counts), np.int32)
         return self._local(mesh)
 
-    def _decimated(self, name: str) -> PolygonMesh:
+    def _share(self, name: str) -> float:
+        """Return the wanted share of the source's faces of a Resolution."""
         first = lod_kinds.number_of(self.source.motionbridge_arma_level.resolution)
         number = round(float(name.rpartition(" ")[2]) - round(first)) - 1
-        share = ratios_of(self.options.ratios)[number]
-        mesh = new_lods.resolution(self.mesh, share, name)
-        reached = len(mesh.counts) / len(self.mesh.counts)
+        return ratios_of(self.options.ratios)[number]
+
+    def _has_fewer_faces(self, mesh: PolygonMesh, name: str) -> bool:
+        """Return whether a Resolution has fewer triangles than each one before it, and report how many it has."""
+        before = [len(self.mesh.counts)]
+        for lod in self.known.values():
+            is_mesh = lod is not None and lod.is_mesh and lod.obj != self.source
+            if is_mesh and lod.resolution < min(_resolution_of(name), lod_kinds.VISUAL.end):
+                before.append(len(lod.obj.data.loops) - 2 * len(lod.obj.data.polygons))
+        if len(mesh.counts) >= min(before):
+            words = "left out: it would have {:# face|# faces}, no fewer than the Resolution before it"
+            self.report.warn(say(words, len(mesh.counts)), name)
+            return False
+        share, reached = self._share(name), len(mesh.counts) / len(self.mesh.counts)
         words = "{:.3g} % of the faces: {} of {}"
         self.report.note(say(words, 100 * reached, len(mesh.counts), len(self.mesh.counts)), name)
         if reached > share + 0.01:
@@ -215,7 +231,7 @@ class _Maker:
                 "edges, materials or selections"
             )
             self.report.warn(say(words, 100 * share, 100 * reached), name)
-        return mesh
+        return True
 
     def _local(self, mesh: PolygonMesh) -> PolygonMesh:
         """Return a mesh of model space in the space of the source."""

@@ -246,6 +246,9 @@ class ArmaModelProperties(bpy.types.PropertyGroup):
     imported: StringProperty(
         description="Indices of the LODs that became objects, separated by spaces", options={"HIDDEN"}
     )
+    others: StringProperty(
+        description="Names of the LODs with points that did not become objects, each on a line", options={"HIDDEN"}
+    )
     renamed: CollectionProperty(type=NamedProperty)
 
 
@@ -312,6 +315,11 @@ def model_of(active: Object | None) -> Any:
         return None
     level = level_of(active)
     return active.motionbridge_arma_mark.model or (level.model if level is not None else None)
+
+
+def others_of(model: Any) -> list[str]:
+    """Return the names of the LODs of an imported file that are not in Blender; none for a new model, None."""
+    return list(model.motionbridge_arma_model.others.splitlines()) if model is not None else []
 
 
 def is_of_model(active: Object | None) -> bool:

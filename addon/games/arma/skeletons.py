@@ -251,7 +251,7 @@ def _pivots_of(model: str, bones: Sequence[str], report: Report) -> dict[str, Fl
     """Return bone -> pivot, as in a pivots model; warns if there is none. Raises `ReadError` if it cannot be read."""
     pivots = p3d.pivots(p3d.read(files.read_file(model), model, report), bones, report)
     if not pivots:
-        report.warn("none of the bones is a selection of the model of pivots", Path(model).name)
+        report.warn("no bone is a selection of the pivots model", Path(model).name)
     return pivots
 
 

@@ -113,8 +113,8 @@ def _points_collection(context: Context, part: Object, holder: Object | None) ->
     return next(iter(part.users_collection), context.scene.collection)
 
 
-def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: Object) -> tuple[int, int]:
-    """Replace the guns and the turrets of a battery by those among these objects; returns the number of each.
+def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: Object) -> None:
+    """Replace the guns and the turrets of a battery by those among these objects.
 
     Raises `WriteError` if there are neither.
     """
@@ -128,7 +128,6 @@ def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: O
             members.clear()
             for obj in chosen:
                 members.add().object = obj
-    return len(guns), len(turrets)
 
 
 def _children_first(turrets: list[Object]) -> list[Object]:

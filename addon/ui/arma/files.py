@@ -28,6 +28,7 @@ from ..bases import (
     path_search,
     properties_from,
     rpt_,
+    tell,
 )
 from ..bones import HiddenKeysChoice
 from ..files import ArmatureExport, FileImport, ModelFileImport, doubts_of, draw_doubts
@@ -408,7 +409,7 @@ class IMPORT_SCENE_OT_arma_p3d(
     ImportHelper,
     BlenderOperator,
 ):
-    """Import editable models of Arma and Operation Flashpoint (.p3d, MLOD), to show animations on them"""
+    """Import models of Arma and Operation Flashpoint (.p3d, MLOD), to edit them or to show animations on them"""
 
     bl_idname = "import_scene.arma_p3d"
     bl_label = "Import Arma Model"
@@ -448,10 +449,7 @@ class IMPORT_SCENE_OT_arma_p3d(
         models = self.import_each(
             context, paths, lambda path, own_report: self._import(context, rig, path, own_report), report
         )
-        meshes, empties = sum(len(model.meshes) for model in models), sum(len(model.empties) for model in models)
-        return Outcome(
-            rpt_("Imported models: {} (meshes: {}, points and proxies: {})").format(len(models), meshes, empties)
-        )
+        return Outcome(tell(model_import.sentence_of(models), rpt_))
 
     def _import(self, context: Context, rig: Object | None, path: str, report: Report) -> "ImportedModel":
         document = model_import.read_model(path, report)

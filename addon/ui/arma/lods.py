@@ -15,12 +15,13 @@ from ...blender.properties import AddedProperties
 from ...blender.typed import Context
 from ...core.report import Report
 from ...formats.arma import lod_kinds
-from ...games.arma import lod_list, mass
-from ...games.arma.options import LOD_KINDS, LOD_WORDS
-from ...games.arma.properties import is_of_model
-from ..bases import BlenderList, BlenderMenu, BlenderOperator, classes_of, rpt_
+from ...games.arma import lod_list, mass, model_import
+from ...games.arma.options import LOD_KINDS, LOD_WORDS, ModelImportOptions
+from ...games.arma.properties import is_of_model, model_of, others_of
+from ..bases import BlenderList, BlenderMenu, BlenderOperator, classes_of, iface_, rpt_, tell
 from ..layouts import DrawnRows, name_filter
 from ..operation import Need, Operation, Outcome, stores_nothing
+from ..preferences import known_games
 from ..target import active_object, on_active
 
 if TYPE_CHECKING:
@@ -118,6 +119,10 @@ def draw(layout: Any, context: Context) -> None:
     column.separator()
     switches = context.scene.motionbridge_arma_lods
     column.prop(switches, "solo", text="", icon="SOLO_ON" if switches.solo else "SOLO_OFF")
+    others = len(_others(context))
+    if others:
+        text = iface_("Import Other LODs ({})").format(others)
+        layout.operator("motionbridge.arma_lods_import", text=text, icon="IMPORT", translate=False)
 
 
 class MOTIONBRIDGE_MT_arma_lods(BlenderMenu):
@@ -151,6 +156,10 @@ def _active_lod(context: Context) -> "SceneLod | None":
 def _active_mesh(context: Context) -> "SceneLod | None":
     lod = _active_lod(context)
     return lod if lod is not None and lod.is_mesh else None
+
+
+def _others(context: Context) -> list[str]:
+    return others_of(model_of(active_object(context)))
 
 
 PART = Need("The active object is not part of an Arma model", on_active(is_of_model))
@@ -204,12 +213,32 @@ class MOTIONBRIDGE_OT_arma_lod_add(Operation, BlenderOperator):
     kind: EnumProperty(name="LOD", description="Purpose of the LOD", items=LOD_KINDS, default="GEOMETRY")
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        return context.window_manager.invoke_props_dialog(self)
+        """Open the dialog, with the first kind of which the model can have another LOD."""
+        present = {*(lod.name for lod in lod_list.lods_of(context)), *_others(context)}
+        if LOD_WORDS[self.kind] in present:
+            self.kind = next(kind for kind, word in LOD_WORDS.items() if word not in present)
+        return context.window_manager.invoke_props_dialog(self, confirm_text=iface_("Add"))
 
     def run(self, context: Context, _report: Report) -> Outcome:
         lod = lod_list.add(context, LOD_WORDS[self.kind])
         lod_list.show(context, lod_list.lods_of(context), lod, alone=context.scene.motionbridge_arma_lods.solo)
         return Outcome(rpt_("Added the LOD {}").format(lod.name))
+
+
+class MOTIONBRIDGE_OT_arma_lods_import(Operation, BlenderOperator):
+    """Import the LODs of the model's file that are not in Blender, with their proxies"""
+
+    bl_idname = "motionbridge.arma_lods_import"
+    bl_label = "Import Other LODs"
+    needs = (PART, Need("All LODs of the model's file are in Blender", _others))
+
+    def edited(self, context: Context) -> tuple[Any, ...]:
+        return (model_of(active_object(context)),)
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        options = ModelImportOptions(games=known_games(context, "ARMA"))
+        result = model_import.import_others(context, options, report)
+        return Outcome(tell(model_import.sentence_of([result]), rpt_))
 
 
 class MOTIONBRIDGE_OT_arma_lod_copy(Operation, BlenderOperator):
@@ -229,7 +258,7 @@ class MOTIONBRIDGE_OT_arma_lod_copy(Operation, BlenderOperator):
     )
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        return context.window_manager.invoke_props_dialog(self, width=500)
+        return context.window_manager.invoke_props_dialog(self, width=500, confirm_text=iface_("Copy"))
 
     def draw(self, _context: Context) -> None:
         self.layout.grid_flow(columns=2, row_major=False, align=True).prop(self, "kinds")

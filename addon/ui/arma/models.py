@@ -12,7 +12,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ...blender import attributes, scope
 from ...blender.typed import Context, Object
 from ...core.errors import WriteError
-from ...core.report import Report, say
+from ...core.report import Report, joined, say
 from ...formats.arma import lod_kinds
 from ...games import plan as plans
 from ...games.arma import kinds, lod_list, model_check, model_export, proxies, textures
@@ -36,6 +36,7 @@ from ..bases import (
     options_from,
     properties_from,
     rpt_,
+    tell,
 )
 from ..files import (
     FileExport,
@@ -157,8 +158,10 @@ def _draw_chosen(layout: bpy.types.UILayout, chosen: "model_export.Chosen") -> N
     """Draw which LODs of a new model an export will write."""
     levels = sorted(chosen.levels, key=lambda obj: obj.motionbridge_arma_level.resolution)
     column = layout.column(align=True)
-    text = iface_("LODs: {}, points and proxies: {}").format(len(levels), len(chosen.marks))
-    column.label(text=text, icon="MESH_DATA", translate=False)
+    counts = [say("{:# LOD|# LODs}", len(levels))]
+    if chosen.marks:
+        counts.append(say("{:# point or proxy|# points and proxies}", len(chosen.marks)))
+    column.label(text=tell(joined(counts)), icon="MESH_DATA", translate=False)
     for obj in levels[:LEVELS_SHOWN]:
         level = obj.motionbridge_arma_level
         column.label(text=f"{lod_kinds.name_of(level.resolution)}: {obj.name}", icon="DOT", translate=False)
@@ -258,6 +261,7 @@ class MOTIONBRIDGE_OT_arma_property_add(OnLevel, BlenderOperator):
         default="autocenter",
         search=lambda _operator, context, typed: suggested_properties(active_object(context), typed),
         search_options={"SUGGESTION"},
+        options={"SKIP_SAVE"},
     )
     value: StringProperty(
         name="Value",
@@ -265,9 +269,14 @@ class MOTIONBRIDGE_OT_arma_property_add(OnLevel, BlenderOperator):
         default="0",
         search=lambda operator, _context, typed: suggested_values(operator.label, typed),
         search_options={"SUGGESTION"},
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context: Context, _report: Report) -> Outcome:
+        """Add it; without a name the first that means something in the LOD and that it lacks."""
+        names = suggested_properties(active_object(context), "")
+        if names and self.label not in names and not self.properties.is_property_set("label"):
+            self.label, self.value = names[0], next(iter(suggested_values(names[0], "")), "")
         row = level_of(context.view_layer.objects.active).properties.add()
         row.name, row.value = self.label, self.value
         return Outcome(rpt_("Added the property {}").format(self.label))
@@ -354,11 +363,12 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return is_of_model(context.active_object)
+        """Whether the active object is part of a model; also while the eye of its row hides it."""
+        return is_of_model(active_object(context))
 
     def draw(self, context: Context) -> None:
         """Draw the LODs, the active point or proxy, the buttons of the active LOD and of the model."""
-        layout, active = self.layout, context.active_object
+        layout, active = self.layout, active_object(context)
         lods.draw(layout, context)
         _draw_mark(layout, active)
         level = level_of(active)
@@ -382,7 +392,7 @@ class OfLevel(MotionbridgePanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return level_of(context.active_object) is not None
+        return level_of(active_object(context)) is not None
 
 
 class MOTIONBRIDGE_PT_arma_properties(OfLevel, BlenderPanel):
@@ -391,7 +401,7 @@ class MOTIONBRIDGE_PT_arma_properties(OfLevel, BlenderPanel):
     bl_label = "Named Properties"
 
     def draw(self, context: Context) -> None:
-        layout, level = self.layout, level_of(context.active_object)
+        layout, level = self.layout, level_of(active_object(context))
         rows = layout.column(align=True)
         for number, entry in enumerate(level.properties):
             row = rows.row(align=True)
@@ -408,10 +418,11 @@ class MOTIONBRIDGE_PT_arma_textures(OfLevel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return level_of(context.active_object) is not None and context.active_object.active_material is not None
+        active = active_object(context)
+        return level_of(active) is not None and active.active_material is not None
 
     def draw(self, context: Context) -> None:
-        _draw_material(fields(self.layout).column(), context, context.active_object.active_material)
+        _draw_material(fields(self.layout).column(), context, active_object(context).active_material)
 
 
 def _draw_mark(layout: bpy.types.UILayout, active: Object) -> None:

@@ -9,12 +9,12 @@ from bpy.props import BoolProperty, StringProperty
 from ...blender import scope
 from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
-from ...core.report import Report
+from ...core.report import Report, joined, say
 from ...formats.arma import lists
 from ...games.arma import lod_list, new_lods
 from ...games.arma.options import NewLodOptions
 from ...games.arma.properties import is_of_model
-from ..bases import BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_
+from ..bases import BlenderOperator, classes_of, iface_, options_from, properties_from, rpt_, tell
 from ..layouts import draw_folded, fields, paragraph
 from ..operation import Need, Operation, Outcome
 from ..target import on_active
@@ -37,7 +37,7 @@ class MOTIONBRIDGE_OT_arma_new_lods(NewLodProperties, Operation, BlenderOperator
     """Make the LODs of a new model from its first Resolution LOD, or from the active mesh"""
 
     bl_idname = "motionbridge.arma_new_lods"
-    bl_label = "LODs of a New Model"
+    bl_label = "Make All Arma LODs"
     needs = (Need("No mesh is active from which LODs can be made", on_active(_is_source)),)
 
     details: BoolProperty(name="Shapes, Mass and Material", description="Show the other options", options={"SKIP_SAVE"})
@@ -60,9 +60,10 @@ class MOTIONBRIDGE_OT_arma_new_lods(NewLodProperties, Operation, BlenderOperator
             return self.execute(context)
         with scope.object_mode(context):
             parts = new_lods.loose_parts(context, source, Report())
-        text = iface_("{}: loose parts: {}, open ones: {}")
-        self.summary = text.format(source.name, len(parts.is_open), int(parts.is_open.sum()))
-        return context.window_manager.invoke_props_dialog(self, width=420)
+        self.summary = tell(say("{}: {:# loose part|# loose parts}", source.name, len(parts.is_open)))
+        if parts.is_open.any():
+            self.summary += f"\n{tell(new_lods.open_parts(parts))}"
+        return context.window_manager.invoke_props_dialog(self, width=420, confirm_text=iface_("Make LODs"))
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -75,9 +76,8 @@ class MOTIONBRIDGE_OT_arma_new_lods(NewLodProperties, Operation, BlenderOperator
         if folded is not None:
             for name in ("ratios", "shape", "density", "smallest", "fire", "material"):
                 folded.prop(self, name)
-        if self.summary:
-            paragraph(layout, self.summary, LETTERS, "MESH_DATA")
-            paragraph(layout, iface_("An open part casts the shadow of its hull"), LETTERS, "INFO")
+        for line, icon in zip(self.summary.splitlines(), ("MESH_DATA", "INFO"), strict=False):
+            paragraph(layout, line, LETTERS, icon)
         self._draw_present(layout, context)
 
     def _draw_present(self, layout: Any, context: Context) -> None:
@@ -107,9 +107,12 @@ class MOTIONBRIDGE_OT_arma_new_lods(NewLodProperties, Operation, BlenderOperator
             report.note("not changed, because it exists; Replace Existing changes it", ", ".join(result.kept))
         if not result.lods and not result.points and not result.properties:
             return Outcome(rpt_("Everything that was chosen exists"), done=False)
-        text = rpt_("LODs: {}, points: {}, named properties: {}")
-        numbered = f"{len(result.lods)} ({', '.join(result.lods)})" if result.lods else "0"
-        return Outcome(text.format(numbered, result.points, result.properties))
+        counted = [
+            (len(result.lods), say("{:# LOD|# LODs} ({})", len(result.lods), ", ".join(result.lods))),
+            (result.points, say("{:# point|# points}", result.points)),
+            (result.properties, say("{:# named property|# named properties}", result.properties)),
+        ]
+        return Outcome(tell(say("Created {}", joined([words for count, words in counted if count])), rpt_))
 
 
 CLASSES = classes_of(__name__)

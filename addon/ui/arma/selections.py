@@ -72,7 +72,7 @@ class MOTIONBRIDGE_OT_arma_clean_weights(Operation, BlenderOperator):
         with scope.object_mode(context):
             for obj, change in changes.items():
                 selections.clean_weights(obj, change)
-        return Outcome(rpt_("Vertices whose weights change: {}, LODs: {}").format(*_total(changes)))
+        return Outcome(tell(_total(changes), rpt_))
 
 
 def _changes(context: Context) -> "dict[Object, CleanWeights]":
@@ -81,21 +81,21 @@ def _changes(context: Context) -> "dict[Object, CleanWeights]":
     return {obj: plan for obj, plan in plans.items() if plan is not None and len(plan.vertices)}
 
 
-def _total(changes: "dict[Object, CleanWeights]") -> tuple[int, int]:
-    """Return the number of vertices that change, and of LODs that have them."""
-    return sum(len(plan.vertices) for plan in changes.values()), len(changes)
+def _total(changes: "dict[Object, CleanWeights]") -> Message:
+    """Return how many vertices change, and how many LODs have them."""
+    vertices = sum(len(plan.vertices) for plan in changes.values())
+    return say("the weights of {:# vertex|# vertices} change in {:# LOD|# LODs}", vertices, len(changes))
 
 
 def _reasons(changes: "dict[Object, CleanWeights]") -> str:
     """Return one line for all that changes, and one for each reason."""
     plans = changes.values()
-    lines = [
-        iface_("Vertices whose weights change: {}, LODs: {}").format(*_total(changes)),
-        iface_("More than four bones: {}").format(sum(plan.crowded for plan in plans)),
-        iface_("Sum of weights is not 1: {}").format(sum(plan.uneven for plan in plans)),
-        iface_("Bones that the game's skeleton lacks: {}").format(sum(plan.foreign for plan in plans)),
-    ]
-    return "\n".join(lines)
+    reasons = {
+        iface_("More than four bones: {}"): sum(plan.crowded for plan in plans),
+        iface_("Sum of weights is not 1: {}"): sum(plan.uneven for plan in plans),
+        iface_("Bones that the game's skeleton lacks: {}"): sum(plan.foreign for plan in plans),
+    }
+    return "\n".join([tell(_total(changes)), *(text.format(count) for text, count in reasons.items() if count)])
 
 
 # Renaming -------------------------------------------------------------------------------------------------------------
@@ -234,7 +234,8 @@ class MOTIONBRIDGE_OT_arma_rename_selections(Operation, BlenderOperator):
         """Return what the dialog says before it runs."""
         renamed = {name.lower() for name in table}
         lods = [names for names in self._lods if any(name.lower() in renamed for name in names)]
-        result = [say("{:# selection is|# selections are} renamed; LODs: {}", len(table), len(lods))]
+        words = "{:# selection is|# selections are} renamed in {:# LOD|# LODs}"
+        result = [say(words, len(table), len(lods)) if table else say("Type new names, or choose a table of them")]
         if self._unknown:
             result.append(say("{:# name|# names} of the table that the model does not have", self._unknown))
         if (clash := _clash(self._lods, table)) is not None:

@@ -9,7 +9,8 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report, say
+from ...core.report import Report, joined, say
+from ...games import plan as plans
 from ...games.descent3 import hierarchy, kinds, model, model_export, rotors, textures
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
@@ -28,6 +29,7 @@ from ..bases import (
     path_search,
     properties_from,
     rpt_,
+    tell,
 )
 from ..files import (
     FileExport,
@@ -230,11 +232,15 @@ class IMPORT_SCENE_OT_descent3_oof(
         )
         names = ", ".join(imported.holder.name for imported in models)
         self._match(context, models)
-        text = rpt_("Imported models: {} (sub-objects: {}, points: {})").format(len(models), parts, points)
+        counted = [say("{:# sub-object|# sub-objects}", parts)]
         moving = sum(imported.moving for imported in models)
         if moving:
-            text += rpt_("; animated: {}").format(moving)
-        return Outcome(f"{text}: {names}")
+            counted.append(say("{} of them animated", moving))
+        if points:
+            counted.append(say("{:# point|# points}", points))
+        if len(models) > 1:
+            names = say("{:# model|# models} ({})", len(models), names)
+        return Outcome(tell(say("Imported {}: {}", names, joined(counted)), rpt_))
 
     def _match(self, context: Context, models: "list[model.ImportedModel]") -> None:
         moving = next((imported_model for imported_model in models if imported_model.moving), None)
@@ -327,13 +333,12 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, BesideModel, FileExpor
     )
 
     def suggest(self, context: Context) -> None:
-        """Suggest the imported file."""
+        """Suggest the imported file; of a new model the one that it was exported to last."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
-            came_from = holder.motionbridge_descent_model
-            path = Path(
-                bpy.path.abspath(came_from.path) if came_from.path else f"{bpy.path.clean_name(holder.name)}.oof"
-            )
+            came_from, last = holder.motionbridge_descent_model, plans.last_destination([holder])
+            new = last or f"{bpy.path.clean_name(holder.name)}.oof"
+            path = Path(bpy.path.abspath(came_from.path) if came_from.path else new)
             inside = model_export.is_in_archive(str(path))  # beside the archive
             self.filepath = str(path.parent.with_name(path.name) if inside else path)
 
@@ -366,6 +371,8 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, BesideModel, FileExpor
             raise WriteError(problem, remedy="Name the file .oof")
         chosen = chosen_model(context, self.collection)
         plan = model_export.export_model(context, chosen, path, self._options(), report)
+        if chosen.holder is not None:
+            plans.remember_destination([chosen.holder], str(path))
         return Outcome(file_sentence(path, plan))
 
 

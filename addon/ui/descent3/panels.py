@@ -10,7 +10,7 @@ from bpy.props import EnumProperty
 from ...blender import bone_curves, scope, transforms
 from ...blender.typed import Context, Object
 from ...core.errors import WriteError
-from ...core.report import Report
+from ...core.report import Message, Report, joined, say
 from ...formats.descent3 import oof
 from ...games.descent3 import editing, hierarchy, model_export, motion
 from ...games.descent3.kinds import GLOWS, PART_KINDS
@@ -77,24 +77,29 @@ class MOTIONBRIDGE_PT_descent(ModelPanel, BlenderPanel):
         draw_last_check(layout, holder)
         column = layout.column(align=True)
         column.operator("motionbridge.descent_save_back", icon="FILE_TICK")
-        column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
+        column.operator("export_scene.descent3_oof", text="Export Model", icon="EXPORT")
 
 
 MEMBERS_SHOWN = 8
+
+
+def _members(guns: int, turrets: int) -> Message:
+    """Return how many gun points and turrets a battery has."""
+    counts = [say("{:# gun point|# gun points}", guns), say("{:# turret|# turrets}", turrets)]
+    return joined([text for text, count in zip(counts, (guns, turrets), strict=True) if count]) or say("empty")
 
 
 class MOTIONBRIDGE_UL_descent_batteries(DrawnRows, BlenderList):
     """Weapon batteries by index, with the number of their guns."""
 
     def draw_row(self, layout: Any, item: Any, _owner: Any, index: int) -> None:
-        """Draw the index, and the numbers of guns and turrets."""
+        """Draw the index, and the numbers of gun points and turrets."""
         row = layout.row(align=True)
         row.label(text=iface_("Battery {}").format(index), translate=False)
         right = row.row()
         right.alignment = "RIGHT"
         right.active = False
-        text = iface_("Guns: {}, turrets: {}").format(len(item.guns), len(item.turrets))
-        right.label(text=text, translate=False)
+        right.label(text=tell(_members(len(item.guns), len(item.turrets))), translate=False)
 
     def draw_filter(self, _context: Context, _layout: Any) -> None:
         """Draw no search: batteries have no names."""
@@ -292,7 +297,7 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
         guns = [obj for obj in context.selected_objects if obj.motionbridge_descent_point.kind == "GUN"]
         if guns:
             editing.set_members(row, context.selected_objects, holder)
-        return Outcome(rpt_("Batteries: {}").format(len(model.batteries)))
+        return Outcome(rpt_("Added Battery {}").format(model.active_battery))
 
 
 class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
@@ -303,9 +308,10 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         model = active_holder(context).motionbridge_descent_model
-        model.batteries.remove(self.active_index(context))
+        index = self.active_index(context)
+        model.batteries.remove(index)
         model.active_battery = max(min(model.active_battery, len(model.batteries) - 1), 0)
-        return Outcome(rpt_("Batteries: {}").format(len(model.batteries)))
+        return Outcome(rpt_("Removed Battery {}").format(index))
 
 
 class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
@@ -316,9 +322,11 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         holder = active_holder(context)
-        row = holder.motionbridge_descent_model.batteries[self.active_index(context)]
-        counts = editing.set_members(row, context.selected_objects, holder)
-        return Outcome(rpt_("Gun points: {}, turrets: {}").format(*counts))
+        index = self.active_index(context)
+        row = holder.motionbridge_descent_model.batteries[index]
+        editing.set_members(row, context.selected_objects, holder)
+        members = _members(len(row.guns), len(row.turrets))
+        return Outcome(tell(say("Battery {}: {}", index, members), rpt_))
 
 
 class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):

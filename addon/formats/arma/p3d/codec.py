@@ -92,14 +92,14 @@ def _refuse_others(reader: Reader, mark: bytes) -> None:
         words = "models of the oldest tools ({}) are not known here"
         raise reader.error(say(words, mark.decode()), "Save it again with Oxygen or Object Builder")
     if mark != MARK:
-        words = "the file begins with {!r}: this is not a model"
-        raise reader.error(say(words, mark), "Choose a .p3d that begins with MLOD")
+        words = "the file begins with {}: this is not a model"
+        raise reader.error(say(words, repr(mark)[1:]), "Choose a .p3d that begins with MLOD")
 
 
 def _read_lod(reader: Reader) -> Lod:
     signature = bytes(reader.take(4, "the LOD's mark"))
     if signature not in (ARMA, FLASHPOINT):
-        raise reader.error(say("a LOD begins with {!r} instead of P3DM or SP3X", signature))
+        raise reader.error(say("a LOD begins with {} instead of P3DM or SP3X", repr(signature)[1:]))
     size, version = reader.u32("the size of the header"), reader.u32("the version")
     points, normals, faces, flags = (
         reader.u32(what)

@@ -86,7 +86,7 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
         events = _read_plain_events(reader)
         magic = bytes(reader.take(8, "the animation's mark"))
     if magic not in (PLAIN, PLAIN_OLD):
-        raise reader.error(say("the animation begins with {!r} instead of {!r}", magic, PLAIN))
+        raise reader.error(say("the animation begins with {} instead of RTM_0101", repr(magic)[1:]))
     step = np.zeros(3, "<f4")
     axes = slice(None) if magic == PLAIN else slice(2, 3)
     step[axes] = reader.array("<f4", len(step[axes]), what="the step")
