@@ -233,7 +233,17 @@ def test_an_archive_that_loses_files_is_reported_and_kept(loose, capsys):
     message = "has 1 file that the new one does not have (hull.OGF); it is kept with .bak added. To add files"
     assert message in capsys.readouterr().err
     assert content_of(target) == {"Ship.oof": b"model"}
-    assert target.with_name("mod.hog.bak").read_bytes() == before
+    backup = target.with_name("mod.hog.bak")
+    assert backup.read_bytes() == before
+    # The backup has another archive, so that this one would be lost.
+    own = target.read_bytes()
+    (loose / "other.oof").write_bytes(b"other")
+    assert cli.main(["pack", str(loose / "other.oof"), "-o", str(target)]) == 2
+    assert "the old archive would be lost: it has 1 file that the new one does not have" in capsys.readouterr().err
+    assert (target.read_bytes(), backup.read_bytes()) == (own, before)
+    backup.write_bytes(own)
+    assert cli.main(["pack", str(loose / "other.oof"), "-o", str(target)]) == 0
+    assert (content_of(target), backup.read_bytes()) == ({"other.oof": b"other"}, own)
 
 
 def test_empty_files_come_out_of_an_archive_and_go_in_again(loose, tmp_path):
@@ -313,7 +323,7 @@ def test_extracting_checks_the_sum_of_a_pbo_and_names_its_prefix(tmp_path, run):
     data[-25] ^= 1
     archive.write_bytes(data)
     status, out, err = run("extract", archive, "-o", tmp_path / "out")
-    assert (status, len(out)) == (0, 1)
+    assert (status, len(out)) == (2, 1)
     assert "damaged: the SHA-1 after the files is not that of the archive; written as it is" in err
     status, _, err = run("extract", archive, "x/addon/a.txt", "-o", tmp_path / "out")
     assert status == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ReadError, WriteError
-from ..core.files import FileLocation, backup_of, read_file, resolved
+from ..core.files import FileLocation, backup_of, exists, read_file, resolved
 from ..core.report import Report, counted, listed
 from ..formats import archives, format_named
 from ..formats.descent3 import hog2
@@ -26,7 +26,7 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
         usage="%(prog)s [-h] ARCHIVE [NAME ...] -o FOLDER [--overwrite]",
         description="Write the files of an archive of X-Ray, Arma or Descent 3 below a folder, each under its path in "
         "the archive. Names are those that info lists, without the prefix of a .pbo. Exit status: 2 where a name "
-        "matches no file, or a file had to be left out.",
+        "matches no file, a file had to be left out, or a checksum is wrong (such a file is written as it is).",
     )
     command.add_argument(
         "archive", metavar="ARCHIVE", help="a .db*, .xdb*, .xp*, .xrp, .pbo, .hog or .mn3; ARCHIVE/NAME for one file"
@@ -72,7 +72,8 @@ def _extract(chosen: argparse.Namespace) -> int:
         complain(f"{outer}: {doubled} left out: the game takes another of the same name.")
     for line in findings.lines():
         complain(f"{outer}: {line}")
-    return TROUBLE if len(written) < len(wanted) or unmatched or archive.table.left_out else 0
+    is_whole = len(written) == len(wanted) and not (unmatched or archive.table.left_out or written.is_damaged)
+    return 0 if is_whole else TROUBLE
 
 
 def _archive(path: str) -> hog2.Hog2:
@@ -112,8 +113,11 @@ def _pack(chosen: argparse.Namespace) -> int:
     lost = _lost(output, archive) if base is None else []
     if lost:
         missing = f"{counted(len(lost), 'file')} that the new one does not have ({listed(lost)})"
-        kept = "" if backup_of(output).exists() else "; it is kept with .bak added"
-        complain(f"{output}: the old archive has {missing}{kept}. To add files to an archive, use --onto.")
+        backup = backup_of(output)
+        if exists(backup) and read_file(backup) != read_file(output):
+            problem = f"the old archive would be lost: it has {missing}, and {backup.name} is another one"
+            raise WriteError(problem, file=output, remedy="Move the .bak away; to add files to an archive, use --onto")
+        complain(f"{output}: the old archive has {missing}; it is kept with .bak added. To add files, use --onto.")
     data = hog2.write(archive)
     if chosen.in_place and base is not None and data == hog2.write(base):
         say(f"{output}: no changes, file not written")

@@ -21,7 +21,7 @@ from ..formats.engine_rules import KINDS, Remark
 from ..formats.verification import Status, Verdict, file_data, verify
 from . import processes
 from .files import expanded
-from .output import complain, say
+from .output import TROUBLE, complain, say
 
 PROBLEMS_SHOWN = 3
 
@@ -33,7 +33,8 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         help="whether files would be written byte for byte as they are",
         description="Say whether files would be written byte for byte as they are: one line for each file that is not "
         "identical or that its game would refuse or misread, then a summary. Exit status: 1 where a file differs or "
-        "the code failed on it, else 0; 2 trouble.",
+        "the code failed on it, else 2 where a file was refused, because it is damaged or nothing here reads it; else "
+        "0, also where files are of no format that is known.",
     )
     command.add_argument(
         "paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it, also in archives"
@@ -69,7 +70,9 @@ def _verify(chosen: argparse.Namespace) -> int:
         if warned:
             parts[0] += f" ({warned} with warnings)"
         say(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {', '.join(parts)}")
-    return int(bool(counts[Status.DIFFERS] or counts[Status.CRASHED]))
+    if counts[Status.DIFFERS] or counts[Status.CRASHED]:
+        return 1
+    return TROUBLE if counts[Status.REFUSED] else 0
 
 
 def _as_json(verdict: Verdict) -> dict[str, object]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 
 from ..blender.properties import AddedProperties, is_local
-from ..core.errors import WriteError
+from ..core.errors import MotionbridgeError, WriteError
 from ..core.files import FileLocation, exists, is_folder, make_folder, missing_above, resolved, write_atomically
 from ..core.game import InstalledGame
-from ..core.report import Report, say
+from ..core.report import Report, listed, say
 from ..formats import archives, trees
 from ..formats.trees import arma, descent3, xray
 from ..formats.trees.disk import Disk, Root
@@ -144,6 +145,30 @@ def copy_into(mod: Path, file: Path, known: Sequence[InstalledGame], report: Rep
     make_folder(path.parent)
     write_atomically(path, data)
     return Copied(path, is_new=True)
+
+
+def refuse_others(mod: Path, files: Iterable[Path], known: Sequence[InstalledGame]) -> None:
+    """Raise `WriteError` if a mod has other files where any of ``files`` go. Nothing is written."""
+    others = []
+    for file in files:
+        with suppress(MotionbridgeError):  # which `copy_into` raises
+            path, _ = destination_in(mod, file, known)
+            if exists(path) and FileLocation(str(path)).content() != FileLocation(str(file)).content():
+                others.append(path)
+    if len(others) == 1:
+        raise refused(others[0])
+    if others:
+        words = say("nothing is copied: the mod has other files at these paths ({})", listed(list(map(str, others)), 3))
+        raise WriteError(words, file=str(mod), remedy="Import them from the mod, or choose only others")
+
+
+def warn_of_own(mod: Path, files: Iterable[Path], tree: Tree, report: Report) -> None:
+    """Report which of the files that the game takes from a mod differ from those that it would take without it."""
+    for file in files:
+        others = (path for path in tree.where(tree.name_of(file)) if not path.is_relative_to(mod))
+        other = next(others, None) if file.is_relative_to(mod) else None
+        if other is not None and FileLocation(str(file)).content() != FileLocation(str(other)).content():
+            report.warn("the file of the mod differs from that of the game, and stays", str(file))
 
 
 def refuse_missing(path: Path, known: Sequence[InstalledGame]) -> None:

@@ -445,11 +445,12 @@ class MOTIONBRIDGE_OT_copy_into_mod(GameFiles, Operation, BlenderOperator):
         opened, offer = game_offers.opened(source), game_offers.offer_of(source.kind, self.kind)
         chosen = self.chosen_paths(opened, offer)
         paths = [str(file) for name, path in chosen.items() for file in _files_of(opened, offer, name, path)]
-
+        mods.refuse_others(mod, map(Path, paths), (source.game,))
         results: list[mods.Copied] = []
         self.each_file(
             paths, lambda path, own: results.append(mods.copy_into(mod, Path(path), (source.game,), own)), report
         )
+        mods.warn_of_own(mod, map(Path, paths), opened.tree, report)
         game_offers.forget()
         copied = sum(result.is_new for result in results)
         if not copied:

@@ -206,7 +206,8 @@ def test_files_are_copied_into_the_mod_as_they_are_and_the_game_takes_them_from_
         (game / "gamedata/meshes/samples").mkdir(parents=True)
         (game / "gamedata" / files).write_bytes((samples / "weapon.ogf").read_bytes())
         assert bpy.ops.motionbridge.copy_into_mod(names=f"{MODEL};{files}") == {"FINISHED"}
-        assert last_report() == ["Copied into mod, files: 1; there already: 1"]
+        own = f"the file of the mod differs from that of the game, and stays ({copy})"
+        assert last_report() == ["Copied into mod, files: 1; there already: 1", own]
         assert copy.read_bytes() == b"edited"
 
 

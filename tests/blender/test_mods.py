@@ -189,6 +189,12 @@ def test_files_are_copied_into_a_mod_as_they_are(game, tmp_path):  # noqa: F811
     path.write_bytes(b"edited")
     with pytest.raises(WriteError, match="the mod has this file already"):
         mods.copy_into(mod, Path(model_in(game)), (), report)
+    texture = game / "db/textures.db0/textures/samples/humanoid.png"
+    with pytest.raises(WriteError, match="the mod has this file already"):
+        mods.refuse_others(mod, [texture, Path(model_in(game))], ())
+    mods.copy_into(mod, texture, (), report).path.write_bytes(b"edited")
+    with pytest.raises(WriteError, match="nothing is copied: the mod has other files at these paths"):
+        mods.refuse_others(mod, [texture, Path(model_in(game)), tmp_path / "none.ogf"], ())
     assert path.read_bytes() == b"edited"
     loose = tmp_path / "lone.ogf"
     loose.write_bytes(b"x")

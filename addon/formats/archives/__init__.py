@@ -243,22 +243,29 @@ def _whole_problem(archive: Archive) -> str:
         return pbo.checksum_problem(file, archive.table, archive.status[0])
 
 
+class Extracted(list[Path]):
+    """The paths that were written; ``is_damaged``: whether any of them, or the whole archive, has a wrong checksum."""
+
+    is_damaged = False
+
+
 def extract(
     archive: Archive, folder: Path, report: Report, wanted: Iterable[int] | None = None, *, overwrite: bool = False
-) -> list[Path]:
+) -> Extracted:
     """Write all files, or those with the indices ``wanted``, below an existing folder. Returns the paths written.
 
-    Existing files (unless ``overwrite``), whatever lies behind a link, and files whose bytes are damaged are left out
+    Existing files (unless ``overwrite``), whatever lies behind a link, and files that cannot be unpacked are left out
     and reported, as are a wrong checksum of the whole archive and what a replaced file loses. Raises `WriteError` if
     the system refuses to write, and `ReadError` if the files have the same bytes so often that they would fill a disk.
     """
-    written: list[Path] = []
+    written = Extracted()
     indices = list(range(len(archive)) if wanted is None else wanted)
     if int(archive.table.numbers["stored"][indices].sum()) > _MOST_SHARED * archive.status[0]:
         words = "its {:# file|# files} are the same bytes again and again"
         raise ReadError(say(words, len(indices)), file=str(archive.path), remedy="Extract only files that you need")
     if problem := _whole_problem(archive):
         report.warn(say("damaged: {}; written as it is", problem))
+        written.is_damaged = True
     for index in indices:
         name = archive.table.names[index]
         path = folder.joinpath(*name.split("\\"))
@@ -279,6 +286,7 @@ def extract(
                 continue
             if problem := checksum_problem(archive.entry(index), data):
                 report.warn(say("damaged: {}; written as it is", problem), name)
+                written.is_damaged = True
             make_folder(path.parent)
             warn_of_replacing(path, report)
             write_atomically(path, data, tidy=not written)
