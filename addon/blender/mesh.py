@@ -560,9 +560,14 @@ def corner_vertices(data: typed.Mesh) -> NDArray[np.int32]:
 
 def corner_counts(data: typed.Mesh) -> NDArray[np.int32]:
     """Return (polygons,) the number of corners of each."""
-    counts = np.empty(len(data.polygons), np.int32)
-    data.polygons.foreach_get("loop_total", counts)
+    counts = np.full(len(data.polygons), 3, np.int32)
+    if not _has_only_triangles(data):
+        data.polygons.foreach_get("loop_total", counts)
     return counts
+
+
+def _has_only_triangles(data: typed.Mesh) -> bool:
+    return len(data.loops) == 3 * len(data.polygons)  # none has fewer than three corners
 
 
 def material_indices(data: typed.Mesh) -> NDArray[np.int32]:
@@ -582,7 +587,7 @@ def edge_vertices(data: typed.Mesh) -> NDArray[np.int32]:
 def triangles_of(data: typed.Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return (triangles, 3) indices of corners, and (triangles,) the polygon of each triangle."""
     count = len(data.polygons)
-    if len(data.loops) == 3 * count:  # none has fewer than three
+    if _has_only_triangles(data):
         return np.arange(3 * count, dtype=np.int32).reshape(-1, 3), np.arange(count, dtype=np.int32)
     data.calc_loop_triangles()
     cut = len(data.loop_triangles)

@@ -114,8 +114,13 @@ def normals(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]
     across = np.ascontiguousarray(positions.T, np.float64)
     result = np.zeros((len(counts), 3))
     for faces, index in by_size(counts):
-        result[faces] = _unit_normals(across[:, corners[index]]).T
+        result[faces] = _unit_normals(_taken(across, corners[index])).T
     return result
+
+
+def _taken(across: Floats, index: NDArray[Any]) -> Floats:
+    """(3, ...): the columns of ``across`` (3, n) at ``index`` (...), row by row, which is twice as fast in numpy."""
+    return np.stack([row[index] for row in across])
 
 
 def _unit_normals(points: Floats) -> Floats:
@@ -166,7 +171,7 @@ def outlines(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any
     across = np.ascontiguousarray(positions.T, np.float64)
     result = Outlines(np.zeros((len(counts), 3)), np.zeros(len(counts)), np.zeros(len(counts), np.bool_))
     for faces, index in by_size(counts):
-        points = across[:, corners[index]]
+        points = _taken(across, corners[index])
         unit = _unit_normals(points)
         result.normals[faces] = unit.T
         if len(index) <= 3:
@@ -175,11 +180,12 @@ def outlines(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any
         (px, py, pz), center = points, points.sum(axis=1) / len(index)
         away = (px - center[0]) * x + (py - center[1]) * y + (pz - center[2]) * z
         result.distances[faces] = np.abs(away).max(axis=0)
-        edge = np.roll(points, -1, axis=1) - points
-        cx, cy, cz = crossed(edge, np.roll(edge, -1, axis=1))
-        size = lengths(edge)
-        convex = cx * x + cy * y + cz * z >= -1e-4 * size * np.roll(size, -1, axis=0)
-        result.concave[faces] = np.logical_not(convex.all(axis=0))
+        edge = np.diff(points[:, [*range(len(index)), 0, 1]], axis=1)
+        (ax, ay, az), (bx, by, bz) = edge[:, :-1], edge[:, 1:]
+        bend = (ay * bz - az * by) * x + (az * bx - ax * bz) * y + (ax * by - ay * bx) * z
+        inwards = np.flatnonzero((~(bend >= 0)).any(axis=0))
+        size = lengths(edge[:, :, inwards])
+        result.concave[faces[inwards]] = (~(bend[:, inwards] >= -1e-4 * size[:-1] * size[1:])).any(axis=0)
     return result
 
 

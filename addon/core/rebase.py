@@ -217,6 +217,8 @@ class Rows:
     def of(stored: NDArray[Any] | None, count: int, base_count: int) -> Rows:
         """Return the correspondence that `sources` finds, using each row of the base once."""
         rows = sources(stored, count, base_count, unique=True)
+        if are_all_in_order(rows, base_count):
+            return Rows(rows, rows, rows, rows)
         order = np.argsort(np.where(rows < 0, _LAST, rows), kind="stable")
         index = np.empty(count, np.int64)
         index[order] = np.arange(count)

@@ -65,7 +65,7 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
         space.descent_points(part.positions),
         counts,
         faces.corners["vertex"][corners],
-        space.descent_uvs(faces.corners["uv"][corners]),
+        space.descent_uvs(np.stack([column[corners] for column in faces.corners["uv"].T], axis=1)),
         space.descent_points(part.normals),
         materials,
         index,
@@ -236,12 +236,11 @@ def encode_mesh(
     _check(mesh, positions[moved])
     pairs = _all_pairs(base) if has_same_faces else _pair(base, shape, vertices)
     rows = base.faces.rows.copy() if has_same_faces else _known_rows(base, shape)
-    corners = np.zeros(len(shape.corners), CORNER)
-    corners["vertex"] = shape.corners
+    corners = base.faces.corners
     changed_uvs = changed_materials = np.zeros(len(rows), np.bool_)
-    if has_same_faces and (mesh.uvs is None or _same_bits(mesh.uvs, old.uvs)):
-        corners["uv"] = base.faces.corners["uv"]
-    else:
+    if not (has_same_faces and (mesh.uvs is None or _same_bits(mesh.uvs, old.uvs))):
+        corners = np.zeros(len(shape.corners), CORNER)
+        corners["vertex"] = shape.corners
         corners["uv"], changed_uvs = _encode_uvs(mesh, base, shape, pairs)
     if not (has_same_faces and has_same_materials):
         changed_materials = _encode_materials(mesh, base, shape, rows, textures)

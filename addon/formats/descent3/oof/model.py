@@ -426,6 +426,7 @@ def _problems_of_shapes(part: Part) -> Iterator[Problem]:
         "{0:is|are} not convex; the game draws {0:it|them} as fans",
         "Triangulate {0:it|them}",
     )
-    extent = float(np.linalg.norm(np.ptp(mesh.positions.astype(np.float64), axis=0)))
+    lowest, highest = polygons.bounds(mesh.positions).astype(np.float64)
+    extent = float(np.linalg.norm(highest - lowest))
     bent = outlines.distances > FLAT * max(extent, 1e-9)
     yield from some(bent & ~without_area, "face|faces", "{0:is|are} not flat", "Triangulate {0:it|them}")
