@@ -269,7 +269,7 @@ def crate() -> None:
 def row_of(lod: str) -> Any:
     """Return where the name of a LOD is in the list."""
     names = [entry.name for entry in lod_list.lods_of(bpy.context)]
-    x, y = yield from pointing.button(f"arma_lod_hide(index={names.index(lod)})", 0.63)
+    x, y = yield from pointing.button(f"arma_lod_hide(index={names.index(lod)})", 0.69)
     return x - 110, y
 
 
@@ -285,7 +285,7 @@ def all_lods_of_a_crate() -> Steps:
     yield from mouse.button("export_scene.arma_p3d(")
     yield from mouse.written(path)
     lods = read_p3d(path)
-    assert [*lods] == [1, 2, 3, 4, 1e4, 1e13, 6e15, 7e15], lods
+    assert [*lods] == [1, 2, 1e4, 1e13, 6e15, 7e15], "a box has no third with fewer faces"
     assert all(polygons for polygons, _ in lods.values())
     assert lods[1e13][1] > 0, "a mass"
     mouse.rests()
