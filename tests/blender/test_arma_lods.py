@@ -99,6 +99,15 @@ def test_other_lods_of_the_file_are_imported_later(samples, tmp_path, rig):
     assert exported(tmp_path) != before
 
 
+def test_a_damaged_list_of_imported_lods_is_refused(samples):
+    bpy.ops.import_scene.arma_p3d(filepath=str(samples / "arma" / "man.p3d"), rig="NONE")
+    lod_list.lods_of(bpy.context)[0].obj.motionbridge_arma_level.model.motionbridge_arma_model.imported = "0 x"
+    objects = set(bpy.data.objects)
+    for operator in (bpy.ops.motionbridge.arma_lods_import, bpy.ops.motionbridge.arma_new_lods):
+        assert "the stored file data is damaged. Import the file again" in refusal(operator)
+    assert set(bpy.data.objects) == objects
+
+
 def test_numbers_of_lods_that_were_not_imported_are_taken(crate, tmp_path):
     bpy.context.view_layer.objects.active = crate
     assert bpy.ops.motionbridge.arma_lod_copy(kinds={"RESOLUTION", "GEOMETRY"}) == {"FINISHED"}

@@ -366,10 +366,7 @@ class _Exporter:
             yield say("{}, renamed", say("{} ({})", Noun.SELECTION.counted(len(pairs)), listed(words)))
 
     def _shown_numbers(self) -> set[int]:
-        if self.chosen.model is None:
-            return set()
-        properties = self.chosen.model.motionbridge_arma_model
-        return set(_numbers(properties, properties.imported))
+        return imported_indices(self.chosen.model) if self.chosen.model is not None else set()
 
     def _new(self, obj: Object) -> p3d.Lod:
         number = self._base_index(obj)  # of a copy of an imported LOD
@@ -520,6 +517,12 @@ def _rig_above(obj: Object) -> Any:
     while above is not None and above.type != "ARMATURE":
         above = above.parent
     return above
+
+
+def imported_indices(model: Any) -> set[int]:
+    """Return which LODs of a model's file became objects. Raises `ReadError` if the stored list is damaged."""
+    properties = model.motionbridge_arma_model
+    return set(_numbers(properties, properties.imported))
 
 
 def _numbers(owner: Any, text: str) -> list[int]:

@@ -28,7 +28,7 @@ from ...formats.arma.skeletons import BoneTable
 from . import lod_list, model_export, textures
 from .animation_import import bone_names
 from .options import Levels, ModelImportOptions
-from .properties import POINT_SIZE, PROXY_SIZE, model_of, others_of
+from .properties import POINT_SIZE, PROXY_SIZE, model_of
 from .selections import selection_of
 from .skeletons import build_rig, selections_of
 
@@ -161,17 +161,11 @@ def import_others(context: Context, options: ModelImportOptions, report: Report)
         properties = model.motionbridge_arma_model
         document = p3d.read(kept(properties, "document"), "", Report())
         document = renaming.renamed(document, model_export.renamed_selections(model))
-        present, others = lod_list.lods_of(context), set(others_of(model))
+        present = lod_list.lods_of(context)
         file, rig = bpy.path.abspath(properties.path), _rig_of(present)
         groups = _groups(rig, document, options) | _groups_of(rig, present)
         builder = _Builder(document, file, groups, rig, options, report, model)
-        imported = set(properties.imported.split())
-        chosen = [
-            lod
-            for number, lod in enumerate(document.lods)
-            if lod.name in others and len(lod.points) and str(number) not in imported
-        ]
-        result = builder.built(chosen, further=True)
+        result = builder.built(_left_out(document, model_export.imported_indices(model)), further=True)
         _link(result, present[0].obj.users_collection[0], Path(file).stem, further=True)
     if context.scene.motionbridge_arma_lods.solo:
         objects = {*result.meshes, *result.points}
@@ -179,6 +173,11 @@ def import_others(context: Context, options: ModelImportOptions, report: Report)
             if lod.obj in objects:
                 lod.hide(hidden=True)
     return result
+
+
+def _left_out(document: p3d.P3d, imported: set[int]) -> list[p3d.Lod]:
+    """Return the LODs with points whose indices are not among the ``imported``."""
+    return [lod for number, lod in enumerate(document.lods) if len(lod.points) and number not in imported]
 
 
 def _rig_of(lods: Sequence[lod_list.SceneLod]) -> Any:
@@ -266,11 +265,9 @@ class _Builder:
             self._add(lod, result, is_first=not further and not result.meshes)
         self.surfaces.report_missing(self.report)
         properties = self.model.motionbridge_arma_model
-        imported = {*map(int, properties.imported.split()), *map(self._index, lods)}
+        imported = model_export.imported_indices(self.model) | {*map(self._index, lods)}
         properties.imported = " ".join(map(str, sorted(imported)))
-        properties.others = "\n".join(
-            lod.name for number, lod in enumerate(self.document.lods) if len(lod.points) and number not in imported
-        )
+        properties.others = "\n".join(lod.name for lod in _left_out(self.document, imported))
         return result
 
     def _add(self, lod: p3d.Lod, result: ImportedModel, *, is_first: bool) -> None:

@@ -89,8 +89,8 @@ def existing(context: Context, source: Object) -> dict[str, Any]:
     model = model_of(source)
     if model is not None:
         document = p3d.read(kept(model.motionbridge_arma_model, "document"), "", Report())
-        imported = set(model.motionbridge_arma_model.imported.split())
-        result = {lod.name: None for number, lod in enumerate(document.lods) if str(number) not in imported}
+        imported = model_export.imported_indices(model)
+        result = {lod.name: None for number, lod in enumerate(document.lods) if number not in imported}
     result |= {lod.name: lod for lod in lod_list.lods_of(context)} if _is_part(source) else {}
     return result
 
