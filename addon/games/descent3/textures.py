@@ -171,14 +171,16 @@ def pixels_of(path: Path, image: Any) -> NDArray[np.uint8]:
     """Return what an image of a texture shows of a file, which may be another one than it was made from: the frame with
     its index, else the first one. Raises `ReadError`.
     """
-    pictures, number = _decoded(_read_texture(path, Report())), image.get(FRAME, 0)
-    return pictures[number if number < len(pictures) else 0]
+    document, number = _read_texture(path, Report()), image.get(FRAME, 0)
+    first = number if number < len(document.frames) else 0
+    return _decoded(replace(document, frames=document.frames[first : first + 1]))[0]
 
 
 def added_bytes(path: Path, *, is_on_model: bool) -> int:
     """Return how many bytes the images of a texture, or the one on a model, add to the .blend. Raises `ReadError`."""
-    pictures = _decoded(_read_texture(path, Report()))
-    return sum(len(png.encode(pixels)) for pixels in pictures[: 1 if is_on_model else None])
+    document = _read_texture(path, Report())
+    pictures = _decoded(replace(document, frames=document.frames[: 1 if is_on_model else None]))
+    return sum(len(png.encode(pixels)) for pixels in pictures)
 
 
 def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
